@@ -72,9 +72,7 @@ struct PeerCopy3D {  // cudaMemcpy3DPeerParms
   int dst_device;
   Extent extent;
 };
-struct Location {  // cudaMemLocation
-  int type, id;
-};
+using Location = driver::MemLocation;
 struct LaunchConfig {  // cudaLaunchConfig_t
   Dim3 grid, block;
   size_t shared_bytes;
@@ -136,10 +134,40 @@ struct NodeParams {  // cudaGraphNodeParams
   };
   long long reserved2;
 };
-struct ChannelDesc {  // cudaChannelFormatDesc
+struct ChannelDesc {  // cudaChannelFormatDesc: bits of each channel
   int x, y, z, w, kind;
 };
 enum : int { channel_signed = 0, channel_unsigned = 1, channel_float = 2 };
+
+struct ResourceDesc {  // cudaResourceDesc
+  int kind;            // as the driver's
+  union {
+    void* array;  // or a mipmapped one
+    struct {
+      void* address;
+      ChannelDesc channels;
+      size_t bytes;
+    } linear;
+    struct {
+      void* address;
+      ChannelDesc channels;
+      size_t width, height, pitch;
+    } pitch2d;
+    int reserved[32];
+  } of;
+  unsigned flags;
+};
+struct TextureDesc {  // cudaTextureDesc
+  int address_mode[3], filter_mode;
+  int normalized_read;  // cudaReadModeElementType, cudaReadModeNormalizedFloat
+  int srgb;
+  float border[4];
+  int normalized_coordinates;
+  unsigned anisotropy;
+  int mipmap_filter_mode;
+  float level_bias, least_level, most_level;
+  int no_trilinear_optimization, seamless_cubemap;
+};
 
 }  // namespace palladion::runtime
 

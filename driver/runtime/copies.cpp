@@ -95,21 +95,43 @@ Status copy_async(void* to, const void* from, size_t bytes, int kind, Stream str
   }
 }
 
-// Extents and positions count elements where an array takes part in it, else bytes; the driver counts bytes.
+namespace {
+
+// Bytes of an element of the array, or 1 of other memory.
+Status element_of(const void* array, size_t& bytes) {
+  bytes = 1;
+  if (array == nullptr) return success;
+  driver::Array3DDescriptor about{};
+  Format format;
+  const Status status = array_of(array, about, format);
+  bytes = format.bytes;
+  return status;
+}
+
+}  // namespace
+
+// A position counts elements of its own side. The extent counts elements where an array takes part, else
+// bytes. The driver counts bytes.
 Status driver_copy(const Copy3D& p, Memcpy3D& out) {
   out = {};
   if (p.kind < host_to_host || p.kind > copy_default) return invalid_memcpy_direction;
   if ((p.src_array != nullptr) == (p.src.ptr != nullptr) ||
       (p.dst_array != nullptr) == (p.dst.ptr != nullptr))
     return driver::invalid_value;
-  if (p.src_array != nullptr || p.dst_array != nullptr) return unsupported("copies of CUDA arrays");
-  out.src_x = p.src_pos.x, out.src_y = p.src_pos.y, out.src_z = p.src_pos.z;
-  out.src_type = driver::memory_unified, out.src_device = at(p.src.ptr);
+  size_t from = 1, to = 1;
+  if (const Status s = element_of(p.src_array, from)) return s;
+  if (const Status s = element_of(p.dst_array, to)) return s;
+  if (p.src_array != nullptr && p.dst_array != nullptr && from != to) return driver::invalid_value;
+  out.src_x = p.src_pos.x * from, out.src_y = p.src_pos.y, out.src_z = p.src_pos.z;
+  out.src_type = p.src_array != nullptr ? driver::memory_array : driver::memory_unified;
+  out.src_array = p.src_array, out.src_device = at(p.src.ptr);
   out.src_pitch = p.src.pitch, out.src_height = p.src.ysize;
-  out.dst_x = p.dst_pos.x, out.dst_y = p.dst_pos.y, out.dst_z = p.dst_pos.z;
-  out.dst_type = driver::memory_unified, out.dst_device = at(p.dst.ptr);
+  out.dst_x = p.dst_pos.x * to, out.dst_y = p.dst_pos.y, out.dst_z = p.dst_pos.z;
+  out.dst_type = p.dst_array != nullptr ? driver::memory_array : driver::memory_unified;
+  out.dst_array = p.dst_array, out.dst_device = at(p.dst.ptr);
   out.dst_pitch = p.dst.pitch, out.dst_height = p.dst.ysize;
-  out.width = p.extent.width, out.height = p.extent.height, out.depth = p.extent.depth;
+  out.width = p.extent.width * (p.src_array != nullptr ? from : to);
+  out.height = p.extent.height, out.depth = p.extent.depth;
   return success;
 }
 

@@ -130,7 +130,7 @@ PLD_CALL(cudaDeviceGetCacheConfig, (int* config), (*config = 0, success))
 PLD_CALL(cudaDeviceSetCacheConfig, (int), success)
 PLD_CALL(cudaDeviceGetSharedMemConfig, (int* config), (*config = 1, success))
 PLD_CALL(cudaDeviceSetSharedMemConfig, (int), success)
-PLD_CALL(cudaCtxResetPersistingL2Cache, (), success)
+PLD_CALL(cudaCtxResetPersistingL2Cache, (), cuCtxResetPersistingL2Cache())
 
 // There is no second device.
 PLD_CALL(cudaDeviceCanAccessPeer, (int* can, int device, int peer),

@@ -77,8 +77,8 @@ PLD_CALLED cuMemPoolTrimTo(void*, size_t);
 PLD_CALLED cuMemPoolSetAccess(void*, const void*, size_t);
 PLD_CALLED cuMemPoolSetAttribute(void*, int, void*);
 PLD_CALLED cuMemPoolGetAttribute(void*, int, void*);
-PLD_CALLED cuMemPrefetchAsync_v2(Pointer, size_t, palladion::runtime::Location, unsigned, void*);
-PLD_CALLED cuMemAdvise_v2(Pointer, size_t, int, palladion::runtime::Location);
+PLD_CALLED cuMemPrefetchAsync_v2(Pointer, size_t, palladion::driver::MemLocation, unsigned, void*);
+PLD_CALLED cuMemAdvise_v2(Pointer, size_t, int, palladion::driver::MemLocation);
 PLD_CALLED cuPointerGetAttribute(void*, int, Pointer);
 
 PLD_CALLED cuMemcpy(Pointer, Pointer, size_t);
@@ -183,3 +183,46 @@ PLD_CALLED cuGraphNodeGetEnabled(void*, void*, unsigned*);
 PLD_CALLED cuDeviceGetGraphMemAttribute(int, int, void*);
 PLD_CALLED cuDeviceSetGraphMemAttribute(int, int, void*);
 PLD_CALLED cuDeviceGraphMemTrim(int);
+
+PLD_CALLED cuArray3DCreate_v2(void**, const palladion::driver::Array3DDescriptor*);
+PLD_CALLED cuArrayDestroy(void*);
+PLD_CALLED cuArray3DGetDescriptor_v2(palladion::driver::Array3DDescriptor*, const void*);
+PLD_CALLED cuArrayGetMemoryRequirements(palladion::driver::ArrayMemoryRequirements*, const void*, int);
+PLD_CALLED cuMipmappedArrayCreate(void**, const palladion::driver::Array3DDescriptor*, unsigned);
+PLD_CALLED cuMipmappedArrayGetLevel(void**, const void*, unsigned);
+PLD_CALLED cuMipmappedArrayDestroy(void*);
+PLD_CALLED cuMipmappedArrayGetMemoryRequirements(palladion::driver::ArrayMemoryRequirements*, const void*,
+                                                 int);
+PLD_CALLED cuMemcpyHtoAAsync_v2(void*, size_t, const void*, size_t, void*);
+PLD_CALLED cuMemcpyAtoHAsync_v2(void*, void*, size_t, size_t, void*);
+PLD_CALLED cuMemcpyDtoA_v2(void*, size_t, Pointer, size_t);
+PLD_CALLED cuMemcpyAtoD_v2(Pointer, void*, size_t, size_t);
+PLD_CALLED cuMemcpyAtoA_v2(void*, size_t, void*, size_t, size_t);
+PLD_CALLED cuTexObjectCreate(uint64_t*, const palladion::driver::ResourceDescriptor*,
+                             const palladion::driver::TextureDescriptor*,
+                             const palladion::driver::ResourceViewDescriptor*);
+PLD_CALLED cuTexObjectDestroy(uint64_t);
+PLD_CALLED cuSurfObjectCreate(uint64_t*, const palladion::driver::ResourceDescriptor*);
+PLD_CALLED cuSurfObjectDestroy(uint64_t);
+PLD_CALLED cuDeviceGetTexture1DLinearMaxWidth(size_t*, uint32_t, unsigned, int);
+
+PLD_CALLED cuOccupancyMaxActiveClusters(int*, void*, const palladion::driver::LaunchConfig*);
+PLD_CALLED cuOccupancyMaxPotentialClusterSize(int*, void*, const palladion::driver::LaunchConfig*);
+PLD_CALLED cuStreamGetAttribute(void*, int, void*);
+PLD_CALLED cuStreamCopyAttributes(void*, void*);
+PLD_CALLED cuMemPoolGetAccess(int*, void*, const palladion::driver::MemLocation*);
+PLD_CALLED cuMemRangeGetAttribute(void*, size_t, int, Pointer, size_t);
+PLD_CALLED cuMemRangeGetAttributes(void**, const size_t*, const int*, size_t, Pointer, size_t);
+PLD_CALLED cuMemPrefetchBatchAsync(const Pointer*, const size_t*, size_t,
+                                   const palladion::driver::MemLocation*, const size_t*, size_t,
+                                   unsigned long long, void*);
+PLD_CALLED cuMemGetDefaultMemPool(void**, const palladion::driver::MemLocation*, int);
+PLD_CALLED cuMemGetMemPool(void**, const palladion::driver::MemLocation*, int);
+PLD_CALLED cuMemSetMemPool(const palladion::driver::MemLocation*, int, void*);
+PLD_CALLED cuCtxResetPersistingL2Cache();
+PLD_CALLED cuGraphKernelNodeCopyAttributes(void*, void*);
+PLD_CALLED cuUserObjectCreate(void**, void*, HostFn, unsigned, unsigned);
+PLD_CALLED cuUserObjectRetain(void*, unsigned);
+PLD_CALLED cuUserObjectRelease(void*, unsigned);
+PLD_CALLED cuGraphRetainUserObject(void*, void*, unsigned, unsigned);
+PLD_CALLED cuGraphReleaseUserObject(void*, void*, unsigned);

@@ -227,6 +227,8 @@ PLD_CALL(cudaGraphKernelNodeSetAttribute, (GraphNode node, int attribute, const 
          cuGraphKernelNodeSetAttribute(node, static_cast<uint32_t>(attribute), value))
 PLD_CALL(cudaGraphKernelNodeGetAttribute, (GraphNode node, int attribute, void* value),
          cuGraphKernelNodeGetAttribute(node, static_cast<uint32_t>(attribute), value))
+PLD_CALL(cudaGraphKernelNodeCopyAttributes, (GraphNode to, GraphNode from),
+         cuGraphKernelNodeCopyAttributes(to, from))
 PLD_CALL(cudaGraphMemcpyNodeGetParams, (GraphNode node, Copy3D* p), copy_params(node, p))
 PLD_CALL(cudaGraphMemcpyNodeSetParams, (GraphNode node, const Copy3D* p), set_copy(nullptr, node, *p))
 PLD_CALL(cudaGraphMemcpyNodeSetParams1D, (GraphNode node, PLD_COPY),

@@ -47,3 +47,14 @@ PLD_CALL(cudaDeviceGetGraphMemAttribute, (int device, int attribute, void* value
 PLD_CALL(cudaDeviceSetGraphMemAttribute, (int device, int attribute, void* value),
          cuDeviceSetGraphMemAttribute(device, attribute, value))
 PLD_CALL(cudaDeviceGraphMemTrim, (int device), cuDeviceGraphMemTrim(device))
+
+// Objects of the program that graphs keep alive.
+PLD_CALL(cudaUserObjectCreate,
+         (void** out, void* object, HostFn destroy, unsigned references, unsigned flags),
+         cuUserObjectCreate(out, object, destroy, references, flags))
+PLD_CALL(cudaUserObjectRetain, (void* object, unsigned count), cuUserObjectRetain(object, count))
+PLD_CALL(cudaUserObjectRelease, (void* object, unsigned count), cuUserObjectRelease(object, count))
+PLD_CALL(cudaGraphRetainUserObject, (Graph graph, void* object, unsigned count, unsigned flags),
+         cuGraphRetainUserObject(graph, object, count, flags))
+PLD_CALL(cudaGraphReleaseUserObject, (Graph graph, void* object, unsigned count),
+         cuGraphReleaseUserObject(graph, object, count))

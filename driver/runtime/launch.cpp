@@ -59,6 +59,15 @@ Status launch_cooperative(const void* host, const Dim3& grid, const Dim3& block,
   return launch_host(host, grid, block, params, shared, stream, &cooperative, 1);
 }
 
+driver::LaunchConfig driver_config(const LaunchConfig& c) {
+  return {{c.grid.x, c.grid.y, c.grid.z},
+          {c.block.x, c.block.y, c.block.z},
+          static_cast<uint32_t>(c.shared_bytes),
+          c.stream,
+          c.attributes,
+          c.attribute_count};
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block,
@@ -167,4 +176,16 @@ PLD_RUNTIME cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void*
   Function f = nullptr;
   if (const Status s = function_of(host, f)) return ended(s);
   return ended(cuOccupancyAvailableDynamicSMemPerBlock(bytes, f, blocks, threads));
+}
+PLD_RUNTIME cudaOccupancyMaxActiveClusters(int* clusters, const void* host, const LaunchConfig* c) {
+  Function f = nullptr;
+  if (const Status s = function_of(host, f)) return ended(s);
+  const driver::LaunchConfig config = driver_config(*c);
+  return ended(cuOccupancyMaxActiveClusters(clusters, f, &config));
+}
+PLD_RUNTIME cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* host, const LaunchConfig* c) {
+  Function f = nullptr;
+  if (const Status s = function_of(host, f)) return ended(s);
+  const driver::LaunchConfig config = driver_config(*c);
+  return ended(cuOccupancyMaxPotentialClusterSize(blocks, f, &config));
 }

@@ -97,7 +97,23 @@ PLD_CALL(cudaMemPoolGetAttribute, (Pool pool, int attribute, void* value),
          cuMemPoolGetAttribute(pool, attribute, value))
 PLD_CALL(cudaMemPoolSetAccess, (Pool pool, const void* access, size_t count),
          cuMemPoolSetAccess(pool, access, count))
+PLD_CALL(cudaMemPoolGetAccess, (int* flags, Pool pool, Location* where),
+         cuMemPoolGetAccess(flags, pool, where))
+PLD_CALL(cudaMemGetDefaultMemPool, (Pool * pool, Location* where, int kind),
+         cuMemGetDefaultMemPool(pool, where, kind))
+PLD_CALL(cudaMemGetMemPool, (Pool * pool, Location* where, int kind), cuMemGetMemPool(pool, where, kind))
+PLD_CALL(cudaMemSetMemPool, (Location * where, int kind, Pool pool), cuMemSetMemPool(where, kind, pool))
 
+PLD_STREAMED(cudaMemPrefetchBatchAsync,
+             (void** p, size_t* bytes, size_t count, Location* where, size_t* indices, size_t locations,
+              unsigned long long flags, Stream stream),
+             cuMemPrefetchBatchAsync(reinterpret_cast<Pointer*>(p), bytes, count, where, indices, locations,
+                                     flags, stream))
+PLD_CALL(cudaMemRangeGetAttribute, (void* out, size_t size, int attribute, const void* p, size_t bytes),
+         cuMemRangeGetAttribute(out, size, attribute, number(p), bytes))
+PLD_CALL(cudaMemRangeGetAttributes,
+         (void** out, size_t* sizes, int* attributes, size_t count, const void* p, size_t bytes),
+         cuMemRangeGetAttributes(out, sizes, attributes, count, number(p), bytes))
 PLD_STREAMED(cudaMemPrefetchAsync,
              (const void* p, size_t bytes, Location where, unsigned flags, Stream stream),
              cuMemPrefetchAsync_v2(number(p), bytes, where, flags, stream))

@@ -30,4 +30,12 @@ Status copy(void* to, const void* from, size_t bytes, int kind);
 Status copy_async(void* to, const void* from, size_t bytes, int kind, Stream stream);
 Status driver_copy(const Copy3D& p, Memcpy3D& out);
 
+// arrays.cpp
+struct Format {
+  uint32_t format = 0, channels = 0;  // CUarray_format
+  size_t bytes = 0;                   // of an element
+};
+Status format_of(const ChannelDesc& desc, Format& out);
+Status array_of(const void* array, driver::Array3DDescriptor& about, Format& out);
+
 }  // namespace palladion::runtime

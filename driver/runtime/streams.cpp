@@ -30,6 +30,9 @@ PLD_STREAMED(cudaStreamGetId, (Stream stream, unsigned long long* id), cuStreamG
 PLD_STREAMED(cudaStreamGetDevice, (Stream stream, int* device), cuStreamGetDevice(stream, device))
 PLD_STREAMED(cudaStreamSetAttribute, (Stream stream, int attribute, const void* value),
              cuStreamSetAttribute(stream, attribute, value))
+PLD_STREAMED(cudaStreamGetAttribute, (Stream stream, int attribute, void* value),
+             cuStreamGetAttribute(stream, attribute, value))
+PLD_STREAMED(cudaStreamCopyAttributes, (Stream to, Stream stream), cuStreamCopyAttributes(to, stream))
 PLD_STREAMED(cudaStreamAttachMemAsync, (Stream stream, void* p, size_t bytes, unsigned flags),
              cuStreamAttachMemAsync(stream, reinterpret_cast<Pointer>(p), bytes, flags))
 PLD_STREAMED(cudaStreamAddCallback,
