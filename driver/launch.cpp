@@ -119,6 +119,8 @@ Status perform(const LaunchWork& work) {
   options.schedule = sim::schedule_named(s.settings.schedule).value_or(sim::Schedule{});
   options.threads = s.settings.threads;
   options.max_warp_instructions = s.settings.max_instructions;
+  // All of its CTAs wait for each other: check_launch has seen that the chip has room for them.
+  if (work.cooperative) options.resident_clusters = work.grid.count() / work.cluster.count();
   const auto checks = sim::check::options_named(s.settings.check, nullptr);
   std::optional<sim::check::Checker> checker;
   if (checks && checks->any()) {

@@ -252,8 +252,8 @@ class ExecRuntime : public Exec {
 
 // nvcc links the runtime library statically unless it is told not to: such a program is directed to ours.
 TEST_F(ExecRuntime, AProgramRunsHoweverItIsLinked) {
-  const char* const subjects[] = {"launches", "errors",  "host_memory", "symbols",
-                                  "managed",  "streams", "graphs"};
+  const char* const subjects[] = {"launches", "errors", "host_memory", "symbols", "managed",
+                                  "streams",  "graphs", "cooperative", "textures"};
   for (const std::string flags : {"", "-cudart shared", "--default-stream per-thread"}) {
     const std::string runtime = compiled(flags, "runs");
     for (const std::string subject : subjects) {

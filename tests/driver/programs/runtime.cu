@@ -1,5 +1,6 @@
 // A program of the runtime API. The argument chooses what it does; it ends with 0 when all was as on a GPU, else
 // with the line that was not.
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -29,6 +30,78 @@ __global__ void large_block(int* p) {
   s[threadIdx.x] = int(threadIdx.x);
   __syncthreads();
   p[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
+}
+
+__global__ void everyone(int* count, int* seen) {
+  if (threadIdx.x == 0) atomicAdd(count, 1);
+  cooperative_groups::this_grid().sync();
+  if (threadIdx.x == 0) seen[blockIdx.x] = *(volatile int*)count;
+}
+
+// Every CTA sees what all others did: as many as fit the chip, two an SM here.
+int cooperative() {
+  int *count = nullptr, *seen = nullptr, h[264], blocks = 0;
+  RUN(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, everyone, 1024, 0));
+  CHECK(blocks == 2);
+  RUN(cudaMalloc(&count, 4));
+  RUN(cudaMemset(count, 0, 4));
+  RUN(cudaMalloc(&seen, sizeof h));
+  void* arguments[] = {&count, &seen};
+  RUN(cudaLaunchCooperativeKernel((void*)everyone, dim3(264), dim3(1024), arguments, 0, nullptr));
+  RUN(cudaMemcpy(h, seen, sizeof h, cudaMemcpyDeviceToHost));
+  for (const int s : h) CHECK(s == 264);
+  CHECK(cudaLaunchCooperativeKernel((void*)everyone, dim3(265), dim3(1024), arguments, 0, nullptr) ==
+        cudaErrorCooperativeLaunchTooLarge);
+  return 0;
+}
+
+// A texture is read between its texels and outside.
+__global__ void sample(cudaTextureObject_t t, float* out) {
+  out[threadIdx.x] = tex2D<float>(t, 0.5f * float(threadIdx.x), 0.5f);
+}
+__global__ void store_surface(cudaSurfaceObject_t s) { surf2Dwrite(float(threadIdx.x), s, int(threadIdx.x) * 4, 1); }
+
+int textures() {
+  cudaArray_t array;
+  const cudaChannelFormatDesc desc = cudaCreateChannelDesc<float>();
+  const float h[2][4] = {{1, 2, 3, 4}, {5, 6, 7, 8}};
+  RUN(cudaMallocArray(&array, &desc, 4, 2, cudaArraySurfaceLoadStore));
+  RUN(cudaMemcpy2DToArray(array, 0, 0, h, 16, 16, 2, cudaMemcpyHostToDevice));
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = array;
+  cudaTextureDesc texture{};
+  texture.addressMode[0] = texture.addressMode[1] = cudaAddressModeClamp;
+  texture.filterMode = cudaFilterModeLinear;
+  cudaTextureObject_t t;
+  RUN(cudaCreateTextureObject(&t, &resource, &texture, nullptr));
+  float *d = nullptr, got[10];
+  RUN(cudaMalloc(&d, sizeof got));
+  sample<<<1, 10>>>(t, d);
+  RUN(cudaMemcpy(got, d, sizeof got, cudaMemcpyDeviceToHost));
+  const float expected[10] = {1, 1, 1.5f, 2, 2.5f, 3, 3.5f, 4, 4, 4};
+  for (int i = 0; i < 10; ++i) CHECK(got[i] == expected[i]);
+  cudaTextureDesc back;
+  RUN(cudaGetTextureObjectTextureDesc(&back, t));
+  CHECK(back.filterMode == cudaFilterModeLinear);
+  cudaSurfaceObject_t s;
+  RUN(cudaCreateSurfaceObject(&s, &resource));
+  store_surface<<<1, 4>>>(s);
+  float rows[2][4];
+  cudaMemcpy3DParms p{};
+  p.srcArray = array, p.extent = make_cudaExtent(4, 2, 1), p.kind = cudaMemcpyDeviceToHost;
+  p.dstPtr = make_cudaPitchedPtr(rows, 16, 4, 2);
+  RUN(cudaMemcpy3D(&p));
+  for (int i = 0; i < 4; ++i) CHECK(rows[0][i] == h[0][i] && rows[1][i] == float(i));
+  cudaChannelFormatDesc about;
+  cudaExtent extent;
+  RUN(cudaArrayGetInfo(&about, &extent, nullptr, array));
+  CHECK(about.x == 32 && about.y == 0 && about.f == cudaChannelFormatKindFloat && extent.width == 4);
+  texture.filterMode = cudaFilterModeLinear;
+  RUN(cudaDestroySurfaceObject(s));
+  RUN(cudaDestroyTextureObject(t));
+  RUN(cudaFreeArray(array));
+  return 0;
 }
 
 int launches() {
@@ -282,7 +355,8 @@ int main(int, char** arguments) {
     const char* name;
     int (*run)();
   } const all[] = {{"launches", launches}, {"errors", errors},   {"host_memory", host_memory}, {"symbols", symbols},
-                   {"managed", managed},   {"streams", streams}, {"graphs", graphs},           {"device", device}};
+                   {"managed", managed},   {"streams", streams}, {"graphs", graphs},           {"device", device},
+                   {"cooperative", cooperative}, {"textures", textures}};
   for (const auto& one : all)
     if (std::strcmp(arguments[1], one.name) == 0) return one.run();
   return 255;
