@@ -337,6 +337,32 @@ TEST(Machine, PrintfWritesInThreadOrder) {
   EXPECT_EQ(r.printed, "thread 0 1.500000\nthread 1 1.500000\n");
 }
 
+// ptxas 13.0: `.maxntid 256 .minnctapersm 1` alone gives 255 registers at entry, with a largest setmaxnreg.inc of 232 it gives 232.
+TEST(Machine, AWarpStartsWithNoMoreRegistersThanSetmaxnregGrants) {
+  std::vector<uint32_t> out(256);
+  PtxRunner k(ptx(R"(
+.visible .entry k(.param .u64 out) .maxntid 256 .minnctapersm 1 {
+  .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p;
+  mov.u32 %r1, %tid.x;
+  setp.lt.u32 %p, %r1, 128;
+  @%p bra PRODUCER;
+  setmaxnreg.inc.sync.aligned.u32 232;
+  bra.uni END;
+PRODUCER:
+  setmaxnreg.dec.sync.aligned.u32 40;
+END:
+  ld.param.u64 %rd1, [out];
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd1, %rd1, %rd2;
+  st.global.u32 [%rd1], %r1;
+  ret;
+}
+)"));
+  k.array(out).shape({1, 1, 1}, {256, 1, 1});
+  k.run_clean();
+  EXPECT_EQ(out[255], 255u);
+}
+
 // 65536 registers among 256 threads: the code uses 255 of a thread's 256, and a warp holds all of them.
 TEST(Machine, AWarpHoldsWholeUnitsOfRegisters) {
   std::vector<uint32_t> out(256);

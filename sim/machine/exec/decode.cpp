@@ -463,6 +463,13 @@ tl::expected<std::unique_ptr<Program>, isa::Diagnostics> Decoder::run() {
   p.code.reserve(start);
   for (const uint32_t f : graph_.functions) decode_function(f);
   for (const uint32_t f : graph_.functions) finish_frame(f);
+  // ptxas starts no warp with more registers than the largest setmaxnreg.inc grants.
+  uint32_t granted = 0;
+  for (const MicroOp& op : p.code) {
+    const auto* set = op.effect ? std::get_if<isa::SetMaxRegisters>(&*op.effect) : nullptr;
+    if (set && set->increase) granted = std::max(granted, static_cast<uint32_t>(set->count));
+  }
+  if (granted != 0) p.launch_registers = std::min(p.launch_registers, granted);
   p.register_bytes = static_cast<uint32_t>(align_up(p.register_bytes, 64));
   return std::move(program_);
 }
