@@ -262,7 +262,7 @@ class Collector:
             with open(self.out / ('output.%s.txt' % p.maker), 'w') as f:
                 f.write(output[-20000:])
         e.pop('LD_PRELOAD', None)
-        if self.o.ncu and code == 0 and bundles:
+        if self.o.ncu and (code == 0 or p.maker in PYTHON) and bundles:  # of a Python program one case may have failed
             self.waiting.append(self.profiles.submit(self.profile, p, command, e, where))
         for b in bundles:
             self.waiting.append(self.replays.submit(self.replay, p, pathlib.Path(b).parent, dumps))
@@ -271,7 +271,8 @@ class Collector:
         python = p.maker in PYTHON
         e.pop('LD_PRELOAD', None)
         _, _, output = self.call(['ncu', '--clock-control', 'none', '--metrics', 'sm__cycles_elapsed.max', '--csv', '--page', 'raw',
-                                  '--print-kernel-base', 'mangled', '--launch-count', '300' if python else '30', *command],
+                                  '--print-kernel-base', 'mangled', '--filter-mode', 'per-launch-config',
+                                  '--launch-count', '2' if python else '1', *command],
                                  150 if python else 25, e, where)
         counts = collections.Counter()
         for row in csv.DictReader(l for l in output.splitlines() if l.startswith('"')):

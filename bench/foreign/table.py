@@ -6,6 +6,7 @@ import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+FIVE_MICROSECONDS = 9900  # cycles at 1980 MHz
 
 
 def judged():
@@ -56,13 +57,75 @@ def findings(l):
     return ', '.join(out)
 
 
+def dimensions(text):
+    return 'x'.join(re.findall(r'\d+', text))
+
+
+class Device:
+    """ncu's cycles of a launch: of the same kernel, grid and block in the same program, in the order of the launches."""
+
+    def __init__(self, path):
+        self.cycles = collections.defaultdict(list)
+        if path.exists():
+            for row in csv.DictReader(open(path)):
+                self.cycles[self.key(row)].append(int(row['cycles']))
+
+    @staticmethod
+    def key(row):
+        return row['maker'], row['program'], row['entry'], dimensions(row['grid']), dimensions(row['block'])
+
+    def take(self, launch):
+        known = self.cycles.get(self.key(launch), [])
+        return known.pop(0) if len(known) > 1 else known[0] if known else None
+
+
+def quantile(values, share):
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))] if values else 0
+
+
+def clock_summary(pairs):
+    """Lines on the clock: pairs of cycles (here, ncu)."""
+    print('\n## Cycles\n')
+    if not pairs:
+        print('ncu was not run, or none of its kernels is among the launches.')
+        return
+    print('| launches | number | mean error | median error | 95th percentile | worst | mean of here / ncu |\n|---|---|---|---|---|---|---|')
+    for name, chosen in (('over 5 us on the device', [p for p in pairs if p[1] > FIVE_MICROSECONDS]), ('all', pairs)):
+        errors = [abs(here / device - 1) for here, device in chosen]
+        if errors:
+            print('| %s | %d | %.1f %% | %.1f %% | %.1f %% | %.0f %% | %.2f |' % (
+                name, len(errors), 100 * sum(errors) / len(errors), 100 * quantile(errors, 0.5), 100 * quantile(errors, 0.95), 100 * max(errors),
+                sum(here / device for here, device in chosen) / len(chosen)))
+
+
+def host_summary(launches):
+    print('\n## Seconds of the host\n\n| command | launches | median | 95th percentile | worst |\n|---|---|---|---|---|')
+    for name in ('compare', 'check'):
+        seconds = [float(l[name + '_s']) for l in launches if l.get(name + '_s')]
+        if seconds:
+            print('| `%s` | %d | %.2f | %.2f | %.1f |' % (name, len(seconds), quantile(seconds, 0.5), quantile(seconds, 0.95), max(seconds)))
+
+
+def reasons(launches):
+    """What is not equal, by reason: as judged, or as the machine said."""
+    print('\n## What differs or does not run, and why\n\n| launches | number | why |\n|---|---|---|')
+    groups = collections.Counter()
+    for l in launches:
+        b = bits(l)
+        place = '%(maker)s/%(program)s' % l
+        if b.startswith('differs'):
+            groups[place, 'differs: %s' % (verdict(l, 'bits')[1] or 'open')] += 1
+        elif b in ('unsupported', 'error', 'stopped by a finding', 'too long', 'failed on the device'):
+            said = re.sub(r'\s+', ' ', l['compare_says'].split(' | ')[0]).strip().replace('|', '/')
+            groups[place, b + (': ' + said[:140] if said else '')] += 1
+    for (place, why), n in sorted(groups.items()):
+        print('| %s | %d | %s |' % (place, n, why))
+
+
 def main():
     results = pathlib.Path(sys.argv[1])
     launches = list(csv.DictReader(open(results / 'launches.csv')))
-    cycles = collections.defaultdict(list)
-    if (results / 'ncu.csv').exists():
-        for row in csv.DictReader(open(results / 'ncu.csv')):
-            cycles[row['maker'], row['program'], row['entry']].append(int(row['cycles']))
+    ncu, pairs = Device(results / 'ncu.csv'), []
     makers = collections.defaultdict(collections.Counter)
     rows = []
     for l in sorted(launches, key=lambda l: (l['maker'], l['program'], l['launch'])):
@@ -76,9 +139,12 @@ def main():
             m['equal'] += b == 'equal'
             m[b.split(':')[0]] += b != 'equal'
             m['explained'] += b.startswith('differs') and not b.endswith('open')
-        device = cycles.get((l['maker'], l['program'], l['entry']), [''])[0]
+        device = ncu.take(l)
         simulated = l.get('sim_cycles') or ''
-        ratio = '%.2f' % (int(simulated) / device) if simulated and device else ''
+        ratio = ''
+        if simulated and device:
+            pairs.append((int(simulated), device))
+            ratio = '%.2f' % (int(simulated) / device)
         rows.append('| %s/%s `%s` | %s | %s | %s | %s | %s | %s | %s | %s |' % (
             l['maker'], l['program'], l['launch'][5:45], l['grid'], l['block'], 'yes' if l['lowered'] == '0' else '-', b,
             findings(l) or '-', simulated or '-', device or '-', ratio or '-'))
@@ -91,6 +157,9 @@ def main():
     for maker, m in [*sorted(makers.items()), ('all', total)]:
         print('|', maker, '|', ' | '.join(str(m[k]) for k in ('recorded', 'PTX', 'parse', 'run', 'equal', 'differs', 'explained', 'unsupported',
                                                         'too long')), '|', m['stopped by a finding'] + m['error'], '|')
+    clock_summary(pairs)
+    host_summary(launches)
+    reasons(launches)
     print('\n## Every launch\n')
     print('| launch | grid | block | parse | bits | findings | cycles here | cycles of ncu | ratio |\n|---|---|---|---|---|---|---|---|---|')
     print('\n'.join(rows))

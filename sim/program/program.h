@@ -63,10 +63,11 @@ struct MicroOp {
   bool guard_negated = false;
   uint8_t destinations = 0, sources = 0;  // of a Pure, flattened
   Slot d[8], s[8];
-  uint8_t negated_sources = 0;   // bit i: source i is !p
-  bool dynamic_special = false;  // reads %clock and the like
-  bool moves = true;             // false: tensor data, which a run without values does not touch
-  uint32_t function = 0;         // index in Module::functions
+  uint8_t negated_sources = 0;           // bit i: source i is !p
+  bool dynamic_special = false;          // reads %clock and the like
+  bool moves = true;                     // false: tensor data, which a run without values does not touch
+  bool takes_fragment_at_issue = false;  // of a wgmma, see place_wgmma_copies
+  uint32_t function = 0;                 // index in Module::functions
   uint32_t pc = 0;
 };
 

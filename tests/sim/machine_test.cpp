@@ -337,7 +337,8 @@ TEST(Machine, PrintfWritesInThreadOrder) {
   EXPECT_EQ(r.printed, "thread 0 1.500000\nthread 1 1.500000\n");
 }
 
-// ptxas 13.0: `.maxntid 256 .minnctapersm 1` alone gives 255 registers at entry, with a largest setmaxnreg.inc of 232 it gives 232.
+// ptxas 13.0: `.maxntid 256 .minnctapersm 1` alone gives 255 registers at entry, with a largest
+// setmaxnreg.inc of 232 it gives 232.
 TEST(Machine, AWarpStartsWithNoMoreRegistersThanSetmaxnregGrants) {
   std::vector<uint32_t> out(256);
   PtxRunner k(ptx(R"(

@@ -489,7 +489,7 @@ int main(int argc, char** argv) {  // with an argument: the cases whose name beg
   };
   constexpr auto K = Major::K, MN = Major::MN;
   run("bf16 64x64", bf16<Tile<64, 64, 6>, GemmType::Normal, K, K, Bf16, false, 1>, 200, 192, 320);
-  run("bf16 64x128, merged stages", bf16<Tile<64, 128, 10>, GemmType::Normal, K, K, Bf16, false, 1>, 128, 256,
+  run("bf16 64x64, merged stages", bf16<Tile<64, 64, 10>, GemmType::Normal, K, K, Bf16, false, 1>, 128, 256,
       768);
   run("bf16 128x128, multicast of A",
       bf16<Tile<128, 128, 5, 2, true, 8>, GemmType::Normal, K, K, Bf16, false, 1>, 512, 512, 256);

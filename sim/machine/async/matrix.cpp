@@ -168,15 +168,14 @@ constexpr auto a_places = [] {
   return places;
 }();
 
-void read_registers(const std::vector<DecodedOperand>& regs, const WarpgroupRegisters& warps, RawTile& tile) {
+void read_registers(const std::vector<DecodedOperand>& regs, const uint8_t* registers, size_t warp,
+                    RawTile& tile) {
   tile.stride = k_bytes;
   tile.bytes.resize(64 * k_bytes);
-  for (size_t w = 0; w < warps.size(); ++w) {
-    for (size_t v = 0; v < 4; ++v) {
-      const uint8_t* lanes = warps[w] + regs[v].slot.offset;
-      for (size_t l = 0; l < 32; ++l)
-        std::memcpy(tile.bytes.data() + a_places[v][32 * w + l], lanes + 4 * l, 4);
-    }
+  for (size_t v = 0; v < 4; ++v) {
+    const uint8_t* lanes = registers + regs[v].slot.offset;
+    for (size_t l = 0; l < 32; ++l)
+      std::memcpy(tile.bytes.data() + a_places[v][32 * warp + l], lanes + 4 * l, 4);
   }
 }
 
@@ -349,9 +348,11 @@ void WarpgroupProduct::read(const ClusterRun& run, const AsyncOp& op) {
   if (!moves) return;
   const Stated s(run, op);
   const CtaState& cta = run.cluster.ctas[op.cta_rank];
-  if (a_in_registers)
-    read_registers(s.micro.operands[s.wgmma.a_regs].elements, registers(run, op), a);
-  else
+  if (a_in_registers && !s.micro.takes_fragment_at_issue) {
+    const WarpgroupRegisters warps = registers(run, op);
+    for (size_t w = 0; w < warps.size(); ++w)
+      read_registers(s.micro.operands[s.wgmma.a_regs].elements, warps[w], w, a);
+  } else if (!a_in_registers)
     read_shared(cta, source_a(*this, s.wgmma), a);
   read_shared(cta, source_b(*this, s.wgmma), b);
   if (s.wgmma.sparse) expand_a(*this, run, op);
@@ -387,8 +388,11 @@ Step exec_wgmma(Exec& x, const MicroOp& op) {
   } else {
     journal_issue(x.warp->wgmma, issued->id, x.active);
   }
-  std::get<WarpgroupProduct>(issued->payload).issued |= 1U << in_group;
-  if (x.events != nullptr) announce(x, *issued, std::get<WarpgroupProduct>(issued->payload));
+  auto& product = std::get<WarpgroupProduct>(issued->payload);
+  product.issued |= 1U << in_group;
+  if (op.takes_fragment_at_issue && op.moves)
+    read_registers(op.operands[e.a_regs].elements, x.registers, in_group, product.a);
+  if (x.events != nullptr) announce(x, *issued, product);
   return Step::next;
 }
 

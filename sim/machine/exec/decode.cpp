@@ -12,6 +12,7 @@
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/frames.h"
 #include "sim/machine/exec/handlers.h"
+#include "sim/machine/exec/wgmma_copies.h"
 
 namespace palladion::sim {
 namespace {
@@ -470,6 +471,7 @@ tl::expected<std::unique_ptr<Program>, isa::Diagnostics> Decoder::run() {
     if (set && set->increase) granted = std::max(granted, static_cast<uint32_t>(set->count));
   }
   if (granted != 0) p.launch_registers = std::min(p.launch_registers, granted);
+  place_wgmma_copies(p);
   p.register_bytes = static_cast<uint32_t>(align_up(p.register_bytes, 64));
   return std::move(program_);
 }
