@@ -33,19 +33,6 @@ std::string text_of(const bundle::Contents& c) {
   return "";
 }
 
-// Offsets of the parameters in a block that starts at address `base`; the size behind the last.
-isa::ParamLayout layout_at(const isa::Module& module, const isa::Function& entry, uint32_t base) {
-  isa::ParamLayout out;
-  for (const isa::SymbolId id : entry.params) {
-    const isa::Variable& v = module.symbols[id].variable;
-    const auto align = static_cast<uint32_t>(v.alignment());
-    out.size = (base + out.size + align - 1) / align * align - base;
-    out.offsets.push_back(out.size);
-    out.size += static_cast<uint32_t>(v.size());
-  }
-  return out;
-}
-
 // The parameter block, cut into the entry's parameters. The driver's offsets are those of the constant bank,
 // in which parameters begin at 0x210 on sm_90 and at 0x380 on sm_100, and are aligned as addresses of the
 // bank: a tensor map of 128-byte alignment that comes first is at 112. A block that the program itself laid
@@ -53,7 +40,7 @@ isa::ParamLayout layout_at(const isa::Module& module, const isa::Function& entry
 Outcome<void> take_parameters(Subject& subject, const isa::Function& entry,
                               const std::vector<uint8_t>& block) {
   for (const uint32_t base : {0x210u, 0x380u, 0u}) {
-    const isa::ParamLayout layout = layout_at(*subject.module, entry, base);
+    const isa::ParamLayout layout = isa::param_layout(*subject.module, entry, base);
     if (layout.size != block.size()) continue;
     for (size_t i = 0; i < entry.params.size(); ++i) {
       const auto first = block.begin() + layout.offsets[i];
@@ -63,7 +50,8 @@ Outcome<void> take_parameters(Subject& subject, const isa::Function& entry,
     return {};
   }
   return user_error(fmt::format("{}: entry `{}` takes {} bytes of parameters, {} were recorded", subject.name,
-                                entry.name, layout_at(*subject.module, entry, 0x210).size, block.size()));
+                                entry.name, isa::param_layout(*subject.module, entry, 0x210).size,
+                                block.size()));
 }
 
 bool has_variable(const isa::Module& module, const std::string& name) {

@@ -42,17 +42,17 @@ const SourceLoc* Module::source(const Instruction& i) const {
   return i.origin.source == no_id ? nullptr : &source_locs[i.origin.source];
 }
 
-ParamLayout param_layout(const Module& module, const Function& function) {
+ParamLayout param_layout(const Module& module, const Function& function, uint32_t base) {
   ParamLayout layout;
-  uint64_t at = 0;
+  uint64_t at = base;
   for (const SymbolId id : function.params) {
     const Variable& v = module.symbols[id].variable;
     const uint64_t align = v.alignment();
     at = (at + align - 1) / align * align;
-    layout.offsets.push_back(static_cast<uint32_t>(at));
+    layout.offsets.push_back(static_cast<uint32_t>(at - base));
     at += v.size();
   }
-  layout.size = static_cast<uint32_t>(at);
+  layout.size = static_cast<uint32_t>(at - base);
   return layout;
 }
 

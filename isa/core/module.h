@@ -157,6 +157,7 @@ struct ParamLayout {
   std::vector<uint32_t> offsets;
   uint32_t size = 0;
 };
-ParamLayout param_layout(const Module& module, const Function& function);
+// `base`: where the block lies, from which alignment counts; 0 but for blocks in a device's constant bank.
+ParamLayout param_layout(const Module& module, const Function& function, uint32_t base = 0);
 
 }  // namespace palladion::isa

@@ -90,6 +90,7 @@ TEST(parse, parameters_keep_type_alignment_pointee_and_size) {
   EXPECT_EQ(b.size(), 128u);
   EXPECT_EQ(m.symbols[f.params[3]].variable.pointee, Space::generic);
   EXPECT_THAT(param_layout(m, f).offsets, ElementsAre(0, 64, 192, 200));
+  EXPECT_THAT(param_layout(m, f, 0x210).offsets, ElementsAre(0, 48, 176, 184));  // as the driver lays it out
   EXPECT_EQ(m.find_symbol("a", f.symbol), f.params[0]);
 }
 
