@@ -26,8 +26,9 @@ constexpr std::array<std::string_view, 5> gathers{
 std::string_view name(Gather gather) { return gathers[static_cast<size_t>(gather)]; }
 
 // The remarks on an instruction, with commas.
-std::string remarks_of(const LoweredInstruction& l) {
+std::string remarks_of(const LoweredInstruction& l, uint32_t product) {
   std::vector<std::string> all;
+  if (product != sim::sass::no_pc) all.push_back(fmt::format("fma with the product ({})", product));
   const auto say = [&](bool holds, std::string_view what) {
     if (holds) all.emplace_back(what);
   };
@@ -49,7 +50,9 @@ std::string remarks_of(const LoweredInstruction& l) {
 class LoweredText {
  public:
   LoweredText(const sim::Program& program, const sim::sass::Lowered& lowered)
-      : program_(program), lowered_(lowered) {}
+      : program_(program), lowered_(lowered), products_(program.code.size(), sim::sass::no_pc) {
+    for (const sim::Contracted& c : program.contracted) products_[c.sum] = c.product;
+  }
 
   std::string run() {
     out_ = fmt::format("{:>5}  {:>5}  {:<7}  {:<32}  {}\n", "pc", "slots", "unit", "lowering", "PTX");
@@ -75,7 +78,8 @@ class LoweredText {
     slots_[static_cast<size_t>(l.pipe)] += l.slots;
     const std::string slots = l.is_folded() ? "-" : fmt::format("{}", l.slots);
     out_ += fmt::format("{:>5}  {:>5}  {:<7}  {:<32}  {}\n", op.pc, slots, l.is_folded() ? "" : name(l.pipe),
-                        remarks_of(l), isa::print(*program_.module, function_of(op), *op.instruction));
+                        remarks_of(l, products_[op.pc]),
+                        isa::print(*program_.module, function_of(op), *op.instruction));
   }
 
   void totals() {
@@ -88,11 +92,15 @@ class LoweredText {
     out_ += fmt::format("\nregisters   {} a thread (an estimate)\n", lowered_.thread_registers);
     out_ += fmt::format("issue slots {} for {} instructions of PTX, of which {} fold away\n", all, count_,
                         folded_);
+    if (const uint32_t sums = program_.sums_across_passes; sums != 0)
+      out_ += fmt::format(
+          "contraction {} sums not decided: of products of an earlier pass, if ptxas unrolls\n", sums);
     out_ += fmt::format("by unit     {}\n", fmt::join(by_unit, ", "));
   }
 
   const sim::Program& program_;
   const sim::sass::Lowered& lowered_;
+  std::vector<uint32_t> products_;  // that a sum takes in, by pc
   std::string out_;
   uint32_t count_ = 0, folded_ = 0;
   std::array<uint32_t, units.size()> slots_{};

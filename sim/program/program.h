@@ -103,6 +103,11 @@ struct Frame {
   std::vector<Place> places;
 };
 
+// A sum that takes its product in, as one fma: indices of `code`.
+struct Contracted {
+  uint32_t sum = 0, product = 0;
+};
+
 struct Program {
   const isa::Module* module = nullptr;
   const isa::Function* entry = nullptr;
@@ -129,6 +134,8 @@ struct Program {
   uint32_t local_bytes = 0;                         // a thread
   uint32_t launch_registers = 0;                    // registers a thread is given at launch (estimate)
   std::vector<std::vector<uint32_t>> branch_lists;  // by DecodedOperand::id
+  std::vector<Contracted> contracted;               // by sim/machine/exec/contract.h
+  uint32_t sums_across_passes = 0;                  // not contracted: ptxas may, if it unrolls their loops
   // Without values: control reads this memory, so the machine tracks which bytes are not materialised.
   bool tracks_shared = false, tracks_global = false;
   bool local_unmaterialised = false;  // local memory may hold such data

@@ -21,12 +21,14 @@ uint32_t input(uint64_t i) {
   return 0x3f800000U | static_cast<uint32_t>((i + 1) * 2654435761U >> 9 & 0x7fffff);
 }
 
-// `body` computes %f registers from the inputs %v0 to %v9; the bits of `outputs` after it.
+// `body` computes %f registers from the inputs %v0 to %v9 and the parameter %q, which is the second input;
+// the bits of `outputs` after it.
 std::vector<uint32_t> run(const std::string& body, const std::vector<std::string>& outputs,
                           bool fmad = true) {
   std::string text =
-      ".visible .entry k(.param .u64 p) {\n.reg .f32 %f<64>; .reg .f32 %v<16>; .reg .pred %p<4>; .reg .b64 "
-      "%rd<2>;\nld.param.u64 %rd0, [p];\n";
+      ".visible .entry k(.param .u64 p, .param .f32 q) {\n.reg .f32 %f<64>; .reg .f32 %v<16>; .reg .f32 %q; "
+      ".reg .pred %p<4>; .reg .b64 %rd<2>; .reg .b32 %r<2>;\nld.param.u64 %rd0, [p];\nld.param.f32 %q, "
+      "[q];\n";
   for (int i = 0; i < inputs; ++i) text += fmt::format("ld.global.f32 %v{}, [%rd0+{}];\n", i, 4 * i);
   text += body + "\n";
   for (size_t i = 0; i < outputs.size(); ++i)
@@ -34,7 +36,7 @@ std::vector<uint32_t> run(const std::string& body, const std::vector<std::string
   std::vector<uint32_t> array(128);
   for (uint64_t i = 0; i < inputs; ++i) array[i] = input(i);
   PtxRunner runner(ptx(text + "ret;\n}\n"));
-  runner.shape({1, 1, 1}, {1, 1, 1}).array(array);
+  runner.shape({1, 1, 1}, {1, 1, 1}).array(array).scalar(std::bit_cast<float>(input(1)));
   RunOptions options;
   options.fmad = fmad;
   runner.run_clean(options);
@@ -106,6 +108,27 @@ TEST(Contraction, WordsAndPlacesDecide) {
        "%f1, %f0, " +
            c + ";",
        false},
+      {"a guarded store",
+       "setp.gt.f32 %p0, %v2, %v2; mul.f32 %f0, %v0, %v1; @%p0 st.global.f32 [%rd0+508], %v1; add.f32 %f1, "
+       "%f0, " +
+           c + ";",
+       false},
+      {"a guarded load",
+       "setp.gt.f32 %p0, %v2, %v2; mul.f32 %f0, %v0, %v1; mov.f32 %f2, " + c +
+           "; @%p0 ld.global.f32 %f2, [%rd0]; add.f32 %f1, %f0, %f2;",
+       false},
+      {"a guarded computation",
+       "setp.gt.f32 %p0, %v2, %v2; mul.f32 %f0, %v0, %v1; mov.f32 %f2, " + c +
+           "; @%p0 max.f32 %f2, %v3, %v4; add.f32 %f1, %f0, %f2;",
+       true},
+      {"a quotient of .s32",
+       "mov.b32 %r0, 7; mul.f32 %f0, %v0, %v1; div.s32 %r1, %r0, 3; add.f32 %f1, %f0, " + c +
+           "; st.global.b32 [%rd0+508], %r1;",
+       false},
+      {"a quotient of .u32",
+       "mov.b32 %r0, 7; mul.f32 %f0, %v0, %v1; div.u32 %r1, %r0, 3; add.f32 %f1, %f0, " + c +
+           "; st.global.b32 [%rd0+508], %r1;",
+       true},
       {"a guarded sum",
        "setp.eq.f32 %p0, %v2, %v2; mov.f32 %f1, %v3; mul.f32 %f0, %v0, %v1; @%p0 add.f32 %f1, %f0, " + c +
            ";",
@@ -127,6 +150,46 @@ TEST(Contraction, WordsAndPlacesDecide) {
     EXPECT_EQ(run(k.body, {"%f1"}, false).front(), two_roundings(a, b, addend()))
         << k.what << ", --fmad false";
   }
+}
+
+// With a factor that takes no register the sum may stand in another block. The SASS of ptxas 13.0 for sm_90a
+// has these fused multiply-adds.
+TEST(Contraction, ProductsWithAConstantFactorGoIntoOtherBlocks) {
+  const std::string c = fmt::format("%v{}", addend());
+  const std::string imm = fmt::format("0f{:08X}", input(1));
+  const std::string product = "mul.f32 %f0, %v0, " + imm + "; ";
+  const std::string sum = "add.f32 %f1, %f0, " + c + "; ";
+  const std::string test = "setp.gt.f32 %p0, %v2, %v2; ";
+  const std::string branch = test + "@%p0 bra L; ";
+  const std::string other = "st.global.f32 [%rd0+508], %v1; ";
+  const auto loop = [](const std::string& body) {
+    return "mov.b32 %r0, 0; M: " + body + "add.u32 %r0, %r0, 1; setp.lt.u32 %p1, %r0, 3; @%p1 bra M; ";
+  };
+  const Case cases[] = {
+      {"an immediate", product + branch + other + "L: " + sum, true},
+      {"a parameter", "mul.f32 %f0, %v0, %q; " + branch + other + "L: " + sum, true},
+      {"a negated parameter",
+       "neg.f32 %f2, %q; mul.f32 %f3, %v0, %f2; neg.f32 %f0, %f3; " + branch + other + "L: " + sum, true},
+      {"a constant in a register",
+       "mov.f32 %f2, " + imm + "; mul.f32 %f0, %v0, %f2; " + branch + other + "L: " + sum, true},
+      {"behind a fence", product + "membar.gl; " + sum, true},
+      {"through copies",
+       "mul.f32 %f4, %v0, " + imm + "; mov.f32 %f5, %f4; " + branch + other + "L: mov.f32 %f0, %f5; " + sum,
+       true},
+      {"sums in two blocks",
+       product + branch + "add.f32 %f2, %f0, %v3; st.global.f32 [%rd0+508], %f2; L: " + sum, true},
+      {"stored in another block", product + branch + other + "L: st.global.f32 [%rd0+508], %f0; " + sum,
+       false},
+      {"a sum in a loop behind it", product + loop(sum), true},
+      {"both in a loop", loop(product + test + "@%p0 bra L; " + other + "L: " + sum), true},
+      {"what a loop leaves behind", loop(product + "st.global.f32 [%rd0+508], %v1; ") + sum, false},
+      {"one of two products",
+       "mul.f32 %f0, %v3, " + imm + "; " + branch + "mul.f32 %f0, %v0, " + imm + "; L: " + sum, false},
+  };
+  for (const Case& k : cases)
+    EXPECT_EQ(run(k.body, {"%f1"}).front(),
+              k.contracted ? fma(a, b, addend()) : two_roundings(a, b, addend()))
+        << k.what;
 }
 
 }  // namespace

@@ -10,64 +10,32 @@
 #include "isa/core/cfg.h"
 #include "isa/ops/contracted.h"
 #include "sim/machine/exec/approx.h"
+#include "sim/machine/exec/contract_lasting.h"
+#include "sim/machine/exec/contract_passes.h"
+#include "sim/machine/exec/contract_words.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/program/registers.h"
 
 namespace palladion::sim {
 namespace {
 
-using isa::Instruction;
-using isa::Operand;
-using isa::Operation;
-using isa::Type;
+using namespace contraction;
 
-bool has(const Instruction& i, std::string_view slot) { return i.form->slot(slot) >= 0 && i.has(slot); }
-// Types whose products ptxas contracts on sm_90; f32x2 was not measured.
-bool has_fma(Type t) {
-  return t == Type::f32 || t == Type::f64 || t == Type::f16 || t == Type::f16x2 || t == Type::bf16 ||
-         t == Type::bf16x2;
-}
-Type type_of(const Instruction& i) { return i.form->slot("type") >= 0 ? i.type() : Type::none; }
-
-// mixed precision names a second type: its product is not one of ours
-bool is_plain(const Instruction& i) {
-  return has_fma(type_of(i)) && i.form->slot("atype") < 0 && !has(i, "rnd");
-}
-bool is_sum(const Instruction& i) {
-  const Operation o = isa::operation(i);
-  return (o == Operation::add || o == Operation::subtract) && is_plain(i);
-}
-bool is_multiplication(const Instruction& i) {
-  return isa::operation(i) == Operation::multiply && is_plain(i) && !has(i, "sat");
-}
-// Approximate functions that end with a multiplication of f32.
-bool ends_with_product(const isa::Effect& e) {
-  const auto* approx = std::get_if<isa::Approx>(&e);
-  return approx != nullptr && approx_contracted(*approx, {.ftz = approx->ftz}) != nullptr;
-}
-bool is_product(const Instruction& i, const isa::Effect& e) {
-  return i.guard.reg == isa::no_id && (is_multiplication(i) || ends_with_product(e));
-}
-// Its result is its operand: ptxas looks through it.
-bool is_copy(const Instruction& i) {
-  return isa::operation(i) == Operation::move && i.guard.reg == isa::no_id && i.operands.size() == 2 &&
-         i.operands[0].is(Operand::Kind::reg) && i.operands[1].is(Operand::Kind::reg);
-}
-// bf16x2 is negated by an fma of its own.
-bool is_negation(const Instruction& i) {
-  return isa::operation(i) == Operation::negate && i.guard.reg == isa::no_id && has_fma(type_of(i)) &&
-         type_of(i) != Type::bf16x2 && i.operands[1].is(Operand::Kind::reg);
+bool computes(const isa::Effect& e) {
+  return std::holds_alternative<isa::Pure>(e) || std::holds_alternative<isa::Approx>(e);
 }
 
-// ptxas splits a basic block here: at fences and calls, and where a rounded quotient or root has a slow path
-// behind a branch. Nothing is contracted across it.
+// ptxas splits a basic block here: at fences and calls, at whatever is guarded and does more than compute,
+// and where a rounded quotient or root has a slow path behind a branch; of integer quotients all but those of
+// .u32 have. Nothing is contracted across it.
 bool splits(const Instruction& i, const isa::Effect& e) {
   const Operation o = isa::operation(i);
-  if (o == Operation::call) return true;
+  if (o == Operation::call || (i.guard.reg != isa::no_id && !computes(e))) return true;
   if (const auto* fence = std::get_if<isa::Fence>(&e)) return !fence->proxy && !fence->mbarrier_init;
-  if (o != Operation::divide && o != Operation::remainder && o != Operation::function) return false;
+  const bool divides = o == Operation::divide || o == Operation::remainder;
+  if (!divides && o != Operation::function) return false;
   const Type t = type_of(i);
-  return has(i, "rnd") || isa::bits(t) == 64;
+  return has(i, "rnd") || isa::bits(t) == 64 || (divides && !isa::is_float(t) && t != Type::u32);
 }
 
 // A register's content while a region is walked: the definition that it came from, perhaps negated.
@@ -81,6 +49,7 @@ constexpr uint32_t other_use = isa::no_id;  // one that is no sum
 struct Value {
   uint32_t product = isa::no_id;  // the instruction, or none
   std::vector<uint32_t> uses;     // the sums, or other_use
+  bool lasting = false;           // other blocks may take it in
 };
 struct Source {
   Content content;  // of a register
@@ -110,10 +79,20 @@ class Contraction {
 
   void run() {
     if (std::ranges::none_of(f_.body, is_sum)) return;
+    const isa::Cfg cfg = isa::build_cfg(f_);
+    cfg_ = &cfg;
     find_regions();
     find_used();
+    const LastingProducts products(p_, f_, start_, cfg, alive_);
+    products_ = &products;
+    find_lasting();
     for (const Region& r : regions_) find_exposed(r);
-    for (const Region& r : regions_) contract(r);
+    for (const Region& r : regions_) walk(r);
+    choose();
+    std::vector<bool> fused(f_.body.size(), false);
+    for (const Sum& s : sums_)
+      if (s.fused >= 0) fused[s.index] = fuse(s);
+    p_.sums_across_passes += sums_across_passes(p_, f_, start_, cfg, products.loops(), fused);
   }
 
  private:
@@ -132,7 +111,7 @@ class Contraction {
 
   // Basic blocks as ptxas sees them: a label that nothing but the instruction before it leads to ends none.
   void find_regions() {
-    const isa::Cfg cfg = isa::build_cfg(f_);
+    const isa::Cfg& cfg = *cfg_;
     const auto only_next = [&](uint32_t b) {
       if (cfg.blocks[b].successors.size() != 1) return isa::no_id;
       const uint32_t next = cfg.blocks[b].successors.front();
@@ -153,9 +132,7 @@ class Contraction {
     }
   }
 
-  bool is_removable(uint32_t i) const {
-    return std::holds_alternative<isa::Pure>(effect(i)) || std::holds_alternative<isa::Approx>(effect(i));
-  }
+  bool is_removable(uint32_t i) const { return computes(effect(i)); }
 
   // Registers that something reads which is not removed itself.
   void find_used() {
@@ -185,6 +162,19 @@ class Contraction {
     alive_ = std::move(alive);
   }
 
+  // Products that several regions may take in get their values first.
+  void find_lasting() {
+    lasting_.assign(f_.registers.size(), {});
+    std::map<uint32_t, uint32_t> of;  // values, by product
+    for (isa::RegId r = 0; r < f_.registers.size(); ++r) {
+      const LastingProducts::Content c = products_->content(r);
+      if (c.product == isa::no_id) continue;
+      const auto [at, is_new] = of.emplace(c.product, static_cast<uint32_t>(values_.size()));
+      if (is_new) values_.push_back({.product = c.product, .lasting = true});
+      lasting_[r] = {at->second, c.negated};
+    }
+  }
+
   // Registers that some region reads before it writes them: they live across an edge.
   void find_exposed(const Region& region) {
     std::vector<isa::RegId> written;
@@ -203,13 +193,22 @@ class Contraction {
     for (const isa::RegId r : written) current_[r] = {};
   }
 
-  void use(isa::RegId r, uint32_t by) {
-    const uint32_t v = content(r).value;
+  void use(isa::RegId r, uint32_t i, uint32_t by) {
+    const uint32_t v = content(r, i).value;
     values_[v].uses.push_back(by);
   }
 
-  Content content(isa::RegId r) {
-    if (current_[r].value == isa::no_id) define(r, isa::no_id);
+  // Of a register that instruction `i` reads.
+  Content content(isa::RegId r, uint32_t i) {
+    if (current_[r].value != isa::no_id) return current_[r];
+    const Content c = lasting_[r];
+    if (c.value != isa::no_id && products_->reaches(values_[c.value].product, i)) {
+      current_[r] = c;
+      touched_.push_back(r);
+      return c;
+    }
+    if (c.value != isa::no_id) values_[c.value].uses.push_back(other_use);
+    define(r, isa::no_id);
     return current_[r];
   }
 
@@ -219,57 +218,67 @@ class Contraction {
     touched_.push_back(r);
   }
 
-  Source source(const Operand& o) {
-    return o.is(Operand::Kind::reg) ? Source{content(o.id), &o} : Source{{}, &o};
+  Source source(const Operand& o, uint32_t i) {
+    return o.is(Operand::Kind::reg) ? Source{content(o.id, i), &o} : Source{{}, &o};
   }
 
   void walk(uint32_t i) {
     const Instruction& in = f_.body[i];
     if (is_copy(in) || is_negation(in)) {
-      Content c = content(in.operands[1].id);
+      Content c = content(in.operands[1].id, i);
       c.negated ^= is_negation(in);
       current_[in.operands[0].id] = c;
       touched_.push_back(in.operands[0].id);
       return;
     }
     if (is_sum(in)) {
-      Sum s{.index = i, .sources = {source(in.operands[1]), source(in.operands[2])}};
+      Sum s{.index = i, .sources = {source(in.operands[1], i), source(in.operands[2], i)}};
       for (const int j : {0, 1}) {
         const Content c = s.sources[static_cast<size_t>(j)].content;
         if (c.value == isa::no_id) continue;
         values_[c.value].uses.push_back(i);
         if (values_[c.value].product != isa::no_id)
-          s.factors[static_cast<size_t>(j)] = locate(values_[c.value].product);
+          s.factors[static_cast<size_t>(j)] = locate(values_[c.value], i);
       }
       sums_.push_back(std::move(s));
       sum_of_[i] = static_cast<uint32_t>(sums_.size() - 1);
     } else {
       registers(i, [&](const RegisterUse& u) {
-        if (u.reads) use(u.reg, other_use);
+        if (u.reads) use(u.reg, i, other_use);
       });
     }
     if (is_product(in, effect(i))) {
       auto& of = sources_[i];
-      for (size_t k = 1; k < in.operands.size(); ++k) of.push_back(source(in.operands[k]));
+      for (size_t k = 1; k < in.operands.size(); ++k) of.push_back(source(in.operands[k], i));
     }
     const bool product = is_product(in, effect(i)) && in.operands[0].is(Operand::Kind::reg);
     registers(i, [&](const RegisterUse& u) {
       if (!u.writes) return;
-      if (in.guard.reg != isa::no_id) use(u.reg, other_use);  // the old value may stay
-      define(u.reg, product ? i : isa::no_id);
+      if (in.guard.reg != isa::no_id) use(u.reg, i, other_use);  // the old value may stay
+      if (const Content c = lasting_[u.reg]; product && c.value != isa::no_id) {
+        current_[u.reg] = c;
+        touched_.push_back(u.reg);
+      } else {
+        define(u.reg, product ? i : isa::no_id);
+      }
     });
   }
 
   // The registers that hold a product's factors now; nullopt: an operand that is no register.
-  std::vector<std::optional<isa::RegId>> locate(uint32_t product) {
+  std::vector<std::optional<isa::RegId>> locate(const Value& value, uint32_t i) {
     std::vector<std::optional<isa::RegId>> out;
-    for (const Source& s : sources_[product]) {
+    if (value.lasting) {
+      for (const Operand& o : std::span(f_.body[value.product].operands).subspan(1))
+        out.push_back(o.is(Operand::Kind::reg) ? std::optional(o.id) : std::nullopt);
+      return out;
+    }
+    for (const Source& s : sources_[value.product]) {
       if (s.content.value == isa::no_id) {
         out.emplace_back();
         continue;
       }
       isa::RegId found = s.operand->id;
-      if (content(found) != s.content) {
+      if (content(found, i) != s.content) {
         const auto at =
             std::ranges::find_if(touched_, [&](isa::RegId r) { return current_[r] == s.content; });
         if (at == touched_.end()) return {};  // overwritten: it stays a product and a sum
@@ -280,21 +289,15 @@ class Contraction {
     return out;
   }
 
-  void contract(const Region& region) {
-    values_.clear();
-    sums_.clear();
+  void walk(const Region& region) {
     touched_.clear();
-    sources_.clear();
-    sum_of_.clear();
     for (const uint32_t i : region)
       if (alive_[i]) walk(i);
     std::ranges::sort(touched_);
     touched_.erase(std::ranges::unique(touched_).begin(), touched_.end());
     for (const isa::RegId r : touched_)
-      if (exposed_[r]) use(r, other_use);
-    choose();
-    for (const Sum& s : sums_)
-      if (s.fused >= 0) fuse(s);
+      if (exposed_[r] && !(lasting_[r].value != isa::no_id && current_[r] == lasting_[r]))
+        values_[current_[r].value].uses.push_back(other_use);
     for (const isa::RegId r : touched_) current_[r] = {};
   }
 
@@ -356,10 +359,10 @@ class Contraction {
     }
   }
 
-  void fuse(const Sum& s) {
+  bool fuse(const Sum& s) {
     const auto j = static_cast<size_t>(s.fused);
     const uint32_t product = value(s, s.fused).product;
-    if (s.factors[j].empty()) return;
+    if (s.factors[j].empty()) return false;
     const Instruction& sum = f_.body[s.index];
     const bool subtracts = isa::operation(sum) == Operation::subtract;
     const isa::Contracted words{.type = type_of(sum),
@@ -372,7 +375,7 @@ class Contraction {
     const auto* approx = std::get_if<isa::Approx>(factors.effect);
     const isa::LanesFn fn =
         approx != nullptr ? approx_contracted(*approx, words) : isa::contracted_lanes(words);
-    if (fn == nullptr) return;
+    if (fn == nullptr) return false;
     const Slot addend = op.s[1 - j];
     const uint32_t base = p_.register_offsets_base[op.function];
     for (size_t k = 0; k < s.factors[j].size(); ++k) {
@@ -382,17 +385,22 @@ class Contraction {
     op.s[s.factors[j].size()] = addend;
     op.sources = static_cast<uint8_t>(s.factors[j].size() + 1);
     op.fn = fn;
+    p_.contracted.push_back({start_ + s.index, start_ + product});
+    return true;
   }
 
   Program& p_;
   const isa::Function& f_;
   uint32_t start_;
+  const isa::Cfg* cfg_ = nullptr;
+  const LastingProducts* products_ = nullptr;
   std::vector<Region> regions_;
   std::vector<bool> exposed_, used_, alive_;
-  // While a region is walked.
-  std::vector<Content> current_;  // by register
+  std::vector<Content> lasting_;  // by register: products that other blocks may take in
   std::vector<Value> values_;
   std::vector<Sum> sums_;
+  // While a region is walked, by register.
+  std::vector<Content> current_;
   std::vector<isa::RegId> touched_;
   std::map<uint32_t, std::vector<Source>> sources_;  // of products, by instruction
   std::map<uint32_t, uint32_t> sum_of_;              // by instruction

@@ -1,0 +1,104 @@
+#include "sim/machine/exec/contract_lasting.h"
+
+#include <algorithm>
+#include <span>
+
+#include "sim/machine/exec/contract_words.h"
+#include "sim/program/registers.h"
+
+namespace palladion::sim {
+namespace {
+
+constexpr uint32_t several_definitions = isa::no_id - 1;
+
+}  // namespace
+
+using namespace contraction;
+
+LastingProducts::LastingProducts(const Program& program, const isa::Function& function, uint32_t start,
+                                 const isa::Cfg& cfg, const std::vector<bool>& alive)
+    : program_(program),
+      function_(function),
+      start_(start),
+      cfg_(cfg),
+      loops_(cfg),
+      definitions_(function.registers.size(), isa::no_id),
+      contents_(function.registers.size()) {
+  find_definitions(alive);
+  for (uint32_t i = 0; i < function_.body.size(); ++i) {
+    if (!alive[i]) continue;
+    const Instruction& in = function_.body[i];
+    if (is_lasting(i)) {
+      contents_[in.operands[0].id] = {i, false};
+    } else if ((is_copy(in) || is_negation(in)) && only_definition(in.operands[0].id) == i) {
+      Content c = contents_[in.operands[1].id];
+      if (c.product == isa::no_id || !reaches(c.product, i)) continue;
+      c.negated ^= is_negation(in);
+      contents_[in.operands[0].id] = c;
+    }
+  }
+}
+
+void LastingProducts::find_definitions(const std::vector<bool>& alive) {
+  for (uint32_t i = 0; i < function_.body.size(); ++i) {
+    if (!alive[i]) continue;
+    const MicroOp& op = program_.code[start_ + i];
+    for_each_register(program_, op, [&](const RegisterUse& use) {
+      if (!use.writes) return;
+      uint32_t& d = definitions_[use.reg - program_.register_offsets_base[op.function]];
+      d = d == isa::no_id ? i : several_definitions;
+    });
+  }
+}
+
+uint32_t LastingProducts::only_definition(isa::RegId r) const {
+  return definitions_[r] == several_definitions ? isa::no_id : definitions_[r];
+}
+
+bool LastingProducts::comes_before(uint32_t i, uint32_t j) const {
+  const uint32_t a = cfg_.block_of[i], b = cfg_.block_of[j];
+  return a == b ? i < j : loops_.dominates(a, b);
+}
+
+bool LastingProducts::reaches(uint32_t product, uint32_t i) const {
+  return comes_before(product, i) && loops_.stays(cfg_.block_of[product], cfg_.block_of[i]);
+}
+
+// ptxas reads it as a constant or from the constant bank: an immediate, a parameter of the entry, a constant
+// at a fixed address; their negations and absolute values.
+bool LastingProducts::is_at_hand(const Operand& o, uint32_t reader) const {
+  if (o.is(Operand::Kind::imm)) return true;
+  if (!o.is(Operand::Kind::reg)) return false;
+  const uint32_t i = only_definition(o.id);
+  if (i == isa::no_id || !comes_before(i, reader)) return false;
+  const Instruction& in = function_.body[i];
+  if (in.guard.reg != isa::no_id) return false;
+  if (const auto* load = std::get_if<isa::Load>(&effect(i))) {
+    bool is_fixed = load->order != isa::Order::volatile_;
+    for_each_register(program_, program_.code[start_ + i],
+                      [&](const RegisterUse& use) { is_fixed &= !use.reads; });
+    return is_fixed && (load->space == isa::Space::const_ ||
+                        (load->space == isa::Space::param && &function_ == program_.entry));
+  }
+  const Operation op = isa::operation(in);
+  return (op == Operation::move || op == Operation::negate || op == Operation::absolute) &&
+         in.operands.size() == 2 && is_at_hand(in.operands[1], i);
+}
+
+// One factor is at hand, the other one stays in its register until the product is used.
+bool LastingProducts::is_lasting(uint32_t i) const {
+  const Instruction& in = function_.body[i];
+  if (!is_product(in, effect(i)) || !in.operands[0].is(Operand::Kind::reg) ||
+      only_definition(in.operands[0].id) != i)
+    return false;
+  const auto at_hand = [&](const Operand& o) { return is_at_hand(o, i); };
+  const auto stays = [&](const Operand& o) {
+    const uint32_t d = o.is(Operand::Kind::reg) ? only_definition(o.id) : isa::no_id;
+    return d != isa::no_id && function_.body[d].guard.reg == isa::no_id && comes_before(d, i);
+  };
+  const auto factors = std::span(in.operands).subspan(1);
+  return std::ranges::any_of(factors, at_hand) &&
+         std::ranges::all_of(factors, [&](const Operand& o) { return at_hand(o) || stays(o); });
+}
+
+}  // namespace palladion::sim

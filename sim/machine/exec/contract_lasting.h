@@ -1,0 +1,47 @@
+#pragma once
+// Products that ptxas takes into sums of other blocks: those with a factor that needs no register, so that
+// the other factor takes the register that the product would take. README.md has the rule.
+#include <cstdint>
+#include <vector>
+
+#include "isa/core/cfg.h"
+#include "sim/program/loops.h"
+#include "sim/program/program.h"
+
+namespace palladion::sim {
+
+// Of one function. Instructions and registers have the function's numbers.
+class LastingProducts {
+ public:
+  // `start`: where the function's code begins. `alive`: by instruction, whether anything reads its result.
+  LastingProducts(const Program& program, const isa::Function& function, uint32_t start, const isa::Cfg& cfg,
+                  const std::vector<bool>& alive);
+
+  struct Content {
+    uint32_t product = isa::no_id;  // the instruction; no_id: no such product
+    bool negated = false;
+  };
+  // What the register holds wherever `reaches` says so.
+  Content content(isa::RegId r) const { return contents_[r]; }
+  // Instruction `i` reads that very product: not what a loop has left behind, as ptxas unrolls loops.
+  bool reaches(uint32_t product, uint32_t i) const;
+  const Loops& loops() const { return loops_; }
+
+ private:
+  const isa::Effect& effect(uint32_t i) const { return *program_.code[start_ + i].effect; }
+  void find_definitions(const std::vector<bool>& alive);
+  uint32_t only_definition(isa::RegId r) const;
+  bool comes_before(uint32_t i, uint32_t j) const;
+  bool is_at_hand(const isa::Operand& o, uint32_t reader) const;
+  bool is_lasting(uint32_t i) const;
+
+  const Program& program_;
+  const isa::Function& function_;
+  uint32_t start_;
+  const isa::Cfg& cfg_;
+  Loops loops_;
+  std::vector<uint32_t> definitions_;  // by register: the instruction that writes it, none, or several
+  std::vector<Content> contents_;      // by register
+};
+
+}  // namespace palladion::sim

@@ -1,0 +1,50 @@
+#include "sim/machine/exec/contract_passes.h"
+
+#include <algorithm>
+#include <set>
+
+#include "sim/machine/exec/contract_words.h"
+
+namespace palladion::sim {
+
+using namespace contraction;
+
+uint32_t sums_across_passes(const Program& program, const isa::Function& function, uint32_t start,
+                            const isa::Cfg& cfg, const Loops& loops, const std::vector<bool>& fused) {
+  std::vector<std::vector<uint32_t>> writers(function.registers.size());  // products and copies
+  for (uint32_t i = 0; i < function.body.size(); ++i) {
+    const Instruction& in = function.body[i];
+    if (is_copy(in) || is_negation(in) || is_product(in, *program.code[start + i].effect))
+      writers[in.operands[0].id].push_back(i);
+  }
+  // The sum reads, perhaps through copies, what a product of its loop writes further down.
+  const auto reads_earlier_pass = [&](uint32_t sum, const Operand& o) {
+    if (!o.is(Operand::Kind::reg)) return false;
+    std::set<isa::RegId> seen;
+    std::vector<isa::RegId> work{o.id};
+    while (!work.empty()) {
+      const isa::RegId r = work.back();
+      work.pop_back();
+      if (!seen.insert(r).second) continue;
+      for (const uint32_t i : writers[r]) {
+        const Instruction& in = function.body[i];
+        if (is_copy(in) || is_negation(in)) {
+          work.push_back(in.operands[1].id);
+        } else if (i > sum && type_of(in) == type_of(function.body[sum]) &&
+                   loops.share(cfg.block_of[i], cfg.block_of[sum])) {
+          return true;
+        }
+      }
+    }
+    return false;
+  };
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < function.body.size(); ++i) {
+    const Instruction& in = function.body[i];
+    if (fused[i] || !is_sum(in)) continue;
+    count += reads_earlier_pass(i, in.operands[1]) || reads_earlier_pass(i, in.operands[2]);
+  }
+  return count;
+}
+
+}  // namespace palladion::sim
