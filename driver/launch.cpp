@@ -121,6 +121,7 @@ Status perform(const LaunchWork& work) {
   options.max_warp_instructions = s.settings.max_instructions;
   // All of its CTAs wait for each other: check_launch has seen that the chip has room for them.
   if (work.cooperative) options.resident_clusters = work.grid.count() / work.cluster.count();
+  options.fmad = s.settings.fmad;
   const auto checks = sim::check::options_named(s.settings.check, nullptr);
   std::optional<sim::check::Checker> checker;
   if (checks && checks->any()) {

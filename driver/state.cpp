@@ -31,6 +31,7 @@ Settings settings_of(const char* text) {
     if (key == "max") number(value, s.max_instructions);
     if (key == "report") number(value, s.report_fd);
     if (key == "quiet") s.quiet = value == "1";
+    if (key == "fmad") s.fmad = value != "0";
   }
   return s;
 }

@@ -23,6 +23,7 @@ struct Settings {
   uint64_t max_instructions = uint64_t{1} << 30;
   int report_fd = -1;  // a byte is written there when an error was found
   bool quiet = false;
+  bool fmad = true;  // RunOptions::fmad
 };
 Settings settings_of(const char* text);
 

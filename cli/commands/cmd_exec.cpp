@@ -44,9 +44,9 @@ Outcome<void> check_words_of(const Options& o) {
 
 std::string settings_text(const Options& o, int report) {
   std::error_code failed;
-  return fmt::format("v1;arch={};schedule={};check={};threads={};max={};report={};json={}", o.arch,
+  return fmt::format("v1;arch={};schedule={};check={};threads={};max={};fmad={:d};report={};json={}", o.arch,
                      o.schedule.empty() ? "functional" : o.schedule, o.check.empty() ? "none" : o.check,
-                     o.threads, o.max_instructions, report,
+                     o.threads, o.max_instructions, o.fmad, report,
                      o.json.empty() ? std::string() : fs::absolute(o.json, failed).string());
 }
 

@@ -114,6 +114,13 @@ void add_report(CLI::App& app, Options& o) {
                  "findings");
 }
 
+void add_fmad(CLI::App& app, Options& o) {
+  app.add_option(
+      "--fmad", o.fmad,
+      "true: `mul` and `add` without a rounding become one fma where ptxas makes one; false: each is "
+      "rounded, as after ptxas --fmad=false");
+}
+
 void add_run(CLI::App& app, Options& o, Raw& raw) {
   add_subject(app, o, raw);
   app.add_option("--schedule", o.schedule,
@@ -129,10 +136,7 @@ void add_run(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--sarif", o.sarif, "a file for the findings as SARIF 2.1.0");
   app.add_option("--values", o.values, "full, or none: the clock without the arrays' contents, much faster");
   add_clock(app, o);
-  app.add_option(
-      "--fmad", o.fmad,
-      "true: `mul` and `add` without a rounding become one fma where ptxas makes one; false: each is "
-      "rounded, as after ptxas --fmad=false");
+  add_fmad(app, o);
   app.add_flag("--why", o.why,
                "find the three changes that would help most: run again with parts of the chip relaxed");
   number(app, "--lines", o.lines, 1, most_lines, "source lines of the time report (10)");
@@ -195,6 +199,7 @@ void add_exec(CLI::App& app, Options& o) {
   number(app, "--threads", o.threads, 0, most_threads, "host threads; 0: all");
   number(app, "--max-instructions", o.max_instructions, 0, any,
          "end a kernel when a warp has executed N instructions (2^30); 0: never");
+  add_fmad(app, o);
   app.add_option("--json", o.json, "a file for the table of launches as JSON");
 }
 
