@@ -293,7 +293,7 @@ TEST(Machine, SpinOnAFlagThatNoThreadSetsIsReported) {
 }
 
 TEST(Machine, LaunchesThatCannotBeAreRefused) {
-  std::vector<uint32_t> out(96);
+  std::vector<uint32_t> out(1024);
   const auto code = [&](isa::Dim3 grid, isa::Dim3 block, isa::Dim3 cluster, uint32_t shared) {
     PtxRunner k(ptx(store_tid));
     k.array(out).shape(grid, block, cluster);
@@ -306,6 +306,9 @@ TEST(Machine, LaunchesThatCannotBeAreRefused) {
   EXPECT_EQ(code({32, 1, 1}, {32, 1, 1}, {32, 1, 1}, 0), "PLD3104");
   EXPECT_EQ(code({1, 1, 1}, {32, 1, 1}, {}, 228 * 1024), "PLD3108");
   EXPECT_EQ(code({1, 1, 1}, {32, 1, 1}, {}, 227 * 1024), "none");
+  // How many registers ptxas takes is estimated: that refuses no launch, whatever the number of warps.
+  for (uint32_t threads = 32; threads <= 1024; threads += 32)
+    EXPECT_EQ(code({1, 1, 1}, {threads, 1, 1}, {}, 0), "none") << threads << " threads";
 }
 
 TEST(Machine, PrintfWritesInThreadOrder) {
