@@ -92,6 +92,7 @@ struct Reply {
 struct Lab {
   std::string name, folder, title, group, kernel, arch;
   int minutes = 10;
+  bool strict = false;  // findings of severity strict count
   std::vector<ArrayRule> inputs, outputs;
   std::vector<Case> cases;
   std::string reference;  // references.h

@@ -80,6 +80,8 @@ class Reader {
       lab_.kernel = value;
     else if (key == "arch")
       lab_.arch = value;
+    else if (key == "strict")
+      lab_.strict = value == "yes";
     else if (key == "minutes")
       lab_.minutes = number_in<int>(value).value_or(0);
     else if (key == "in")

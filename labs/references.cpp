@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "arrays/tensor_core.h"
 #include "kernels/reference.h"
 
 namespace palladion::labs {
@@ -56,6 +57,47 @@ void sum(const Arrays& in, Arrays& out) {
   for (int64_t i = 0; i < in[0].size(); ++i) sum += value_at(in[0], i);
   set_value(out[0], 0, sum);
 }
+// out(c) = x(0, c) + x(1, c) + ..., in this order, each sum rounded to f32
+void sum_of_rows(const Arrays& in, Arrays& out) {
+  const int64_t rows = in[0].type.shape[0], columns = in[0].type.shape[1];
+  for (int64_t c = 0; c < columns; ++c) {
+    auto sum = float(value_at(in[0], c));
+    for (int64_t r = 1; r < rows; ++r) sum += float(value_at(in[0], r * columns + c));
+    set_value(out[0], c, sum);
+  }
+}
+// The elements of a matrix in bands of 8 columns, each row after row.
+void bands(const Arrays& in, Arrays& out) {
+  constexpr int64_t band = 8;
+  const int64_t rows = in[0].type.shape[0], columns = in[0].type.shape[1];
+  for (int64_t i = 0; i < rows * columns; ++i) {
+    const int64_t first = i / (rows * band) * band, place = i % (rows * band);
+    set_value(out[0], i, value_at(in[0], place / band * columns + first + place % band));
+  }
+}
+// softmax(q k^T / sqrt(d)) v of one head; q, k, v: (rows, d)
+void attention(const Arrays& in, Arrays& out) {
+  std::vector<Array> heads = in;
+  for (Array& array : heads) array.type.shape = {1, array.type.shape[0], 1, array.type.shape[1]};
+  Array result = kernels::attention_reference(heads[0], heads[1], heads[2], false);
+  for (int64_t i = 0; i < out[0].size(); ++i) set_value(out[0], i, value_at(result, i));
+}
+// A times its scales: one for each 32 elements of K, as arrays/tensor_core.h orders them.
+Array scaled(const Array& matrix, const Array& scales) {
+  constexpr int64_t block = 32;
+  const int64_t rows = matrix.type.shape[0], k = matrix.type.shape[1];
+  Array out({pl::f32, matrix.type.shape});
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t i = 0; i < k; ++i)
+      set_value(out, r * k + i,
+                value_at(matrix, r * k + i) * value_at(scales, tiled_scale_index(r, i / block, k / block)));
+  return out;
+}
+// out = (A with its scales) (B with its scales)^T
+void matmul_scaled(const Arrays& in, Arrays& out) {
+  out[0] = kernels::matmul_reference(scaled(in[0], in[2]), false, scaled(in[1], in[3]), true, nullptr,
+                                     out[0].dtype());
+}
 void softmax(const Arrays& in, Arrays& out) {
   const int64_t columns = in[0].type.shape.back();
   for (int64_t first = 0; first < in[0].size(); first += columns) {
@@ -78,10 +120,20 @@ struct Named {
   std::string_view name;
   Compute compute;
 };
-constexpr Named references[] = {
-    {"copy", copy},       {"twice", twice},        {"add", add}, {"transpose", transpose},
-    {"stencil", stencil}, {"row_sums", row_sums},  {"sum", sum}, {"softmax", softmax},
-    {"matmul", matmul},   {"matmul_nt", matmul_nt}};
+constexpr Named references[] = {{"copy", copy},
+                                {"twice", twice},
+                                {"add", add},
+                                {"transpose", transpose},
+                                {"stencil", stencil},
+                                {"row_sums", row_sums},
+                                {"sum", sum},
+                                {"sum_of_rows", sum_of_rows},
+                                {"bands", bands},
+                                {"attention", attention},
+                                {"matmul_scaled", matmul_scaled},
+                                {"softmax", softmax},
+                                {"matmul", matmul},
+                                {"matmul_nt", matmul_nt}};
 
 }  // namespace
 

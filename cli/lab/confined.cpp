@@ -39,7 +39,10 @@ kernels::Choice choice_of(const kernels::KernelSpec& spec, std::string_view word
     const std::string name(pair.substr(0, equals)), value(pair.substr(equals + 1));
     const bool is_size =
         std::ranges::any_of(spec.sizes, [&](const kernels::SizeParam& s) { return s.name == name; });
-    (is_size ? sizes : settings).emplace(name, value);
+    const bool is_setting =
+        std::ranges::any_of(spec.settings, [&](const kernels::Setting& s) { return s.name == name; });
+    if (is_size) sizes.emplace(name, value);
+    if (is_setting) settings.emplace(name, value);  // the lab's arrays may have sizes of their own
   }
   return kernels::choose(spec, sizes, settings, &arch);
 }

@@ -162,9 +162,8 @@ class Judge {
         v_.symptoms.codes.push_back({d.code, out.refused});
       return {};
     }
-    out.errors += size_t(std::ranges::count_if(outcome.result.findings, [](const sim::Finding& f) {
-      return f.severity != sim::FindingSeverity::strict;
-    }));
+    out.errors += size_t(std::ranges::count_if(outcome.result.findings,
+                                               [&](const sim::Finding& f) { return counts(lab_, f); }));
     out.completed = out.completed && outcome.result.completed;
     merge_findings(v_.findings, outcome.result.findings, sim::check::name(conditions),
                    fmt::format("palladion check {} --shape {}", v_.file.filename().string(), out.values));
@@ -249,6 +248,10 @@ class Judge {
 };
 
 }  // namespace
+
+bool counts(const labs::Lab& lab, const sim::Finding& finding) {
+  return lab.strict || finding.severity != sim::FindingSeverity::strict;
+}
 
 bool CaseVerdict::ok() const {
   return refused.empty() && errors == 0 && completed && !outputs.empty() &&

@@ -54,6 +54,9 @@ struct LabVerdict {
   double compile_seconds = 0, seconds = 0;
 };
 
+// Whether a finding is the learner's mistake.
+bool counts(const labs::Lab& lab, const sim::Finding& finding);
+
 // The error: there is no compiler, or the recording ended without an answer.
 Outcome<LabVerdict> judge_file(const labs::Lab& lab, const std::filesystem::path& file, unsigned threads);
 

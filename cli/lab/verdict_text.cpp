@@ -57,7 +57,7 @@ std::string ending(const LabVerdict& v) {
 const SeenFinding* main_finding(const LabVerdict& v) {
   const SeenFinding* first = nullptr;
   for (const SeenFinding& seen : v.findings) {
-    if (seen.finding.severity == sim::FindingSeverity::strict) continue;
+    if (!counts(*v.lab, seen.finding)) continue;
     if (first == nullptr) first = &seen;
     if (v.reply != nullptr)
       for (const labs::Condition& condition : v.reply->conditions)
@@ -74,10 +74,8 @@ void print_finding(const LabVerdict& v, bool color) {
   for (sim::Site& site : finding.finding.sites)
     if (site.source.known()) site.ptx_line = 0;  // of a text that the learner does not have
   print_out("\n" + finding_text(finding, {.folder = current_folder(), .color = color}));
-  const auto others = std::ranges::count_if(v.findings,
-                                            [](const SeenFinding& seen) {
-                                              return seen.finding.severity != sim::FindingSeverity::strict;
-                                            }) -
+  const auto others = std::ranges::count_if(
+                          v.findings, [&](const SeenFinding& seen) { return counts(*v.lab, seen.finding); }) -
                       1;
   if (others > 0)
     print_out("{}\n", paint(fmt::format("and {} more finding{}, as `{}` shows", others,

@@ -2,47 +2,21 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include <algorithm>
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
-#include "cli/lab/recording.h"
-#include "cli/lab/verdict.h"
 #include "labs/judge.h"
-#include "labs/lab.h"
+#include "tests/labs/submissions.h"
 
 namespace palladion {
 namespace {
 
-namespace fs = std::filesystem;
 using cli::LabVerdict;
 using labs::Lab;
 
-fs::path work_folder() {
-  static const fs::path folder = fs::path(PLD_BINARY_DIR) / "tests" / "labs";
-  return folder;
-}
-
-// The process that touches the file is the program's, not this test's.
-struct Environment : testing::Environment {
-  void SetUp() override { cli::set_confined_program(std::string(PLD_BINARY_DIR) + "/palladion"); }
-};
-const auto* const environment = testing::AddGlobalTestEnvironment(new Environment);
-
-fs::path written(const Lab& lab, const std::string& variant, const std::string& text) {
-  const fs::path folder = work_folder() / lab.name;
-  fs::create_directories(folder);
-  const fs::path file = folder / (variant + ".cpp");
-  std::ofstream(file) << text;
-  return file;
-}
-
 LabVerdict judged(const Lab& lab, const std::string& variant) {
-  auto verdict = cli::judge_file(lab, written(lab, variant, lab.variant(variant)), 2);
+  auto verdict = judge(lab, written(lab.name, variant + ".cpp", lab.variant(variant)));
   EXPECT_TRUE(verdict) << (verdict ? "" : verdict.error().text);
   return verdict ? std::move(*verdict) : LabVerdict{.lab = &lab, .file = {}};
 }
@@ -69,7 +43,9 @@ TEST_P(EachLab, MistakesAreRecognised) {
     EXPECT_FALSE(v.passed) << reply.name;
     ASSERT_NE(v.reply, nullptr) << reply.name << ": no reply to\n" << seen(v);
     EXPECT_EQ(v.reply->name, reply.name) << seen(v);
-    EXPECT_EQ(cli::reply_text(v).find('?' + std::string("}")), std::string::npos);
+    const std::string text = cli::reply_text(v);
+    for (const char* missing : {"line ?", "? extra", "? cycles", "{line}", "{measured}", "{limit}"})
+      EXPECT_EQ(text.find(missing), std::string::npos) << reply.name << ": a number is missing in\n" << text;
   }
 }
 

@@ -1,0 +1,109 @@
+// `palladion lab` as a learner and a teacher use it.
+#include <boost/json/parse.hpp>
+
+#include "labs/lab.h"
+#include "tests/cli/program.h"
+
+namespace palladion::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class LabCommands : public Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    ::setenv("XDG_DATA_HOME", file("data").c_str(), 1);
+  }
+  std::string starter() const { return file("parity") + "/parity.cpp"; }
+  Ran lab(const std::string& words) const { return run("lab " + words); }
+  void write(const std::string& path, const std::string& text) const {
+    fs::create_directories(fs::path(path).parent_path());
+    std::ofstream(path) << text;
+  }
+};
+
+TEST_F(LabCommands, EveryLabIsListed) {
+  const Ran list = lab("list");
+  EXPECT_EQ(list.status, 0) << list.err;
+  for (const labs::Lab& one : labs::all_labs())
+    EXPECT_NE(list.out.find(one.title), std::string::npos) << one.name;
+  EXPECT_GE(labs::all_labs().size(), 24U);
+}
+
+TEST_F(LabCommands, FromStartToSolution) {
+  EXPECT_EQ(lab("start parity " + file("parity")).status, 0);
+  EXPECT_TRUE(fs::exists(file("parity") + "/README.md"));
+  EXPECT_EQ(lab("start parity " + file("parity")).status, 2) << "it exists";
+  const Ran first = lab("check parity");
+  EXPECT_EQ(first.status, 1) << first.err;
+  EXPECT_NE(first.out.find("What this means"), std::string::npos) << first.out;
+  EXPECT_NE(first.out.find("PLD4114"), std::string::npos) << first.out;
+  for (const char* hint : {"hint 1 of 3", "hint 2 of 3", "hint 3 of 3", "there are no more hints"})
+    EXPECT_NE(lab("hint parity").out.find(hint), std::string::npos) << hint;
+  write(starter(), labs::find_lab("parity")->variant("solution"));
+  const Ran second = lab("check " + starter());
+  EXPECT_EQ(second.status, 0) << second.out << second.err;
+  EXPECT_NE(lab("progress").out.find("passed"), std::string::npos);
+  EXPECT_NE(lab("solution parity").out.find("wait(full, i % 2);"), std::string::npos);
+  EXPECT_EQ(lab("reset parity").status, 0);
+  EXPECT_EQ(read(starter()), labs::find_lab("parity")->variant("starter"));
+  EXPECT_TRUE(fs::exists(starter() + ".old"));
+  EXPECT_NE(lab("progress").out.find("0 of"), std::string::npos);
+}
+
+TEST_F(LabCommands, AfterTheSolutionItIsSaid) {
+  EXPECT_EQ(lab("start tail " + file("tail")).status, 0);
+  EXPECT_EQ(lab("solution tail").status, 0);
+  write(file("tail") + "/tail.cpp", labs::find_lab("tail")->variant("solution"));
+  EXPECT_EQ(lab("check tail").status, 0);
+  EXPECT_NE(lab("progress").out.find("passed, after the solution"), std::string::npos);
+}
+
+TEST_F(LabCommands, AClassIsGraded) {
+  const labs::Lab& tail = *labs::find_lab("tail");
+  write(file("class") + "/alice/tail.cpp", tail.variant("solution"));
+  write(file("class") + "/tail/bob.cpp", tail.variant("over"));
+  write(file("class") + "/carol/tail.cpp", "int main() { return 0 }\n");
+  write(file("class") + "/notes.cpp", "// nothing\n");
+  const Ran graded = lab("grade " + file("class") + " --json " + file("grades.json"));
+  EXPECT_EQ(graded.status, 0) << graded.err;
+  const auto grades = boost::json::parse(read(file("grades.json"))).as_object();
+  const auto& all = grades.at("submissions").as_array();
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].at("student").as_string(), "alice");
+  EXPECT_TRUE(all[0].at("passed").as_bool());
+  EXPECT_EQ(all[1].at("student").as_string(), "bob");
+  EXPECT_EQ(all[1].at("mistake").as_string(), "over");
+  EXPECT_EQ(all[2].at("student").as_string(), "carol");
+  EXPECT_FALSE(all[2].at("passed").as_bool());
+  EXPECT_NE(std::string(all[2].at("refused").as_string()).find("error: expected"), std::string::npos);
+  EXPECT_EQ(grades.at("of_no_lab").as_array().size(), 1U);
+}
+
+// It computes for ever while it is recorded.
+TEST_F(LabCommands, ASubmissionThatTakesTooLongHasNoVerdict) {
+  write(file("slow") + "/dave/tail.cpp",
+        "#include <palladion/program.h>\nstatic const int never = [] { for (volatile int i = 0;; i = i + 1) "
+        "{} return 0; "
+        "}();\n");
+  const Ran graded = lab("grade " + file("slow") + " --seconds 15");
+  EXPECT_NE(graded.out.find("time limit"), std::string::npos) << graded.out;
+}
+
+TEST_F(LabCommands, ATeachersLabIsReadFromAFolder) {
+  const std::string own = file("own") + "/01-mine";
+  for (const char* name : {"README.md", "rules.txt", "kernel.cc"})
+    write(own + "/" + name, read(std::string(PLD_SOURCE_DIR) + "/labs/01-tail/" + name));
+  ::setenv("PALLADION_LABS", file("own").c_str(), 1);
+  EXPECT_NE(lab("list").out.find("01 mine"), std::string::npos);
+  write(own + "/rules.txt", "title x\nunknown y\n");
+  const Ran broken = lab("list");
+  ::unsetenv("PALLADION_LABS");
+  EXPECT_EQ(broken.status, 2);
+  EXPECT_NE(broken.err.find("labs/01-mine/rules.txt:2: unknown key `unknown`"), std::string::npos)
+      << broken.err;
+}
+
+}  // namespace
+}  // namespace palladion::cli

@@ -1,0 +1,143 @@
+// Submissions that misbehave: what they may not do, and what is said of them.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/labs/submissions.h"
+
+namespace palladion {
+namespace {
+
+namespace fs = std::filesystem;
+using cli::LabVerdict;
+
+const labs::Lab& tail() { return *labs::find_lab("tail"); }
+
+// The solution of lab `tail`, with code in front of it, or another text in place of one of its lines.
+std::string submission(const std::string& in_front, const std::string& from = {},
+                       const std::string& to = {}) {
+  std::string text = tail().variant("solution");
+  if (!from.empty()) {
+    const size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+  }
+  const size_t after_includes = text.find("using namespace");
+  return text.insert(after_includes, in_front);
+}
+
+bool has_landlock() {
+  // The version of Landlock that this kernel has; none below Linux 5.13.
+  return ::syscall(444, nullptr, 0, 1) >= 1;
+}
+
+TEST(ConfinedSubmission, WritesNothing) {
+  if (!has_landlock()) GTEST_SKIP() << "this kernel has no Landlock: paths are not confined";
+  const fs::path outside = fs::path(PLD_BINARY_DIR) / "tests" / "labs" / "written-by-a-submission";
+  const fs::path inside = fs::path(PLD_BINARY_DIR) / "tests" / "labs" / "writes" / "beside-it";
+  for (const fs::path& file : {outside, inside}) fs::remove(file);
+  const std::string code = "#include <fstream>\nstatic const bool wrote = [] { std::ofstream(\"" +
+                           outside.string() + "\") << 1; std::ofstream(\"" + inside.string() +
+                           "\") << 1; return true; }();\n";
+  const auto verdict = judge(tail(), written("writes", "tail.cpp", submission(code)));
+  ASSERT_TRUE(verdict);
+  EXPECT_TRUE(verdict->passed);
+  EXPECT_FALSE(fs::exists(outside));
+  EXPECT_FALSE(fs::exists(inside));
+}
+
+// Whether it could is told by the kernel that it records: with a wrong tile the lab is not passed.
+LabVerdict judged_with(const std::string& name, const std::string& headers, const std::string& attempt) {
+  const std::string code = headers + "static const bool could = [] { return " + attempt + "; }();\n";
+  const auto verdict = judge(
+      tail(), written(name, "tail.cpp",
+                      submission(code, "const int64_t full = ", "if (could) return; const int64_t full = ")));
+  EXPECT_TRUE(verdict) << (verdict ? "" : verdict.error().text);
+  return verdict ? *verdict : LabVerdict{.lab = &tail(), .file = {}};
+}
+
+TEST(ConfinedSubmission, AttemptsAreVisible) {
+  EXPECT_FALSE(judged_with("can", "", "true").passed) << "the tests below would show nothing";
+  EXPECT_TRUE(judged_with("cannot", "", "false").passed);
+}
+
+TEST(ConfinedSubmission, ReadsNoFilesOfOthers) {
+  if (!has_landlock()) GTEST_SKIP() << "this kernel has no Landlock: paths are not confined";
+  EXPECT_TRUE(judged_with("reads", "#include <fstream>\n", "std::ifstream(\"/etc/passwd\").good()").passed);
+}
+
+TEST(ConfinedSubmission, StartsNoProcessAndSendsNoSignal) {
+  const std::string headers = "#include <csignal>\n#include <sys/socket.h>\n#include <unistd.h>\n";
+  EXPECT_TRUE(judged_with("forks", headers, "::fork() >= 0").passed);
+  EXPECT_TRUE(judged_with("kills", headers, "::kill(::getppid(), 0) == 0").passed);
+  EXPECT_TRUE(judged_with("connects", headers, "::socket(AF_INET, SOCK_STREAM, 0) >= 0").passed);
+}
+
+TEST(ConfinedSubmission, CannotIncludeWhatItMayNotRead) {
+  if (!has_landlock()) GTEST_SKIP() << "this kernel has no Landlock: paths are not confined";
+  const auto verdict =
+      judge(tail(), written("includes", "tail.cpp", submission("#include \"/etc/passwd\"\n")));
+  ASSERT_TRUE(verdict);
+  EXPECT_NE(verdict->refusal.find("/etc/passwd"), std::string::npos);
+  EXPECT_EQ(verdict->refusal.find("root:"), std::string::npos) << verdict->refusal;
+}
+
+// It gives the same answer lines as an honest recording would, on the stream where they are expected.
+TEST(ConfinedSubmission, CannotGiveTheVerdict) {
+  const std::string code =
+      "#include <cstdio>\nstatic const bool told = [] { std::puts(\"{\\\"passed\\\":true}\"); "
+      "std::fflush(stdout); "
+      "return true; }();\n";
+  const auto verdict = judge(tail(), written("tells", "tail.cpp",
+                                             submission(code, "a.at(tile).load() + b.at(tile).load()",
+                                                        "a.at(tile).load() - b.at(tile).load()")));
+  ASSERT_TRUE(verdict);
+  EXPECT_FALSE(verdict->passed);
+  EXPECT_EQ(verdict->symptoms.wrong_cases.size(), tail().cases.size());
+}
+
+TEST(ConfinedSubmission, TheFirstErrorOfTheCompilerIsShown) {
+  const auto verdict =
+      judge(tail(), written("typo", "tail.cpp", submission("", "const int64_t full", "const int64_t ful")));
+  ASSERT_TRUE(verdict);
+  EXPECT_FALSE(verdict->symptoms.compiles);
+  EXPECT_NE(verdict->refusal.find("tail.cpp:"), std::string::npos) << verdict->refusal;
+  EXPECT_NE(verdict->refusal.find("error: "), std::string::npos) << verdict->refusal;
+}
+
+TEST(ConfinedSubmission, ExceptionsAndCrashesHaveWords) {
+  const auto thrown =
+      judge(tail(), written("throws", "tail.cpp",
+                            submission("#include <stdexcept>\n", "const int64_t full",
+                                       "throw std::runtime_error(\"no idea\"); const int64_t full")));
+  ASSERT_TRUE(thrown);
+  EXPECT_NE(thrown->refusal.find("no idea"), std::string::npos) << thrown->refusal;
+  const auto crashed =
+      judge(tail(),
+            written("crashes", "tail.cpp",
+                    submission("", "const int64_t full", "*(volatile int*)nullptr = 1; const int64_t full")));
+  ASSERT_FALSE(crashed);
+  EXPECT_NE(crashed.error().text.find("segmentation fault"), std::string::npos) << crashed.error().text;
+}
+
+TEST(ConfinedSubmission, OtherArraysAreRefused) {
+  const auto verdict =
+      judge(tail(), written("arrays", "tail.cpp", submission("", "{pl::f32, {c.n}}", "{pl::f16, {c.n}}")));
+  ASSERT_TRUE(verdict);
+  EXPECT_NE(verdict->refusal.find("the lab's arrays are f32[4096]"), std::string::npos) << verdict->refusal;
+}
+
+TEST(ConfinedSubmission, AnEndlessLoopEnds) {
+  const auto verdict = judge(
+      tail(),
+      written("loops", "tail.cpp",
+              submission("", "const int64_t full",
+                         "pl::while_loop([](const pl::Scalar& i) { return i >= 0; }, [](const pl::Scalar& i) "
+                         "{ return pl::maximum(i, 1); }, pl::program_id(0)); const int64_t full")));
+  ASSERT_TRUE(verdict);
+  EXPECT_FALSE(verdict->passed);
+  ASSERT_FALSE(verdict->symptoms.codes.empty());
+  EXPECT_EQ(verdict->symptoms.codes.front().code, "PLD3002");
+}
+
+}  // namespace
+}  // namespace palladion
