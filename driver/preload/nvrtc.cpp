@@ -1,5 +1,6 @@
-// Programs that compile with NVRTC for an architecture (sm_90), or link with nvJitLink, take machine code, which the
-// machine does not run: they are given the PTX that NVIDIA's library makes as well, and our driver loads that.
+// Programs that compile with NVRTC for an architecture (sm_90), or link with nvJitLink, take machine code,
+// which the machine does not run: they are given the PTX that NVIDIA's library makes as well, and our driver
+// loads that.
 #include <dlfcn.h>
 
 #include <cstddef>
@@ -22,7 +23,8 @@ int real(int absent, const char* name, Arguments... arguments) {
 int told(int status) {
   if (status != 0)
     std::fputs(
-        "palladion exec: unsupported: nvJitLink without -lto makes machine code only: link PTX with cuLink*\n",
+        "palladion exec: unsupported: nvJitLink without -lto makes machine code only: link PTX with "
+        "cuLink*\n",
         stderr);
   return status;
 }

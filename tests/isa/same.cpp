@@ -86,7 +86,8 @@ bool same_variable(const Module& a, const Module& b, const Variable& v, const Va
   };
   return v.space == w.space && v.type == w.type && v.align == w.align && v.vector == w.vector &&
          v.dims == w.dims && v.init == w.init && v.pointer == w.pointer && v.pointee == w.pointee &&
-         v.pointee_align == w.pointee_align && v.managed == w.managed && std::ranges::equal(v.relocations, w.relocations, same_address);
+         v.pointee_align == w.pointee_align && v.managed == w.managed &&
+         std::ranges::equal(v.relocations, w.relocations, same_address);
 }
 
 std::string list_difference(const Module& a, const Module& b, const std::vector<SymbolId>& x,

@@ -1,4 +1,5 @@
-// A program that compiles a kernel with NVRTC for an architecture, and loads what it is given as machine code.
+// A program that compiles a kernel with NVRTC for an architecture, and loads what it is given as machine
+// code.
 #include <cuda.h>
 #include <nvrtc.h>
 

@@ -229,7 +229,8 @@ TEST(FalseAlarms, EqualFragmentsOfStmatrixAreStrict) {
   EXPECT_EQ(codes_of(checked(body + "%r1, %r1, %r1, %r1};", {1, 1, 1}, {64, 1, 1})), Codes{"PLD4001"});
 }
 
-// One copy overwrites what eight loads of two warps have read: one mistake; of each load the first byte is told.
+// One copy overwrites what eight loads of two warps have read: one mistake; of each load the first byte is
+// told.
 TEST(FalseAlarms, OneMissingFenceIsOneFinding) {
   std::string body = R"(
   setp.ne.u32 %p1, %r1, 0;
