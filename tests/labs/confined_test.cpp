@@ -136,7 +136,8 @@ TEST(ConfinedSubmission, AnEndlessLoopEnds) {
   ASSERT_TRUE(verdict);
   EXPECT_FALSE(verdict->passed);
   ASSERT_FALSE(verdict->symptoms.codes.empty());
-  EXPECT_EQ(verdict->symptoms.codes.front().code, "PLD3002");
+  // Given up at the limit; or, where a schedule sees that all warps come back to one state, a deadlock.
+  EXPECT_THAT(verdict->symptoms.codes.front().code, testing::AnyOf("PLD3002", "PLD3080"));
 }
 
 }  // namespace
