@@ -1,10 +1,11 @@
 #include "capture/driver.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
-#include <map>
-#include <mutex>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace palladion::capture {
 namespace {
@@ -32,6 +33,31 @@ void* find_dlsym() {
 void* real_dlsym(void* library, const char* name) {
   static const auto f = reinterpret_cast<Dlsym>(find_dlsym());
   return f == nullptr ? nullptr : f(library, name);
+}
+
+void* function_of_library(void* library, const char* file, const char* name) {
+  if (library != nullptr) return real_dlsym(library, name);
+  if (void* const f = real_dlsym(RTLD_NEXT, name)) return f;
+  struct Search {
+    std::string_view file;
+    std::vector<std::string> paths;
+  } search{file, {}};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        auto& s = *static_cast<Search*>(data);
+        const std::string_view path = info->dlpi_name;
+        if (path.substr(path.rfind('/') + 1).starts_with(s.file)) s.paths.emplace_back(path);
+        return 0;
+      },
+      &search);
+  for (const std::string& path : search.paths) {
+    void* const loaded = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (loaded == nullptr) continue;
+    void* const f = real_dlsym(loaded, name);
+    ::dlclose(loaded);  // others hold it
+    if (f != nullptr) return f;
+  }
+  return nullptr;
 }
 
 void* driver_function(const char* name) {

@@ -18,6 +18,10 @@ using DevicePointer = uint64_t;
 // The C library's dlsym, past our own.
 void* find_dlsym();
 void* real_dlsym(void* library, const char* name);
+// A function of a library (NVRTC, nvJitLink) for which one of our own stands. `library`: what the program
+// gave to dlsym; null: the program is linked with it, or loaded a library that is (not for all to see: it is
+// looked for among those that are loaded, by the beginning of its name). Null: there is none.
+void* function_of_library(void* library, const char* file, const char* name);
 // Null: the driver does not have it.
 void* driver_function(const char* name);
 

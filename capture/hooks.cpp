@@ -120,24 +120,24 @@ PLD_LAUNCHES(_ptsz)
 // ---- images --------------------------------------------------------------------------------------
 PLD_EXPORT Status cuModuleLoad(Handle* module, const char* path) {
   const Status s = Call<Status(Handle*, const char*)>::to("cuModuleLoad", module, path);
-  if (s == success) loaded_file(*module, path);
+  if (s == success) loaded_file(Owner::module, *module, path);
   return s;
 }
 PLD_EXPORT Status cuModuleLoadData(Handle* module, const void* image) {
   const Status s = Call<Status(Handle*, const void*)>::to("cuModuleLoadData", module, image);
-  if (s == success) loaded(*module, image);
+  if (s == success) loaded(Owner::module, *module, image);
   return s;
 }
 PLD_EXPORT Status cuModuleLoadDataEx(Handle* module, const void* image, unsigned n, int* options,
                                      void** values) {
   const Status s = Call<Status(Handle*, const void*, unsigned, int*, void**)>::to(
       "cuModuleLoadDataEx", module, image, n, options, values);
-  if (s == success) loaded(*module, image);
+  if (s == success) loaded(Owner::module, *module, image);
   return s;
 }
 PLD_EXPORT Status cuModuleLoadFatBinary(Handle* module, const void* image) {
   const Status s = Call<Status(Handle*, const void*)>::to("cuModuleLoadFatBinary", module, image);
-  if (s == success) loaded(*module, image);
+  if (s == success) loaded(Owner::module, *module, image);
   return s;
 }
 PLD_EXPORT Status cuModuleGetFunction(Handle* function, Handle module, const char* name) {
@@ -150,14 +150,14 @@ PLD_EXPORT Status cuLibraryLoadData(Handle* library, const void* image, int* jit
                                     unsigned n_jit, int* options, void** values, unsigned n) {
   const Status s = Call<Status(Handle*, const void*, int*, void**, unsigned, int*, void**, unsigned)>::to(
       "cuLibraryLoadData", library, image, jit, jit_values, n_jit, options, values, n);
-  if (s == success) loaded(*library, image);
+  if (s == success) loaded(Owner::library, *library, image);
   return s;
 }
 PLD_EXPORT Status cuLibraryLoadFromFile(Handle* library, const char* path, int* jit, void** jit_values,
                                         unsigned n_jit, int* options, void** values, unsigned n) {
   const Status s = Call<Status(Handle*, const char*, int*, void**, unsigned, int*, void**, unsigned)>::to(
       "cuLibraryLoadFromFile", library, path, jit, jit_values, n_jit, options, values, n);
-  if (s == success) loaded_file(*library, path);
+  if (s == success) loaded_file(Owner::library, *library, path);
   return s;
 }
 PLD_EXPORT Status cuLibraryGetKernel(Handle* kernel, Handle library, const char* name) {
@@ -171,37 +171,18 @@ PLD_EXPORT Status cuLibraryGetModule(Handle* module, Handle library) {
   if (s == success) belongs(*module, library);
   return s;
 }
+PLD_EXPORT Status cuModuleUnload(Handle module) {
+  unloaded(module);
+  return Call<Status(Handle)>::to("cuModuleUnload", module);
+}
+PLD_EXPORT Status cuLibraryUnload(Handle library) {
+  unloaded(library);
+  return Call<Status(Handle)>::to("cuLibraryUnload", library);
+}
 PLD_EXPORT Status cuKernelGetFunction(Handle* function, Handle kernel) {
   const Status s = Call<Status(Handle*, Handle)>::to("cuKernelGetFunction", function, kernel);
   if (s == success) belongs(*function, kernel);
   return s;
-}
-
-// ---- linking at run time -------------------------------------------------------------------------
-PLD_EXPORT Status cuLinkAddData_v2(Handle state, int type, void* data, size_t bytes, const char* name,
-                                   unsigned n, int* options, void** values) {
-  const Status s = Call<Status(Handle, int, void*, size_t, const char*, unsigned, int*, void**)>::to(
-      "cuLinkAddData_v2", state, type, data, bytes, name, n, options, values);
-  if (s == success) link_input(state, type, data, bytes, name);
-  return s;
-}
-PLD_EXPORT Status cuLinkAddFile_v2(Handle state, int type, const char* path, unsigned n, int* options,
-                                   void** values) {
-  const Status s = Call<Status(Handle, int, const char*, unsigned, int*, void**)>::to(
-      "cuLinkAddFile_v2", state, type, path, n, options, values);
-  if (s == success) link_input_file(state, type, path);
-  return s;
-}
-PLD_EXPORT Status cuLinkComplete(Handle state, void** cubin, size_t* bytes) {
-  size_t size = 0;
-  const Status s = Call<Status(Handle, void**, size_t*)>::to("cuLinkComplete", state, cubin, &size);
-  if (bytes != nullptr) *bytes = size;
-  if (s == success) link_completed(state, *cubin, size);
-  return s;
-}
-PLD_EXPORT Status cuLinkDestroy(Handle state) {
-  link_destroyed(state);
-  return Call<Status(Handle)>::to("cuLinkDestroy", state);
 }
 
 // ---- memory --------------------------------------------------------------------------------------
@@ -273,10 +254,10 @@ PLD_ASYNC_MEMORY(_ptsz)
 
 // ---- texture and surface objects -----------------------------------------------------------------
 PLD_EXPORT Status cuTexObjectCreate(uint64_t* object, const void* resource, const void* texture,
-                                    const void* view) {
+                                    const palladion::cuda::ResourceViewDescriptor* view) {
   const Status s = Call<Status(uint64_t*, const void*, const void*, const void*)>::to(
       "cuTexObjectCreate", object, resource, texture, view);
-  if (s == success) object_created(ObjectKind::texture, *object);
+  if (s == success) object_created(ObjectKind::texture, *object, view);
   return s;
 }
 PLD_EXPORT Status cuTexObjectDestroy(uint64_t object) {
@@ -285,7 +266,7 @@ PLD_EXPORT Status cuTexObjectDestroy(uint64_t object) {
 }
 PLD_EXPORT Status cuSurfObjectCreate(uint64_t* object, const void* resource) {
   const Status s = Call<Status(uint64_t*, const void*)>::to("cuSurfObjectCreate", object, resource);
-  if (s == success) object_created(ObjectKind::surface, *object);
+  if (s == success) object_created(ObjectKind::surface, *object, nullptr);
   return s;
 }
 PLD_EXPORT Status cuSurfObjectDestroy(uint64_t object) {
@@ -319,8 +300,6 @@ PLD_EXPORT Status cuGetProcAddress(const char* name, void** function, int versio
 
 namespace {
 
-#define PLD_HOOK_V2(name) {#name, reinterpret_cast<void*>(&name##_v2)}, PLD_HOOK(name##_v2)
-// cuGetProcAddress names functions without "_v2": programs since CUDA 4 mean that version.
 const Hook hooks[] = {PLD_HOOK_PTSZ(cuLaunchKernel),
                       PLD_HOOK_PTSZ(cuLaunchKernelEx),
                       PLD_HOOK_PTSZ(cuLaunchCooperativeKernel),
@@ -328,9 +307,11 @@ const Hook hooks[] = {PLD_HOOK_PTSZ(cuLaunchKernel),
                       PLD_HOOK(cuModuleLoadData),
                       PLD_HOOK(cuModuleLoadDataEx),
                       PLD_HOOK(cuModuleLoadFatBinary),
+                      PLD_HOOK(cuModuleUnload),
                       PLD_HOOK(cuModuleGetFunction),
                       PLD_HOOK(cuLibraryLoadData),
                       PLD_HOOK(cuLibraryLoadFromFile),
+                      PLD_HOOK(cuLibraryUnload),
                       PLD_HOOK(cuLibraryGetKernel),
                       PLD_HOOK(cuLibraryGetModule),
                       PLD_HOOK(cuKernelGetFunction),
@@ -343,10 +324,6 @@ const Hook hooks[] = {PLD_HOOK_PTSZ(cuLaunchKernel),
                       PLD_HOOK(cuMemFreeHost),
                       PLD_HOOK(cuMemMap),
                       PLD_HOOK(cuMemUnmap),
-                      PLD_HOOK_V2(cuLinkAddData),
-                      PLD_HOOK_V2(cuLinkAddFile),
-                      PLD_HOOK(cuLinkComplete),
-                      PLD_HOOK(cuLinkDestroy),
                       PLD_HOOK(cuTexObjectCreate),
                       PLD_HOOK(cuTexObjectDestroy),
                       PLD_HOOK(cuSurfObjectCreate),
@@ -356,7 +333,7 @@ const Hook hooks[] = {PLD_HOOK_PTSZ(cuLaunchKernel),
                       PLD_HOOK_PTSZ(cuMemFreeAsync)};
 
 void* find_hook(const char* name) {
-  for (const std::span<const Hook> table : {std::span<const Hook>(hooks), graph_hooks()})
+  for (const std::span<const Hook> table : {std::span<const Hook>(hooks), graph_hooks(), link_hooks()})
     for (const Hook& h : table)
       if (std::strcmp(h.name, name) == 0) return h.function;
   return nullptr;
@@ -383,6 +360,8 @@ PLD_EXPORT void* dlsym(void* library, const char* name) {
   // RTLD_NEXT depends on who calls: this is a jump, not a call, so that it stays the program.
   static const auto real = reinterpret_cast<void* (*)(void*, const char*)>(palladion::capture::find_dlsym());
   if (library != RTLD_NEXT && std::strcmp(name, "nvrtcGetCUBIN") == 0) return nvrtc_hook(library);
+  if (library != RTLD_NEXT && name[0] != 'c')
+    if (void* const hook = nvjitlink_hook(library, name)) return hook;
   if (library == RTLD_NEXT || name[0] != 'c' || name[1] != 'u') return real(library, name);
   void* const found = real(library, name);
   if (found == nullptr) return found;

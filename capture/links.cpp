@@ -21,7 +21,7 @@ constexpr size_t most_kept = size_t{256} << 20;  // bytes of PTX
 struct Links {
   std::mutex lock;
   std::map<Handle, std::vector<LinkInput>> open;
-  std::map<uint64_t, std::vector<LinkInput>> done;  // by the machine code's checksum
+  std::map<uint64_t, LinkInputs> done;  // by the machine code's checksum
   size_t bytes = 0;
 };
 Links& links() {
@@ -56,13 +56,13 @@ void link_input_file(Handle state, int type, const char* path) {
   link_input(state, type, text.data(), bytes, path);
 }
 
-void link_completed(Handle state, const void* cubin, size_t bytes) {
+void link_completed(Handle state, const char* linker, const void* cubin, size_t bytes) {
   if (settings().folder.empty() || cubin == nullptr) return;
   Links& l = links();
   const std::lock_guard guard(l.lock);
   // As many bytes as are found again where the driver is given no length.
   const size_t known = std::min<uint64_t>(bytes, fatbin::bytes_of(cubin));
-  l.done[sum_of({static_cast<const char*>(cubin), known})] = l.open[state];
+  l.done[sum_of({static_cast<const char*>(cubin), known})] = {linker, l.open[state]};
 }
 
 void link_destroyed(Handle state) {
@@ -71,11 +71,11 @@ void link_destroyed(Handle state) {
   l.open.erase(state);
 }
 
-std::vector<LinkInput> inputs_of_link(std::string_view cubin) {
+LinkInputs inputs_of_link(std::string_view cubin) {
   Links& l = links();
   const std::lock_guard guard(l.lock);
   const auto found = l.done.find(sum_of(cubin));
-  return found == l.done.end() ? std::vector<LinkInput>() : found->second;
+  return found == l.done.end() ? LinkInputs() : found->second;
 }
 
 }  // namespace palladion::capture

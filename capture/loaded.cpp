@@ -14,15 +14,48 @@
 namespace palladion::capture {
 namespace {
 
+struct Loaded {
+  Owner kind = Owner::module;
+  LoadedImage image;
+};
+
 // Made on first use and never destroyed.
 struct Programs {
   std::mutex lock;
-  std::unordered_map<Handle, LoadedImage> images;
+  std::unordered_map<Handle, Loaded> images;
   std::unordered_map<Handle, Handle> owners;
 };
 Programs& programs() {
   static auto* const p = new Programs;
   return *p;
+}
+
+// This module's or library's kernel of that name, as a function of the current context. Null: it has none.
+Handle function_named(Handle owner, Owner kind, const std::string& name) {
+  Handle found = nullptr, in_context = nullptr;
+  using Find = Status(Handle*, Handle, const char*);
+  const char* const find = kind == Owner::module ? "cuModuleGetFunction" : "cuLibraryGetKernel";
+  if (Call<Find>::to(find, &found, owner, name.c_str()) != success) return nullptr;
+  if (kind == Owner::library &&
+      Call<Status(Handle*, Handle)>::to("cuKernelGetFunction", &in_context, found) == success)
+    return in_context;
+  return found;
+}
+
+// The image that has this function: the driver gives the same handle for its kernel of that name, or no other
+// image of the program has a kernel of that name. The caller holds the lock.
+const LoadedImage* image_with(Handle function) {
+  const std::string name = name_of(function);
+  const LoadedImage* only = nullptr;
+  size_t count = 0;
+  for (const auto& [owner, entry] : programs().images) {
+    const Handle found = function_named(owner, entry.kind, name);
+    if (found == function) return &entry.image;
+    if (found == nullptr) continue;
+    only = &entry.image;
+    ++count;
+  }
+  return count == 1 ? only : nullptr;
 }
 
 }  // namespace
@@ -45,12 +78,11 @@ std::string demangled(const std::string& name) {
   return out;
 }
 
-// The image of which a function was made: by what the program asked for, or as the driver knows it.
 const LoadedImage* image_of(Handle function) {
   auto& s = programs();
   const auto by_program = [&](Handle h) -> const LoadedImage* {
     for (int steps = 0; h != nullptr && steps < 8; ++steps) {
-      if (const auto found = s.images.find(h); found != s.images.end()) return &found->second;
+      if (const auto found = s.images.find(h); found != s.images.end()) return &found->second.image;
       const auto owner = s.owners.find(h);
       h = owner == s.owners.end() ? nullptr : owner->second;
     }
@@ -63,10 +95,10 @@ const LoadedImage* image_of(Handle function) {
     if (const auto* image = by_program(owner)) return image;
   if (Call<Status(Handle*, Handle)>::to("cuKernelGetLibrary", &owner, function) == success)
     if (const auto* image = by_program(owner)) return image;
-  return nullptr;
+  return image_with(function);
 }
 
-void loaded(Handle owner, const void* image) {
+void loaded(Owner kind, Handle owner, const void* image) {
   if (inside || settings().folder.empty() || image == nullptr) return;
   LoadedImage entry{.data = image, .bytes = fatbin::bytes_of(image), .copy = {}};
   Dl_info file;
@@ -77,7 +109,8 @@ void loaded(Handle owner, const void* image) {
   }
   auto& s = programs();
   const std::lock_guard guard(s.lock);
-  LoadedImage& kept = s.images[owner] = std::move(entry);
+  Loaded& of_owner = s.images[owner] = {kind, std::move(entry)};
+  LoadedImage& kept = of_owner.image;
   if (!kept.copy.empty()) kept.data = kept.copy.data();
 }
 
@@ -91,7 +124,7 @@ std::string bytes_of_file(const char* path) {
   return out;
 }
 
-void loaded_file(Handle owner, const char* path) {
+void loaded_file(Owner kind, Handle owner, const char* path) {
   if (settings().folder.empty() || path == nullptr) return;
   LoadedImage entry;
   entry.copy = bytes_of_file(path);
@@ -100,8 +133,15 @@ void loaded_file(Handle owner, const char* path) {
   entry.bytes = entry.copy.size() - 1;
   auto& s = programs();
   const std::lock_guard guard(s.lock);
-  LoadedImage& kept = s.images[owner] = std::move(entry);
+  Loaded& of_owner = s.images[owner] = {kind, std::move(entry)};
+  LoadedImage& kept = of_owner.image;
   kept.data = kept.copy.data();
+}
+
+void unloaded(Handle owner) {
+  auto& s = programs();
+  const std::lock_guard guard(s.lock);
+  s.images.erase(owner);
 }
 
 void belongs(Handle part, Handle owner) {

@@ -34,8 +34,8 @@ uint64_t checksum(std::string_view bytes) { return bundle::checksum(std::as_byte
 
 template <class... Args>
 Status call(const char* name, Args... args) {
-  void* const library = compiled().library != nullptr ? compiled().library : RTLD_NEXT;
-  auto* const f = reinterpret_cast<Status (*)(Args...)>(real_dlsym(library, name));
+  auto* const f =
+      reinterpret_cast<Status (*)(Args...)>(function_of_library(compiled().library, "libnvrtc", name));
   return f == nullptr ? 11 : f(args...);  // NVRTC_ERROR_INTERNAL_ERROR
 }
 

@@ -33,11 +33,11 @@ fatbin::Bytes fatbin_of(const LoadedImage& image) {
 
 // The PTX among what the program linked that has the entry.
 std::optional<FoundPtx> ptx_of_link(std::string_view cubin, const std::string& entry) {
-  std::vector<LinkInput> inputs = inputs_of_link(cubin);
+  auto [linker, inputs] = inputs_of_link(cubin);
   const auto found =
       std::ranges::find_if(inputs, [&](const LinkInput& i) { return has_entry(i.text, entry); });
   if (found == inputs.end()) return std::nullopt;
-  FoundPtx out{std::move(found->text), "PTX that the program linked (cuLink)", {}};
+  FoundPtx out{std::move(found->text), "PTX that the program linked (" + linker + ")", {}};
   size_t without = 0;
   for (auto i = inputs.begin(); i != inputs.end(); ++i) {
     if (i == found) continue;

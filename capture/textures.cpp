@@ -6,7 +6,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 
 #include "abi/cuda.h"
 #include "capture/memory.h"
@@ -22,7 +21,7 @@ using cuda::ResourceDescriptor;
 // Made on first use and never destroyed: the program calls the driver while it ends, too.
 struct Objects {
   std::mutex lock;
-  std::set<std::pair<uint64_t, ObjectKind>> all;
+  std::map<std::pair<uint64_t, ObjectKind>, std::optional<cuda::ResourceViewDescriptor>> all;  // with views
 };
 Objects& objects() {
   static auto* const o = new Objects;
@@ -85,13 +84,7 @@ bool sampling_of(uint64_t handle, bundle::Sampling& s) {
   return true;
 }
 
-// The driver answers with an error when the object has no view.
-void take_view(bundle::Object& o, const bundle::Manifest& m) {
-  cuda::ResourceViewDescriptor d{};
-  if (o.resource != Resource::array) return;
-  if (Call<Status(cuda::ResourceViewDescriptor*, uint64_t)>::to("cuTexObjectGetResourceViewDesc", &d,
-                                                                o.handle) != success)
-    return;
+void take_view(bundle::Object& o, const cuda::ResourceViewDescriptor& d, const bundle::Manifest& m) {
   const auto& array = *std::ranges::find(m.arrays, o.array, &bundle::TexelArray::name);
   const auto texel = texel_of_view(d.format);
   const uint64_t bytes = bundle::bytes_of(array.texel);
@@ -133,9 +126,11 @@ bool read_array(Handle array, std::span<std::byte> room, uint64_t& bytes) {
 
 }  // namespace
 
-void object_created(ObjectKind kind, uint64_t handle) {
+void object_created(ObjectKind kind, uint64_t handle, const cuda::ResourceViewDescriptor* view) {
   const std::lock_guard guard(objects().lock);
-  objects().all.emplace(handle, kind);
+  auto& kept = objects().all[{handle, kind}];
+  kept.reset();
+  if (view != nullptr) kept = *view;
 }
 
 void object_destroyed(ObjectKind kind, uint64_t handle) {
@@ -146,7 +141,7 @@ void object_destroyed(ObjectKind kind, uint64_t handle) {
 std::vector<LiveObject> live_objects() {
   const std::lock_guard guard(objects().lock);
   std::vector<LiveObject> out;
-  for (const auto& [handle, kind] : objects().all) out.push_back({handle, kind});
+  for (const auto& [object, view] : objects().all) out.push_back({object.first, object.second, view});
   return out;
 }
 
@@ -197,7 +192,7 @@ bundle::Object RecordedArrays::object(const LiveObject& live, bundle::Manifest& 
   }
   if (live.kind == ObjectKind::surface) return o;
   if (!sampling_of(live.handle, o.sampling)) refuse(o, "the driver does not describe this texture");
-  take_view(o, m);
+  if (live.view && o.resource == Resource::array) take_view(o, *live.view, m);
   return o;
 }
 

@@ -1,9 +1,12 @@
 #pragma once
 // Texture and surface objects: which are there, what they are, and the CUDA arrays below them. The driver is
-// asked for descriptors when a launch is recorded.
+// asked for descriptors when a launch is recorded; views are those that the program gave, because drivers
+// (580) answer with an empty view where there is none.
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "abi/cuda.h"
 #include "bundle/bundle.h"
 #include "capture/driver.h"
 
@@ -11,12 +14,14 @@ namespace palladion::capture {
 
 using ObjectKind = bundle::Object::Kind;
 
-void object_created(ObjectKind kind, uint64_t handle);
+// `view`: of a texture, or null.
+void object_created(ObjectKind kind, uint64_t handle, const cuda::ResourceViewDescriptor* view);
 void object_destroyed(ObjectKind kind, uint64_t handle);
 
 struct LiveObject {
   uint64_t handle;
   ObjectKind kind;
+  std::optional<cuda::ResourceViewDescriptor> view;
 };
 // Those that are there now, by ascending handles.
 std::vector<LiveObject> live_objects();

@@ -36,9 +36,9 @@ constexpr isa::CodeText capture_table[] = {
     {8107, "--kernel is not a regular expression",
      "It is a POSIX extended regular expression, as of `grep -E`.", "", ""},
     {8108, "a program that was linked with machine code",
-     "cuLinkComplete made the machine code of several inputs. The bundle holds those that are PTX; a replay "
-     "stops at a call of a "
-     "function of another.",
+     "cuLinkComplete or nvJitLink made the machine code of several inputs. The bundle holds those that are "
+     "PTX; "
+     "a replay stops at a call of a function of another.",
      "", ""},
 };
 

@@ -83,6 +83,19 @@ Status cuModuleGetFunction(void** f, void* module, const char* name) {
   *f = new Function{module, name};
   return 0;
 }
+Status cuLibraryLoadData(void** library, const void* image, int*, void**, unsigned, int*, void**, unsigned) {
+  return *library = const_cast<void*>(image), 0;
+}
+Status cuLibraryGetKernel(void** kernel, void* library, const char* name) {
+  static std::map<std::string, Function> kernels;
+  static char module;  // a handle of its own, for which no program asked
+  auto [at, fresh] = kernels.try_emplace(name, Function{library, name});
+  if (fresh) at->second.in_context = new Function{&module, name};
+  return *kernel = &at->second, 0;
+}
+Status cuKernelGetFunction(void** f, void* kernel) {
+  return *f = static_cast<Function*>(kernel)->in_context, *f == nullptr ? 1 : 0;
+}
 Status cuFuncGetModule(void** module, void* f) { return *module = static_cast<Function*>(f)->module, 0; }
 Status cuFuncGetName(const char** name, void* f) {
   return *name = static_cast<Function*>(f)->name.c_str(), 0;
@@ -95,7 +108,8 @@ Status cuModuleGetGlobal_v2(uint64_t* p, size_t* n, void*, const char* name) {
   return 0;
 }
 Status cuFuncGetParamInfo(void* f, size_t i, size_t* offset, size_t* bytes) {
-  if (i > (static_cast<Function*>(f)->name == "sample" ? 3 : 1)) return 1;
+  const std::string& name = static_cast<Function*>(f)->name;
+  if (i > (name == "sample" || name == "layers" ? 3 : 1)) return 1;
   *offset = i * 8;
   *bytes = i == 1 ? 4 : 8;
   return 0;

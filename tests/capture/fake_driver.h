@@ -11,6 +11,7 @@ using Status = int;
 struct Function {
   void* module;
   std::string name;
+  Function* in_context = nullptr;  // of a library's kernel: the function that the driver makes of it
 };
 
 Status run(const Function& f, void** params);

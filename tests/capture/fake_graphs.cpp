@@ -23,8 +23,11 @@ struct Node {
   const Node* original = nullptr;
   bool enabled = true;
 
+  // Nodes hold functions, as the driver's do: of a library's kernel the one that it made of it.
   void take(const abi::KernelNode& k) {
     kernel = k;
+    auto* const f = static_cast<fake::Function*>(k.function);
+    if (f->in_context != nullptr) kernel.function = f->in_context;
     values = {std::vector<char>(8), std::vector<char>(4)};
     pointers.clear();
     for (size_t i = 0; i < 2; ++i) {

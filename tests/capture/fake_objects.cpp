@@ -51,6 +51,11 @@ bool run_with_objects(const std::string& kernel, void** params) {
     }
     return true;
   }
+  if (kernel == "layers") {  // the third layer's second row to memory
+    const Array& from = array_of(textures, parameter<uint64_t>(params, 2));
+    for (uint32_t i = 0; i < 8; ++i) data[i] = from.words[2 * 16 + 8 + i];
+    return true;
+  }
   if (kernel != "gather") return false;
   uint64_t handle = 0;  // in memory, not in a parameter
   std::memcpy(&handle, data, 8);
@@ -95,7 +100,8 @@ Status cuTexObjectGetResourceDesc(abi::ResourceDescriptor* r, uint64_t object) {
 Status cuTexObjectGetTextureDesc(abi::TextureDescriptor* t, uint64_t object) {
   return *t = textures.at(object).texture, 0;
 }
-Status cuTexObjectGetResourceViewDesc(void*, uint64_t) { return 1; }
+// As driver 580: an empty view where the program gave none.
+Status cuTexObjectGetResourceViewDesc(abi::ResourceViewDescriptor* v, uint64_t) { return *v = {}, 0; }
 Status cuSurfObjectCreate(uint64_t* object, const abi::ResourceDescriptor* r) {
   surfaces[next_handle] = {*r, {}};
   return *object = next_handle++, 0;

@@ -1,7 +1,7 @@
 // A program that launches a graph: a fill of `data` with 5, then two kernels, each of which adds 1 to it.
-//   graph_program LAUNCHES plain|changed|disabled|odd
-// changed: the second kernel works on other memory. disabled: it does nothing. odd: the graph holds a node
-// that capture cannot launch alone.
+//   graph_program LAUNCHES plain|library|changed|disabled|odd
+// library: they are kernels of a library. changed: the second kernel works on other memory. disabled: it does
+// nothing. odd: the graph holds a node that capture cannot launch alone.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -37,8 +37,14 @@ int main(int argc, char** argv) {
   allocate(&data, 64);
   allocate(&other, 64);
   void *module = nullptr, *f = nullptr, *graph = nullptr, *exec = nullptr;
-  function<Status(void**, const void*)>("cuModuleLoadData")(&module, ptx);
-  function<Status(void**, void*, const char*)>("cuModuleGetFunction")(&f, module, "add_one");
+  if (what == "library") {
+    function<Status(void**, const void*, int*, void**, unsigned, int*, void**, unsigned)>(
+        "cuLibraryLoadData")(&module, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0);
+    function<Status(void**, void*, const char*)>("cuLibraryGetKernel")(&f, module, "add_one");
+  } else {
+    function<Status(void**, const void*)>("cuModuleLoadData")(&module, ptx);
+    function<Status(void**, void*, const char*)>("cuModuleGetFunction")(&f, module, "add_one");
+  }
   function<Status(void**, unsigned)>("cuGraphCreate")(&graph, 0);
   void *fill = nullptr, *first = nullptr, *second = nullptr, *odd = nullptr;
   const abi::MemsetNode five{data, 0, 5, 4, 16, 1};

@@ -25,6 +25,13 @@ TEST_F(Graphs, NodesAreLaunchedOneByOneAndRecorded) {
   }
 }
 
+// A node holds the function that the driver made of the library's kernel: no program asked for it.
+TEST_F(Graphs, OfALibrarysKernelsHaveTheirPtx) {
+  capture(PLD_GRAPH_PROGRAM " 1 library");
+  ASSERT_EQ(bundles(), 1u);
+  EXPECT_EQ(manifest("0001-add_one").ptx_source, "PTX that the program loaded");
+}
+
 TEST_F(Graphs, LaunchesOfGraphsCount) {
   const std::string said = capture(PLD_GRAPH_PROGRAM " 3 plain", "PALLADION_CAPTURE_SKIP=3");
   EXPECT_THAT(said, HasSubstr("launched as a graph\nlaunched as a graph\n"));  // the first and the third

@@ -1,6 +1,8 @@
 // Texture and surface objects: recorded by a program under the fake driver, replayed by the machine.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tests/capture/recorded.h"
 
 namespace palladion::capture::testing {
@@ -62,10 +64,40 @@ TEST_F(Objects, WhatIsNotModelledIsNamedAtCaptureAndAtReplay) {
   EXPECT_THAT(compared, HasSubstr("the CUDA array format 0xb0 is not modelled"));
 }
 
-TEST_F(Objects, OfAProgramThatLinksItsModules) {
-  capture(PLD_OBJECT_PROGRAM " linked");
+// The driver answers with an empty view of a texture without one: no part of the array is meant.
+TEST_F(Objects, OfLayeredArraysReachEveryLayer) {
+  capture(PLD_OBJECT_PROGRAM " layers");
+  const bundle::Manifest m = manifest("0001-layers");
+  const auto texture = std::ranges::find(m.objects, 3u, &Object::handle);
+  ASSERT_NE(texture, m.objects.end());
+  EXPECT_FALSE(texture->has_view);
+  EXPECT_TRUE(m.arrays[0].layered);
+  const std::string compared = compare("0001-layers");
+  EXPECT_EQ(code_, 0) << compared;
+}
+
+TEST_F(Objects, WithAViewReachItsLayers) {
+  capture(PLD_OBJECT_PROGRAM " view");
+  const bundle::Manifest m = manifest("0001-layers");
+  const auto texture = std::ranges::find(m.objects, 3u, &Object::handle);
+  ASSERT_NE(texture, m.objects.end());
+  ASSERT_TRUE(texture->has_view);
+  EXPECT_EQ(texture->view.first_layer, 1u);
+  const std::string compared = compare("0001-layers");
+  EXPECT_EQ(code_, 0) << compared;
+}
+
+class Linked : public Recorded, public ::testing::WithParamInterface<std::pair<const char*, const char*>> {};
+INSTANTIATE_TEST_SUITE_P(By, Linked,
+                         ::testing::Values(std::pair{"linked", "cuLink"},
+                                           std::pair{"jitlinked", "nvJitLink"}),
+                         [](const auto& by) { return std::string(by.param.second); });
+
+TEST_P(Linked, HoldsAllPtxThatAProgramLinked) {
+  capture(std::string(PLD_OBJECT_PROGRAM " ") + GetParam().first);
   const bundle::Manifest m = manifest("0001-gather");
-  EXPECT_EQ(m.ptx_source, "PTX that the program linked (cuLink), with 1 more");
+  EXPECT_EQ(m.ptx_source,
+            std::string("PTX that the program linked (") + GetParam().second + "), with 1 more");
   ASSERT_EQ(m.linked.size(), 1u);
   const auto texts = bundle::read_linked(folder_ / "out/0001-gather", m);
   ASSERT_TRUE(texts) << texts.error();
