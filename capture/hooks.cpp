@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstring>
+#include <string>
 
 #include "capture/hooks.h"
 #include "capture/links.h"
@@ -342,13 +343,8 @@ void* find_hook(const char* name) {
 void* hook_named(const char* name, int version, bool per_thread) {
   name = symbol_of_graph_call(name, version);
   if (per_thread) {
-    char variant[80];
-    const size_t n = std::strlen(name);
-    if (n + 6 <= sizeof variant) {
-      std::memcpy(variant, name, n);
-      std::memcpy(variant + n, "_ptsz", 6);
-      if (void* const hook = find_hook(variant)) return hook;
-    }
+    const std::string variant = std::string(name) + "_ptsz";
+    if (void* const hook = find_hook(variant.c_str())) return hook;
   }
   return find_hook(name);
 }

@@ -110,7 +110,7 @@ Case together(const WgmmaShape& shape, const Background& b, bool of_background) 
   c.data.bytes = 64 << 10;
   c.operations = of_background ? b.operations : count * 2;
   c.shorter = of_background ? 0 : 8;
-  c.longer = of_background ? 40 : 40;
+  c.longer = 40;
   c.measure = first_cta(8);
   if (of_background)
     c.measure = [](const Outcome& o) {

@@ -22,7 +22,7 @@ double mean_of_senders(const Outcome& o, const Route& route, int warps) {
   int senders = 0;
   for (int cta = 0; cta < route.ctas * route.clusters; ++cta) {
     if (!route.sends(cta % route.ctas)) continue;
-    sum += longest({o.stamps.subspan(size_t(cta * warps), size_t(warps)), {}});
+    sum += longest({o.stamps.subspan(size_t(cta) * size_t(warps), size_t(warps)), {}});
     ++senders;
   }
   return sum / senders;
