@@ -22,12 +22,32 @@ endfunction()
 
 pld_exec_library(palladion_cuda driver cuda)
 set_target_properties(palladion_cuda PROPERTIES SOVERSION 1)
-target_link_libraries(palladion_cuda PRIVATE pld_sim pld_fatbin pld_isa ${PROJECT_SOURCE_DIR}/driver/per_thread.ld)
-set_property(TARGET palladion_cuda APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/driver/per_thread.ld)
+set(aliases ${PROJECT_SOURCE_DIR}/driver/per_thread.ld ${PROJECT_SOURCE_DIR}/driver/versions.ld)
+target_link_libraries(palladion_cuda PRIVATE pld_sim pld_fatbin pld_isa ${aliases})
+set_property(TARGET palladion_cuda APPEND PROPERTY LINK_DEPENDS ${aliases})
 
 pld_exec_library(palladion_cudart driver/runtime cudart)
 set_target_properties(palladion_cudart PROPERTIES SOVERSION 13)
 target_link_libraries(palladion_cudart PRIVATE palladion_cuda)
+
+# cuBLAS' handles, and each function of absent.txt as one that answers by name. cublasLt is the same file.
+pld_exec_library(palladion_cublas driver/cublas cublas)
+set_target_properties(palladion_cublas PROPERTIES SOVERSION 13)
+target_link_libraries(palladion_cublas PRIVATE palladion_cuda)
+file(READ ${PROJECT_SOURCE_DIR}/driver/cublas/absent.txt names)
+string(REGEX MATCHALL "[A-Za-z0-9_]+" names "${names}")
+set(text "namespace palladion::cublas {\nint unsupported(const char* name);\n}\n#define PLD_ABSENT(name) \\\n\
+  extern \"C\" __attribute__((visibility(\"default\"))) int name() { return palladion::cublas::unsupported(#name); }\n")
+foreach(name ${names})
+  string(APPEND text "PLD_ABSENT(${name})\n")
+endforeach()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/cublas_absent.cpp CONTENT "${text}" @ONLY)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/driver/cublas/absent.txt)
+target_sources(palladion_cublas PRIVATE ${PROJECT_BINARY_DIR}/cublas_absent.cpp)
+set(light ${PROJECT_BINARY_DIR}/exec/libcublasLt.so.13)
+add_custom_command(TARGET palladion_cublas POST_BUILD
+  COMMAND ${CMAKE_COMMAND} -E create_symlink libcublas.so.13 ${light})
+install(FILES ${light} DESTINATION ${PLD_CARRIED_DIR}/exec)
 
 pld_exec_library(palladion_exec driver/preload palladion_exec)
 target_link_options(palladion_exec PRIVATE LINKER:-z,initfirst)

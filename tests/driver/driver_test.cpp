@@ -206,6 +206,21 @@ TEST_F(Driver, HasEveryFunctionOfCudaH) {
   EXPECT_GT(count, 800U);
 }
 
+// Programs that look functions up by dlsym still ask for the names of CUDA 3.
+TEST_F(Driver, HasFirstVersionsOfTheSameInterface) {
+  void* context = nullptr;
+  EXPECT_EQ(call("cuCtxPopCurrent", &context), success);
+  EXPECT_EQ(call("cuCtxPushCurrent", context), success);
+  void *stream = nullptr, *event = nullptr;
+  ASSERT_EQ(call("cuStreamCreate", &stream, 0U), success);
+  ASSERT_EQ(call("cuEventCreate", &event, 0U), success);
+  EXPECT_EQ(call("cuStreamDestroy", stream), success);
+  EXPECT_EQ(call("cuEventDestroy", event), success);
+  uint32_t address = 7;
+  EXPECT_EQ(call("cuMemAlloc", &address, 16U), not_supported);  // of 32 bits
+  EXPECT_EQ(address, 7U);
+}
+
 class Exec : public testing::Test {
  protected:
   void SetUp() override {

@@ -31,49 +31,84 @@ struct Pointers {
   uint8_t* at[32];
 };
 
-bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t size, uint64_t alignment,
-                 Pointers& p, const char* what) {
+// The first active lane whose address is no multiple of `alignment`, a power of two; -1: none.
+int misaligned_lane(const Exec& x, const uint64_t* addresses, uint64_t alignment) {
+  uint64_t low = 0;
+  for (uint32_t i = 0; i < 32; ++i) low |= (x.active >> i & 1) != 0 ? addresses[i] : 0;
+  if ((low & (alignment - 1)) == 0) return -1;
+  for (uint32_t m = x.active; m != 0; m &= m - 1)
+    if ((addresses[std::countr_zero(m)] & (alignment - 1)) != 0) return std::countr_zero(m);
+  return -1;
+}
+
+// The space of all lanes, where it is the same for all.
+isa::Space common_space(const Exec& x, isa::Space stated, const uint64_t* addresses) {
+  if (stated != isa::Space::generic) return stated;
+  const isa::Space first = space_of(addresses[std::countr_zero(x.active)]);
+  for (uint32_t m = x.active; m != 0; m &= m - 1)
+    if (space_of(addresses[std::countr_zero(m)]) != first) return stated;
+  return first;
+}
+
+bool resolve_params(Exec& x, const uint64_t* addresses, uint64_t size, Pointers& p, const char* what) {
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
-    if (addresses[i] % alignment != 0) {
-      x.fault("PLD3024",
-              fmt::format("{} of {} bytes at address 0x{:x}: misaligned (must be a multiple of {})", what,
-                          size, addresses[i], alignment));
+    if (addresses[i] + size > x.launch.params.size()) {
+      x.fault("PLD3026", fmt::format("{} of {} bytes at byte {} of {} bytes of kernel parameters", what, size,
+                                     addresses[i], x.launch.params.size()));
       return false;
     }
+    p.at[i] = const_cast<uint8_t*>(x.launch.params.data()) + addresses[i];
   }
-  const int first = std::countr_zero(x.active);
-  if (space == isa::Space::generic) {
-    const isa::Space all = space_of(addresses[first]);
-    bool same = true;
-    for (uint32_t m = x.active; m != 0; m &= m - 1) same &= space_of(addresses[std::countr_zero(m)]) == all;
-    if (same) space = all;
-  }
-  if (space == isa::Space::param && addresses[first] < local_window) {  // the kernel's own parameters
-    for (uint32_t m = x.active; m != 0; m &= m - 1) {
-      const int i = std::countr_zero(m);
-      if (addresses[i] + size > x.launch.params.size()) {
-        x.fault("PLD3026", fmt::format("{} of {} bytes at byte {} of {} bytes of kernel parameters", what,
-                                       size, addresses[i], x.launch.params.size()));
-        return false;
-      }
-      p.at[i] = const_cast<uint8_t*>(x.launch.params.data()) + addresses[i];
+  return true;
+}
+
+// One look-up for the warp while its lanes stay in one allocation.
+bool resolve_global(Exec& x, const uint64_t* addresses, uint64_t size, Pointers& p, const char* what) {
+  const Allocation* a = x.memory.lookup(addresses[std::countr_zero(x.active)]);
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    if (a != nullptr && addresses[i] - a->base <= a->size && size <= a->size - (addresses[i] - a->base)) {
+      p.at[i] = a->bytes + (addresses[i] - a->base);
+    } else {
+      p.at[i] = x.global(addresses[i], size, what);
+      if (p.at[i] == nullptr) return false;
     }
-    return true;
   }
-  if (space == isa::Space::global) {  // one look-up for the warp while its lanes stay in one allocation
-    const Allocation* a = x.memory.lookup(addresses[first]);
-    for (uint32_t m = x.active; m != 0; m &= m - 1) {
-      const int i = std::countr_zero(m);
-      if (a != nullptr && addresses[i] - a->base <= a->size && size <= a->size - (addresses[i] - a->base)) {
-        p.at[i] = a->bytes + (addresses[i] - a->base);
-      } else {
-        p.at[i] = x.global(addresses[i], size, what);
-        if (p.at[i] == nullptr) return false;
-      }
-    }
-    return true;
+  return true;
+}
+
+// One look-up for the warp where its lanes access one CTA's shared memory, and inside of it; false: lane by
+// lane.
+bool resolve_shared(const Exec& x, const uint64_t* addresses, uint64_t size, Pointers& p) {
+  const uint32_t rank = Exec::shared_address(addresses[std::countr_zero(x.active)]) >> cta_rank_shift;
+  if (rank >= x.cluster.ctas.size()) return false;
+  auto& bytes = x.cluster.ctas[rank].shared;
+  const uint64_t begin = x.program.reserved_shared;
+  if (bytes.size() < begin + size) return false;
+  const uint64_t places = bytes.size() - size - begin + 1;
+  bool inside = true;
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const uint32_t a = Exec::shared_address(addresses[i]), offset = a & shared_offset_mask;
+    inside &= a >> cta_rank_shift == rank && uint64_t{offset} - begin < places;
+    p.at[i] = bytes.data() + offset;
   }
+  return inside;
+}
+
+bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t size, uint64_t alignment,
+                 Pointers& p, const char* what) {
+  if (const int i = misaligned_lane(x, addresses, alignment); i >= 0) {
+    x.fault("PLD3024", fmt::format("{} of {} bytes at address 0x{:x}: misaligned (must be a multiple of {})",
+                                   what, size, addresses[i], alignment));
+    return false;
+  }
+  space = common_space(x, space, addresses);
+  if (space == isa::Space::param && addresses[std::countr_zero(x.active)] < local_window)  // the kernel's own
+    return resolve_params(x, addresses, size, p, what);
+  if (space == isa::Space::global) return resolve_global(x, addresses, size, p, what);
+  if (is_shared(space) && resolve_shared(x, addresses, size, p)) return true;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     p.at[i] = x.resolve(space, addresses[i], size, i, what);
