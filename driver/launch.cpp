@@ -7,6 +7,7 @@
 
 #include "driver/state.h"
 #include "sim/check/checker.h"
+#include "sim/machine/state/grid_workspace.h"
 #include "sim/sass/pressure.h"
 
 namespace palladion::driver {
@@ -79,17 +80,12 @@ void** parameter_pointers(LaunchWork& work) {
 
 namespace {
 
-// What grid synchronisation keeps its barrier in: cooperative_groups reads its address from %envreg1 and 2,
-// and its size, then the barrier, from there. Launches do not overlap: one is enough.
+// Launches do not overlap: one workspace is enough.
 void give_workspace(State& s, sim::Launch& launch) {
-  constexpr uint32_t bytes = 4096;
   if (s.grid_workspace == 0)
-    s.grid_workspace = s.machine->memory().allocate(bytes, "workspace of a cooperative launch");
-  uint8_t* const at = s.machine->memory().find(s.grid_workspace, bytes);
-  std::memset(at, 0, bytes);
-  std::memcpy(at, &bytes, sizeof bytes);
-  launch.environment[1] = static_cast<uint32_t>(s.grid_workspace >> 32);
-  launch.environment[2] = static_cast<uint32_t>(s.grid_workspace);
+    s.grid_workspace =
+        s.machine->memory().allocate(sim::grid_workspace_bytes, "workspace of a cooperative launch");
+  sim::set_grid_workspace(s.machine->memory(), s.grid_workspace, launch);
 }
 
 bool allocates(const isa::Module& module) {

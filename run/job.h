@@ -61,7 +61,8 @@ struct Job {
   isa::Dim3 grid, block, cluster;
   uint32_t dynamic_shared = 0;  // bytes a CTA
   bool programmatic_serialization = false;
-  bool recorded = false;  // a device ran it without an error: sim::Launch::recorded
+  bool cooperative = false;  // all CTAs are resident, and may wait for each other; for the machine alone
+  bool recorded = false;     // a device ran it without an error: sim::Launch::recorded
   std::vector<Buffer> buffers;
   std::vector<ParamValue> params;      // one for each parameter of the entry
   std::vector<TextureObject> objects;  // for the machine alone

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "run/runner.h"
+#include "sim/machine/state/grid_workspace.h"
 
 namespace palladion {
 namespace {
@@ -162,7 +163,29 @@ isa::Diagnostics check_tensor_maps(const Job& job, const Bound& bound, const isa
   return out;
 }
 
-sim::Run start(const Job& job, const Bound& bound, sim::Machine& machine, const sim::RunOptions& options) {
+// Of a cooperative launch.
+class Workspace {
+ public:
+  Workspace(const Job& job, sim::GlobalMemory& memory) : memory_(memory) {
+    if (job.cooperative)
+      base_ = memory.allocate(sim::grid_workspace_bytes, "workspace of a cooperative launch");
+  }
+  ~Workspace() {
+    if (base_ != 0) memory_.release(base_);
+  }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+  void give(sim::Launch& launch) const {
+    if (base_ != 0) sim::set_grid_workspace(memory_, base_, launch);
+  }
+
+ private:
+  sim::GlobalMemory& memory_;
+  sim::Address base_ = 0;
+};
+
+sim::Run start(const Job& job, const Bound& bound, const Workspace& workspace, sim::Machine& machine,
+               sim::RunOptions options) {
   sim::RunResult refused;
   refused.errors = bound.misplaced();
   if (refused.errors.empty()) refused.errors = check_tensor_maps(job, bound, machine.arch());
@@ -178,6 +201,9 @@ sim::Run start(const Job& job, const Bound& bound, sim::Machine& machine, const 
   launch.recorded = job.recorded;
   launch.written = bound.written();
   launch.params = pack_params(job, bound);
+  workspace.give(launch);
+  // Its CTAs wait for each other: the device had room for all of them.
+  if (job.cooperative) options.resident_clusters = job.grid.count() / job.cluster.count();
   return machine.start(launch, options);
 }
 
@@ -187,9 +213,11 @@ struct HeldJob::State {
   State(Job& job, sim::Machine& machine, const sim::RunOptions& options)
       : bound(job, machine.memory(), options.values),
         objects(job, bound, machine.textures()),
-        run(start(job, bound, machine, options)) {}
+        workspace(job, machine.memory()),
+        run(start(job, bound, workspace, machine, options)) {}
   Bound bound;
   BoundObjects objects;
+  Workspace workspace;
   sim::Run run;
 };
 

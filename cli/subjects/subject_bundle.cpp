@@ -163,6 +163,7 @@ Outcome<void> take_bundle(Subject& subject, const Options& options) {
   job.cluster = dims_of(m.cluster);
   if (job.cluster.count() == 1) job.cluster = entry->reqnctapercluster.value_or(job.cluster);
   job.dynamic_shared = m.dynamic_shared;
+  job.cooperative = m.cooperative;
   job.programmatic_serialization = m.programmatic_serialization;
   job.recorded = m.complete && m.result == 0;
   if (const auto taken = take_parameters(subject, *entry, m.parameters); !taken) return taken;

@@ -91,20 +91,12 @@ TEST_F(CaptureCommand, StripsContentsButKeepsTables) {
   EXPECT_FALSE(fs::exists(folder_ / "out/0002-add_one/buffer1.before"));
 }
 
-// As an H200's driver lays parameters out: 64-byte alignment counts from 0x210 bytes before the block.
-TEST_F(CaptureCommand, ReplaysParametersInTheDriversLayout) {
-  const std::string ptx =
-      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .align 64 .b8 m[64], .param "
-      ".u64 p) "
-      "{\n.reg .b64 %d;\n.reg .b32 %r;\nld.param.u32 %r, [m+4];\nld.param.u64 %d, [p];\nst.global.u32 [%d], "
-      "%r;\nret;\n}\n";
+// A complete bundle of kernel `k`, whose 8 bytes at 0x7f0000000000 were 0 and became 77.
+palladion::bundle::Manifest bundle_of(const std::string& ptx) {
   palladion::bundle::Manifest m;
   m.chip = "NVIDIA H200";
   m.entry = "k";
   m.complete = true;
-  m.parameters.assign(48 + 64 + 8, 0);
-  m.parameters[48 + 4] = 77;
-  m.parameters[112 + 5] = 0x7f;  // 0x7f0000000000
   m.ptx_file = "kernel.ptx";
   m.ptx_checksum = palladion::bundle::checksum(std::as_bytes(std::span(ptx)));
   m.buffers.push_back({.name = "out",
@@ -112,14 +104,64 @@ TEST_F(CaptureCommand, ReplaysParametersInTheDriversLayout) {
                        .bytes = 8,
                        .before = {.kind = Contents::Kind::repeated, .file = {}, .value = 0},
                        .after = {.kind = Contents::Kind::repeated, .file = {}, .value = 77}});
-  fs::create_directories(folder_ / "one");
-  std::ofstream(folder_ / "one/kernel.ptx") << ptx;
-  std::ofstream(folder_ / "one/bundle.json") << palladion::bundle::text(m);
-  const std::string log = (folder_ / "log").string();
+  return m;
+}
+
+void expect_equal(const fs::path& folder, const palladion::bundle::Manifest& m, const std::string& ptx) {
+  fs::create_directories(folder / "one");
+  std::ofstream(folder / "one/kernel.ptx") << ptx;
+  std::ofstream(folder / "one/bundle.json") << palladion::bundle::text(m);
+  const std::string log = (folder / "log").string();
   const int status =
-      std::system((PLD_PALLADION " compare " + (folder_ / "one").string() + " >" + log + " 2>&1").c_str());
+      std::system((PLD_PALLADION " compare " + (folder / "one").string() + " >" + log + " 2>&1").c_str());
   EXPECT_EQ(WEXITSTATUS(status), 0) << contents_of(log);
   EXPECT_THAT(contents_of(log), HasSubstr("equal bit by bit"));
+}
+
+// As an H200's driver lays parameters out: 64-byte alignment counts from 0x210 bytes before the block.
+TEST_F(CaptureCommand, ReplaysParametersInTheDriversLayout) {
+  const std::string ptx =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .align 64 .b8 m[64], .param "
+      ".u64 p) "
+      "{\n.reg .b64 %d;\n.reg .b32 %r;\nld.param.u32 %r, [m+4];\nld.param.u64 %d, [p];\nst.global.u32 [%d], "
+      "%r;\nret;\n}\n";
+  palladion::bundle::Manifest m = bundle_of(ptx);
+  m.parameters.assign(48 + 64 + 8, 0);
+  m.parameters[48 + 4] = 77;
+  m.parameters[112 + 5] = 0x7f;  // 0x7f0000000000
+  expect_equal(folder_, m, ptx);
+}
+
+// The grid's barrier lies in the workspace that %envreg1 and %envreg2 name, as in cooperative_groups.
+TEST_F(CaptureCommand, ReplaysCooperativeLaunches) {
+  const std::string ptx = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p) {
+  .reg .b64 %d<4>; .reg .b32 %r<6>; .reg .pred %p<3>;
+  mov.u32 %r1, %envreg1; mov.u32 %r2, %envreg2; mov.b64 %d1, {%r2, %r1};
+  setp.ne.u64 %p1, %d1, 0;
+  @%p1 bra FOUND;
+  trap;
+FOUND:
+  atom.global.acq_rel.gpu.add.u32 %r3, [%d1+4], 1;
+WAIT:
+  ld.global.acquire.gpu.u32 %r3, [%d1+4];
+  setp.ne.u32 %p2, %r3, 300;
+  @%p2 bra WAIT;
+  ld.param.u64 %d2, [p];
+  mov.u32 %r4, 77;
+  st.global.u32 [%d2], %r4;
+  ret;
+}
+)";
+  palladion::bundle::Manifest m = bundle_of(ptx);
+  m.grid = {300, 1, 1};
+  m.block = {1, 1, 1};
+  m.cooperative = true;
+  m.parameters.assign(8, 0);
+  m.parameters[5] = 0x7f;
+  expect_equal(folder_, m, ptx);
 }
 
 TEST(Cubin, LengthsThatLieFindNothing) {
