@@ -90,7 +90,7 @@ void give_workspace(State& s, sim::Launch& launch) {
 
 bool allocates(const isa::Module& module) {
   return std::ranges::any_of(module.functions, [](const isa::Function& f) {
-    return !f.defined && (f.name == "malloc" || f.name == "free");
+    return !f.defined && (f.name == "malloc" || f.name == "free" || f.name == "__cudaCDP2Malloc");
   });
 }
 
@@ -111,6 +111,8 @@ Status perform(const LaunchWork& work) {
   launch.heap_bytes = s.limits[limit_heap];
   if (work.cooperative) give_workspace(s, launch);
   if (allocates(*launch.module)) s.heap_used = true;
+  const bool launches = launches_kernels(*launch.module);
+  if (launches) give_queue(s, launch);
   sim::RunOptions options;
   options.schedule = sim::schedule_named(s.settings.schedule).value_or(sim::Schedule{});
   options.threads = s.settings.threads;
@@ -151,6 +153,7 @@ Status perform(const LaunchWork& work) {
   if (result.deadlocked && status == success) status = launch_timeout;
   if (!result.completed && status == success) status = launch_failed;
   if (status != success) s.sticky = status;
+  if (status == success && launches) return perform_launched(s, work);
   return success;  // as on a GPU, the next call that waits gives the kernel's error
 }
 

@@ -95,6 +95,8 @@ struct State {
   size_t limits[10] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448, 0, 0};
   bool heap_used = false;      // by a kernel: its size is fixed
   Pointer grid_workspace = 0;  // launch.cpp
+  Pointer device_queue = 0;    // device_launches.cpp
+  int nested = 0;              // launches by kernels that are performed now
   double clock_us = 0;         // the device's time under a schedule with a clock
   std::vector<LaunchRecord> launches;
   std::map<std::string, uint64_t> missing;  // calls that are not there
@@ -129,6 +131,10 @@ struct LaunchWork {
 };
 Status prepare(LaunchWork& work, void* function, void** params, void** extra);
 Status perform(const LaunchWork& work);
+// device_launches.cpp: kernels that kernels launch.
+bool launches_kernels(const isa::Module& module);
+void give_queue(State& s, sim::Launch& launch);
+Status perform_launched(State& s, const LaunchWork& parent);
 struct Needs {
   int registers = 0, max_threads = 1024;
   int64_t static_shared = 0, local = 0, constants = 0;

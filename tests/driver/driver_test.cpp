@@ -297,6 +297,11 @@ TEST_F(ExecRuntime, AGridSynchronisesUnderEverySchedule) {
     EXPECT_EQ(execute("--check all --schedule " + schedule, grid_sync), 0) << schedule;
 }
 
+TEST_F(ExecRuntime, KernelsLaunchKernels) {
+  const std::string nested = compiled("-rdc=true -lcudadevrt", "nested", {"programs/nested.cu"});
+  for (const std::string options : {"", "--check all", "--schedule seeded:3", "--schedule hardware"})
+    EXPECT_EQ(execute(options, nested), 0) << options;
+}
 TEST_F(ExecRuntime, AKernelCallsAFunctionOfAnotherObject) {
   EXPECT_EQ(execute("", compiled("-rdc=true", "linked", {"programs/linked_a.cu", "programs/linked_b.cu"})),
             0);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "isa/core/op.h"
+#include "sim/machine/exec/system_calls.h"
 
 namespace palladion::sim {
 namespace {
@@ -43,7 +44,7 @@ class Graph {
 void Graph::take(const isa::Symbol& target, References& r, bool called) {
   const isa::Function& f = module_.functions[target.function];
   if (!f.defined) {
-    result_.allocates |= f.name == "malloc" || f.name == "free";
+    result_.allocates |= uses_heap(f.name);
     return;
   }
   if (f.entry) return;

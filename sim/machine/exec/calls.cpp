@@ -1,72 +1,13 @@
-// Calls: arguments are copied into the callee's parameters, results back. The machine implements vprintf,
-// malloc, free and __assertfail itself.
+// Calls: arguments are copied into the callee's parameters, results back.
 #include <fmt/format.h>
 
+#include "sim/machine/exec/actuals.h"
 #include "sim/machine/exec/frames.h"
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/heap.h"
-#include "sim/machine/exec/printf.h"
+#include "sim/machine/exec/system_calls.h"
 
 namespace palladion::sim {
 namespace {
-
-uint64_t local_offset(uint64_t address) { return address & (window_size - 1); }
-
-// A list of the call's arguments or results, as written and as decoded.
-struct Actuals {
-  const std::vector<isa::Operand>* written = nullptr;
-  const std::vector<DecodedOperand>* decoded = nullptr;
-  size_t size() const { return written == nullptr ? 0 : written->size(); }
-};
-
-Actuals actuals(const MicroOp& op, int index) {
-  if (index < 0) return {};
-  return {&op.instruction->operands[static_cast<size_t>(index)].elements, &op.operands[index].elements};
-}
-
-bool is_block(const Exec& x, const isa::Operand& o) {
-  if (!o.is(isa::Operand::Kind::symbol)) return false;
-  const isa::Symbol& s = x.program.module->symbols[o.id];
-  return s.kind == isa::Symbol::Kind::variable && s.variable.space == isa::Space::param;
-}
-
-// A block is in local memory; anything else is a value of at most 8 bytes.
-uint8_t* block_of(const Exec& x, const Actuals& list, size_t i, int lane) {
-  return local_bytes_at(x, lane, local_offset(x.lane_value((*list.decoded)[i], lane)));
-}
-
-void read_actual(const Exec& x, const Actuals& list, size_t i, int lane, uint64_t size, uint8_t* to) {
-  const isa::Operand& o = (*list.written)[i];
-  const DecodedOperand& d = (*list.decoded)[i];
-  if (is_block(x, o)) {
-    std::memcpy(to, block_of(x, list, i, lane), size);
-    return;
-  }
-  const bool constant = o.is(isa::Operand::Kind::imm) || o.is(isa::Operand::Kind::symbol);
-  const uint64_t value = constant ? static_cast<uint64_t>(d.offset) : x.lane_value(d, lane);
-  std::memcpy(to, &value, std::min<uint64_t>(size, 8));
-}
-
-void put_register(uint8_t* block, int width, int lane, const uint8_t* from) {
-  if (width == 1) {
-    uint32_t mask;
-    std::memcpy(&mask, block, 4);
-    mask = (mask & ~(1U << lane)) | static_cast<uint32_t>(*from & 1) << lane;
-    std::memcpy(block, &mask, 4);
-  } else {
-    const size_t bytes = static_cast<size_t>(width) / 8;
-    std::memcpy(block + bytes * static_cast<size_t>(lane), from, bytes);
-  }
-}
-
-void write_actual(const Exec& x, const Actuals& list, size_t i, int lane, uint64_t size,
-                  const uint8_t* from) {
-  const DecodedOperand& d = (*list.decoded)[i];
-  if (is_block(x, (*list.written)[i]))
-    std::memcpy(block_of(x, list, i, lane), from, size);
-  else if ((*list.written)[i].is(isa::Operand::Kind::reg))
-    put_register(x.lanes<uint8_t>(d), d.width, lane, from);
-}
 
 // --- the callee's side ---
 // A parameter in memory; of a function with frames in that of its running activation.
@@ -136,83 +77,6 @@ class Values {
   uint64_t bytes_ = 0;
   std::vector<uint8_t> data_;
 };
-
-// --- functions of the system ---
-template <class T>
-T argument(const Exec& x, const Actuals& list, size_t i, int lane) {
-  uint64_t v = 0;
-  read_actual(x, list, i, lane, sizeof(T), reinterpret_cast<uint8_t*>(&v));
-  return static_cast<T>(v);
-}
-
-template <class T>
-void give(const Exec& x, const Actuals& results, int lane, T value) {
-  if (results.size() != 0)
-    write_actual(x, results, 0, lane, sizeof value, reinterpret_cast<const uint8_t*>(&value));
-}
-
-// int vprintf(const char* format, void* arguments)
-Step call_vprintf(Exec& x, const Actuals& a, const Actuals& results) {
-  if (a.size() != 2) return x.unsupported("vprintf without a format and an argument block");
-  for (uint32_t m = x.active; m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    const auto text =
-        format_guest(x, argument<uint64_t>(x, a, 0, lane), argument<uint64_t>(x, a, 1, lane), lane);
-    if (!text) return Step::fault;
-    x.cluster.printed += *text;
-    give(x, results, lane, static_cast<uint32_t>(text->size()));
-  }
-  return Step::next;
-}
-
-Step call_assertfail(Exec& x, const Actuals& a) {
-  if (a.size() < 4) return x.fault("PLD3012", "the kernel's assertion failed");
-  const int lane = std::countr_zero(x.active);
-  const auto text = guest_string(x, argument<uint64_t>(x, a, 0, lane), lane),
-             file = guest_string(x, argument<uint64_t>(x, a, 1, lane), lane);
-  if (!text || !file) return Step::fault;
-  return x.fault("PLD3012", fmt::format("the kernel's assertion `{}` failed at {}:{}", *text, *file,
-                                        argument<uint32_t>(x, a, 2, lane)));
-}
-
-std::span<uint8_t> heap_of(const Exec& x) {
-  uint8_t* bytes = x.memory.find(x.launch.heap, x.launch.heap_bytes);
-  return {bytes, bytes == nullptr ? 0 : x.launch.heap_bytes};
-}
-
-// void* malloc(size_t): at the quantum boundary, so that addresses do not depend on the number of host
-// threads.
-Step call_malloc(Exec& x, const Actuals& a, const Actuals& results) {
-  if (a.size() != 1) return x.unsupported("malloc without a size");
-  if (!x.at_boundary) return x.wait(Wait::Kind::quantum_boundary);
-  for (uint32_t m = x.active; m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    const uint64_t offset = heap_allocate(heap_of(x), argument<uint64_t>(x, a, 0, lane));
-    give(x, results, lane, offset == 0 ? uint64_t{0} : x.launch.heap + offset);
-  }
-  return Step::next;
-}
-
-Step call_free(Exec& x, const Actuals& a) {
-  if (a.size() != 1) return x.unsupported("free without an address");
-  if (!x.at_boundary) return x.wait(Wait::Kind::quantum_boundary);
-  for (uint32_t m = x.active; m != 0; m &= m - 1) {
-    const auto address = argument<uint64_t>(x, a, 0, std::countr_zero(m));
-    if (address != 0 && !heap_release(heap_of(x), address - x.launch.heap))
-      return x.fault("PLD3014", fmt::format("free of the address 0x{:x}, which malloc did not give", address),
-                     "the block is free already, or was allocated by the host");
-  }
-  return Step::next;
-}
-
-Step call_system(Exec& x, const MicroOp& op, const isa::Call& e, const isa::Function& f) {
-  const Actuals a = actuals(op, e.arguments), results = actuals(op, e.returns);
-  if (f.name == "vprintf") return call_vprintf(x, a, results);
-  if (f.name == "__assertfail") return call_assertfail(x, a);
-  if (f.name == "malloc") return call_malloc(x, a, results);
-  if (f.name == "free") return call_free(x, a);
-  return x.unsupported(fmt::format("a call of the external function `{}`", f.name));
-}
 
 // --- the callee ---
 uint32_t function_at(const Exec& x, uint64_t address) {

@@ -1,0 +1,211 @@
+#include "sim/machine/exec/system_calls.h"
+
+#include <fmt/format.h>
+
+#include "sim/launch/device_queue.h"
+#include "sim/machine/exec/actuals.h"
+#include "sim/machine/exec/heap.h"
+#include "sim/machine/exec/printf.h"
+
+namespace palladion::sim {
+namespace {
+
+// int vprintf(const char* format, void* arguments)
+Step call_vprintf(Exec& x, const Actuals& a, const Actuals& results) {
+  if (a.size() != 2) return x.unsupported("vprintf without a format and an argument block");
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const auto text =
+        format_guest(x, argument<uint64_t>(x, a, 0, lane), argument<uint64_t>(x, a, 1, lane), lane);
+    if (!text) return Step::fault;
+    x.cluster.printed += *text;
+    give(x, results, lane, static_cast<uint32_t>(text->size()));
+  }
+  return Step::next;
+}
+
+Step call_assertfail(Exec& x, const Actuals& a) {
+  if (a.size() < 4) return x.fault("PLD3012", "the kernel's assertion failed");
+  const int lane = std::countr_zero(x.active);
+  const auto text = guest_string(x, argument<uint64_t>(x, a, 0, lane), lane),
+             file = guest_string(x, argument<uint64_t>(x, a, 1, lane), lane);
+  if (!text || !file) return Step::fault;
+  return x.fault("PLD3012", fmt::format("the kernel's assertion `{}` failed at {}:{}", *text, *file,
+                                        argument<uint32_t>(x, a, 2, lane)));
+}
+
+std::span<uint8_t> heap_of(const Exec& x) {
+  uint8_t* bytes = x.memory.find(x.launch.heap, x.launch.heap_bytes);
+  return {bytes, bytes == nullptr ? 0 : x.launch.heap_bytes};
+}
+
+// void* malloc(size_t): at the quantum boundary, so that addresses do not depend on the number of host
+// threads.
+Step call_malloc(Exec& x, const Actuals& a, const Actuals& results) {
+  if (a.size() != 1) return x.unsupported("malloc without a size");
+  if (!x.at_boundary) return x.wait(Wait::Kind::quantum_boundary);
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const uint64_t offset = heap_allocate(heap_of(x), argument<uint64_t>(x, a, 0, lane));
+    give(x, results, lane, offset == 0 ? uint64_t{0} : x.launch.heap + offset);
+  }
+  return Step::next;
+}
+
+Step call_free(Exec& x, const Actuals& a) {
+  if (a.size() != 1) return x.unsupported("free without an address");
+  if (!x.at_boundary) return x.wait(Wait::Kind::quantum_boundary);
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const auto address = argument<uint64_t>(x, a, 0, std::countr_zero(m));
+    if (address != 0 && !heap_release(heap_of(x), address - x.launch.heap))
+      return x.fault("PLD3014", fmt::format("free of the address 0x{:x}, which malloc did not give", address),
+                     "the block is free already, or was allocated by the host");
+  }
+  return Step::next;
+}
+
+// --- the device's runtime library: what it launches is put into a queue, sim/launch/device_queue.h ---
+enum class DeviceCall : uint8_t { buffer, launch, new_stream, no_effect, copy, malloc, free };
+
+std::optional<DeviceCall> device_call(std::string_view name) {
+  constexpr std::string_view prefix = "__cudaCDP2";
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  // Streams are in order with each other, and a launch that fails is told when it is performed.
+  constexpr std::pair<std::string_view, DeviceCall> calls[] = {
+      {"GetParameterBufferV2", DeviceCall::buffer},
+      {"LaunchDeviceV2", DeviceCall::launch},
+      {"StreamCreateWithFlags", DeviceCall::new_stream},
+      {"StreamDestroy", DeviceCall::no_effect},
+      {"GetLastError", DeviceCall::no_effect},
+      {"PeekAtLastError", DeviceCall::no_effect},
+      {"MemcpyAsync", DeviceCall::copy},
+      {"Malloc", DeviceCall::malloc},
+      {"Free", DeviceCall::free}};
+  for (const auto& [text, call] : calls)
+    if (name == text) return call;
+  return std::nullopt;
+}
+
+const Allocation* queue_of(const Exec& x) {
+  const auto& e = x.launch.environment;
+  return x.memory.lookup(uint64_t{e[device_queue_high]} << 32 | e[device_queue_low]);
+}
+
+isa::Dim3 dim3_argument(const Exec& x, const Actuals& a, size_t i, int lane) {
+  uint32_t v[3] = {};
+  read_actual(x, a, i, lane, sizeof v, reinterpret_cast<uint8_t*>(v));
+  return {v[0], v[1], v[2]};
+}
+
+// void* (kernel, grid, block, shared): where the parameters are written; null: there is no room.
+uint64_t parameter_buffer(const Exec& x, DeviceQueue& queue, const Actuals& a, int lane) {
+  const isa::Module& module = *x.program.module;
+  const uint64_t index = argument<uint64_t>(x, a, 0, lane) - function_addresses;
+  if (index >= module.functions.size() || !module.functions[index].entry) return 0;
+  DeviceWork launch;
+  launch.function = static_cast<uint32_t>(index);
+  launch.grid = dim3_argument(x, a, 1, lane);
+  launch.block = dim3_argument(x, a, 2, lane);
+  launch.shared = argument<uint32_t>(x, a, 3, lane);
+  const uint64_t offset = queue.reserve(launch, isa::param_layout(module, module.functions[index]).size);
+  return offset == 0 ? 0 : queue_of(x)->base + offset;
+}
+
+// cudaError_t
+constexpr uint32_t device_success = 0, device_invalid_value = 1, device_out_of_memory = 2,
+                   device_too_many_launches = 69;
+
+// Writes a result through a pointer; false after a fault.
+bool store_result(Exec& x, uint64_t address, uint64_t value, int lane) {
+  uint8_t* const at = x.resolve(isa::Space::generic, address, sizeof value, lane, "write");
+  if (at != nullptr) std::memcpy(at, &value, sizeof value);
+  return at != nullptr;
+}
+
+// cudaError_t (void** address, size_t bytes)
+bool device_malloc(Exec& x, const Actuals& a, const Actuals& results, int lane) {
+  const uint64_t offset = heap_allocate(heap_of(x), argument<uint64_t>(x, a, 1, lane));
+  give(x, results, lane, offset == 0 ? device_out_of_memory : device_success);
+  return store_result(x, argument<uint64_t>(x, a, 0, lane), offset == 0 ? 0 : x.launch.heap + offset, lane);
+}
+
+uint32_t device_free(const Exec& x, const Actuals& a, int lane) {
+  const auto address = argument<uint64_t>(x, a, 0, lane);
+  const bool ok = address == 0 || heap_release(heap_of(x), address - x.launch.heap);
+  return ok ? device_success : device_invalid_value;
+}
+
+uint32_t device_copy(const Exec& x, DeviceQueue& queue, const Actuals& a, int lane) {
+  DeviceWork copy{.kind = DeviceWork::Kind::copy};
+  copy.to = argument<uint64_t>(x, a, 0, lane);
+  copy.from = argument<uint64_t>(x, a, 1, lane);
+  copy.bytes = argument<uint64_t>(x, a, 2, lane);
+  copy.stream = argument<uint64_t>(x, a, 4, lane);
+  return queue.add_copy(copy) ? device_success : device_too_many_launches;
+}
+
+bool perform_device_call(Exec& x, DeviceQueue& queue, DeviceCall call, const Actuals& a,
+                         const Actuals& results, int lane) {
+  switch (call) {
+    case DeviceCall::buffer:
+      give(x, results, lane, parameter_buffer(x, queue, a, lane));
+      return true;
+    case DeviceCall::launch: {
+      const uint64_t offset = argument<uint64_t>(x, a, 0, lane) - queue_of(x)->base;
+      const bool ok = queue.commit(offset, argument<uint64_t>(x, a, 1, lane));
+      give(x, results, lane, ok ? device_success : device_invalid_value);
+      return true;
+    }
+    case DeviceCall::new_stream:
+      give(x, results, lane, device_success);
+      return store_result(x, argument<uint64_t>(x, a, 0, lane), queue.new_stream(), lane);
+    case DeviceCall::copy:
+      give(x, results, lane, device_copy(x, queue, a, lane));
+      return true;
+    case DeviceCall::malloc:
+      return device_malloc(x, a, results, lane);
+    case DeviceCall::free:
+      give(x, results, lane, device_free(x, a, lane));
+      return true;
+    case DeviceCall::no_effect:
+      give(x, results, lane, device_success);
+      return true;
+  }
+  return true;
+}
+
+// At the quantum boundary, so that the order does not depend on the number of host threads.
+Step call_device_runtime(Exec& x, const isa::Function& f, DeviceCall call, const Actuals& a,
+                         const Actuals& results) {
+  const Allocation* const memory = queue_of(x);
+  if (memory == nullptr)
+    return x.unsupported(
+        fmt::format("a call of `{}`: kernels launch kernels under `palladion exec` alone", f.name));
+  if (a.size() != f.params.size()) return x.unsupported(fmt::format("`{}` with other arguments", f.name));
+  if (!x.at_boundary) return x.wait(Wait::Kind::quantum_boundary);
+  DeviceQueue queue({memory->bytes, memory->size});
+  for (uint32_t m = x.active; m != 0; m &= m - 1)
+    if (!perform_device_call(x, queue, call, a, results, std::countr_zero(m))) return Step::fault;
+  x.changed();
+  return Step::next;
+}
+
+}  // namespace
+
+bool uses_heap(std::string_view function) {
+  return function == "malloc" || function == "free" || function == "__cudaCDP2Malloc" ||
+         function == "__cudaCDP2Free";
+}
+
+Step call_system(Exec& x, const MicroOp& op, const isa::Call& e, const isa::Function& f) {
+  const Actuals a = actuals(op, e.arguments), results = actuals(op, e.returns);
+  if (f.name == "vprintf") return call_vprintf(x, a, results);
+  if (f.name == "__assertfail") return call_assertfail(x, a);
+  if (f.name == "malloc") return call_malloc(x, a, results);
+  if (f.name == "free") return call_free(x, a);
+  if (const auto call = device_call(f.name)) return call_device_runtime(x, f, *call, a, results);
+  return x.unsupported(fmt::format("a call of the external function `{}`", f.name));
+}
+
+}  // namespace palladion::sim
