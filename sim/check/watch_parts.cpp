@@ -2,9 +2,14 @@
 
 namespace palladion::sim::check {
 
+WatchAnalysis::WatchAnalysis(const Program& program)
+    : wgmma(program), tensor_loads(program), unwritten(program), numerics(program) {
+  for (const MicroOp& op : program.code) meetings.push_back(op.effect != nullptr && lanes_meet(*op.effect));
+}
+
 bool WatchAnalysis::watches(uint32_t pc, const Options& o) const {
-  return (o.race && (wgmma.watches(pc) || tensor_loads.watches(pc))) || (o.memory && unwritten.watches(pc)) ||
-         (o.numerics && numerics.watches(pc));
+  return (o.race && (wgmma.watches(pc) || tensor_loads.watches(pc) || meetings[pc])) ||
+         (o.memory && unwritten.watches(pc)) || (o.numerics && numerics.watches(pc));
 }
 
 WatchParts::WatchParts(const ClusterContext& context, const WatchAnalysis& analysis, const Options& options,

@@ -13,14 +13,14 @@
 namespace palladion::sim::check {
 
 struct WatchAnalysis {
-  explicit WatchAnalysis(const Program& program)
-      : wgmma(program), tensor_loads(program), unwritten(program), numerics(program) {}
+  explicit WatchAnalysis(const Program& program);
   bool watches(uint32_t pc, const Options& options) const;
 
   WgmmaAnalysis wgmma;
   TensorLoadAnalysis tensor_loads;
   UnwrittenAnalysis unwritten;
   NumericsAnalysis numerics;
+  std::vector<bool> meetings;  // by pc: lanes meet there
 };
 
 // Registers of wgmma and tcgen05.ld belong to `race`; unwritten registers, descriptors and the register pool

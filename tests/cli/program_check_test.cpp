@@ -65,6 +65,20 @@ TEST_F(Program, FindingsAboutDroppedValuesAreStrict) {
   EXPECT_THAT(harmful.err, HasSubstr("error[PLD6001]"));
 }
 
+// A wgmma reads rows that are still being copied; nothing depends on them, or the other warps store them.
+TEST_F(Program, FindingsAboutDroppedRowsOfAProductAreStrict) {
+  const std::string padded =
+      "check --ptx tests/cli/ptx/padded.ptx --grid 1 --block 128 "
+      "--arg 'in:f16[1152]=randint(7,-4,5)' --arg out:f32[512] --arg u32:";
+  const Ran dropped = run(padded + "0");
+  EXPECT_EQ(dropped.status, 0) << dropped.err;
+  EXPECT_THAT(dropped.err, HasSubstr("strict[PLD4306]"));
+  EXPECT_THAT(dropped.err, HasSubstr("no output depends on what is read"));
+  const Ran kept = run(padded + "1");
+  EXPECT_EQ(kept.status, 1);
+  EXPECT_THAT(kept.err, HasSubstr("error[PLD4306]"));
+}
+
 TEST_F(Program, OneScheduleWhenItIsNamed) {
   const Ran ran = run("check vector_add --shape n=2048 --schedule seeded:7 --check none --no-reference");
   EXPECT_EQ(ran.status, 0) << ran.err;

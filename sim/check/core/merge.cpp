@@ -1,6 +1,7 @@
 #include "sim/check/core/merge.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -107,8 +108,8 @@ void join(Group& into, Group&& from, size_t differs) {
 
 // Joins races that agree in one site and whose other sites, `differs`, are instructions of one kind.
 std::vector<Group> join_races(std::vector<Group> groups, size_t differs) {
-  using Key =
-      std::tuple<std::string, int, std::string, std::string, std::string, std::string, std::string, uint32_t>;
+  using Key = std::tuple<std::string, int, std::string, std::string, std::string, std::string, std::string,
+                         std::string, uint32_t>;
   std::map<Key, size_t> first;
   std::vector<Group> out;
   for (Group& g : groups) {
@@ -118,8 +119,15 @@ std::vector<Group> join_races(std::vector<Group> groups, size_t differs) {
     }
     const Finding& f = g.finding;
     const Site &other = f.sites[differs], &same = f.sites[1 - differs];
-    const Key key{f.code,          static_cast<int>(f.severity), f.missing,     g.object->before,
-                  g.object->after, std::string(opcode(other)),   line_of(same), same.ptx_line};
+    const Key key{f.code,
+                  static_cast<int>(f.severity),
+                  f.missing,
+                  fmt::format("{}", fmt::join(f.notes, "\n")),
+                  g.object->before,
+                  g.object->after,
+                  std::string(opcode(other)),
+                  line_of(same),
+                  same.ptx_line};
     const auto [at, fresh] = first.try_emplace(key, out.size());
     if (fresh)
       out.push_back(std::move(g));
@@ -148,7 +156,7 @@ std::vector<Finding> merged(std::vector<Finding> findings) {
   std::vector<Group> groups;
   for (Finding& f : findings) {
     Group g;
-    if (f.sites.size() == 2 && !f.fatal && f.notes.empty()) g.object = divide(f.object);
+    if (f.sites.size() == 2 && !f.fatal) g.object = divide(f.object);
     if (g.object) g.ranges.push_back(g.object->range);
     g.finding = std::move(f);
     groups.push_back(std::move(g));

@@ -143,6 +143,7 @@ void MemoryChecks::collect_records() {
 
 void MemoryChecks::on(const Access& a) {
   ++accesses_;
+  order_.accessed(order_.index(a.origin));
   uint32_t shared = 0, global = 0;
   if (a.space != isa::Space::generic) {
     shared = is_shared(a.space) ? a.lanes : 0;
@@ -167,7 +168,7 @@ void MemoryChecks::access_shared(const Access& a, uint32_t lanes) {
       order_.strong(a, a.addresses[lane] & 0xFFFF'FFFF, 1U << lane, true);
     }
   Actor actor = actor_of(a, lanes, true);
-  actor.unchanged = a.kind == Access::Kind::write && (a.unchanged & lanes) == lanes;
+  actor.unchanged = a.kind == Access::Kind::write ? a.unchanged : 0;
   // Lanes with different views that store one value: the second part does not find it in memory yet.
   const bool parts = a.kind == Access::Kind::write && lanes != a.lanes;
   actor.record = generic_record(a, lanes, parts ? content_of(a, lanes) : 0);

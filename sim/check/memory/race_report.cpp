@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
 
 #include "sim/check/catalogue/catalogue.h"
 #include "sim/check/memory/race_kinds.h"
+#include "sim/check/memory/racing_reads.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/place.h"
 
@@ -98,18 +98,6 @@ std::string missing_edge(const ClusterContext& x, const Case& c) {
                      at_line(x, pc));
 }
 
-// The load of the two, when the other one stores: the lanes whose values the store may change.
-std::optional<RacingRead> load_of(const Program& program, const Actor& later, const Conflict& conflict,
-                                  const Record& now, const Record& then) {
-  const Record& read = later.reads ? now : then;
-  const bool one_reads = later.reads != later.writes && later.reads == conflict.earlier_wrote;
-  const isa::Effect* const effect = effect_at(program, read.pc);
-  const bool known = (read.flags & (Record::summarised | Record::atomic)) == 0 && !read.async;
-  if (!one_reads || !known || effect == nullptr || !std::holds_alternative<isa::Load>(*effect))
-    return std::nullopt;
-  return RacingRead{.pc = read.pc, .cluster = read.cluster, .warp = read.warp, .lanes = read.lanes};
-}
-
 }  // namespace
 
 void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
@@ -141,11 +129,15 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   const Code code = code_of(c);
   // Shipped compilers let every thread store one value.
   const bool equal_content = now.content != 0 && now.content == then.content;
-  const bool equal_values = (later.unchanged || equal_content) && conflict.earlier_wrote && !then.async &&
+  const bool unchanged = (conflict.lanes & ~later.unchanged) == 0;
+  const bool equal_values = (unchanged || equal_content) && conflict.earlier_wrote && !then.async &&
                             conflict.relation == Relation::unordered;
-  const uint64_t object = equal_values ? 2 : later.shared ? 0 : 1;
+  const uint32_t lanes = now.async ? now.lanes : 1U << conflict.lane;
+  const bool between_lanes = conflict.relation == Relation::unordered && !then.async && later.view != nullptr;
+  const Meeting* met = between_lanes ? order_.meeting(then, now, *later.view) : nullptr;
+  const uint64_t object = (met != nullptr ? 4 : 0) + (equal_values ? 2 : later.shared ? 0 : 1);
   const FindingKey key{code, now.pc, then.pc, object};
-  const std::optional<RacingRead> read = load_of(program, later, conflict, now, then);
+  const std::optional<RacingRead> read = racing_read(context_, later, conflict, now, then);
   if (context_.reporter.seen(key)) return context_.reporter.add_read(key, read);
   Finding f;
   f.every_read = read.has_value();
@@ -156,6 +148,13 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
       order_.dropped(), [](const DroppedEdge& d) { return d.why == DroppedEdge::Why::release_scope; });
   if (conflict.relation == Relation::narrow_scope && !released_narrowly) f.severity = FindingSeverity::strict;
   if (equal_values) f.severity = FindingSeverity::strict;
+  if (met != nullptr) {
+    f.severity = FindingSeverity::strict;
+    f.notes.push_back(fmt::format(
+        "the lanes of the earlier warp met at {} behind its access; that makes them wait for each other, but "
+        "only bar.warp.sync orders their accesses",
+        at_line(context_, met->pc)));
+  }
   // CUDA's own example: __threadfence, a relaxed atomic, a volatile read, and no fence behind the atomic.
   if (code == Code(6002) && later.strong && !later.writes && !then.async &&
       order_.knows_unacquired(order_.cta_of(now.warp), then.cluster, then.warp,
@@ -179,7 +178,6 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
         "the chip does not hold the later access back: measured on an H200, a TMA copy issued behind a chain "
         "of 4 or 16 m64n256k16 was read by up to 4 of them in nearly every trial; only the copy's latency "
         "(about 450 cycles) and the queue of about 4 wgmmas, which later ones wait for, hide it");
-  const uint32_t lanes = now.async ? now.lanes : 1U << conflict.lane;
   f.sites.push_back(site_of(context_, order_, now, lanes, fmt::format("{}", verb(now, later.writes))));
   f.sites.push_back(site_of(context_, order_, then, then.async ? then.lanes : conflict.earlier_lanes,
                             fmt::format("{} (earlier)", verb(then, conflict.earlier_wrote))));

@@ -12,6 +12,14 @@ uint32_t lanes_at(const Record& r, Ref ref, uint32_t byte) {
   return size_of(ref) == every_lane ? r.lanes : 1U << lane_of(ref, byte);
 }
 
+// The lanes of the later access at some bytes.
+uint32_t lanes_at(const Actor& a, Ref mine, uint32_t first, uint32_t count) {
+  if (size_of(mine) == every_lane) return a.lanes;
+  uint32_t lanes = 0;
+  for (uint32_t b = first; b < first + count; ++b) lanes |= 1U << lane_of(mine, b);
+  return lanes;
+}
+
 // Lanes of one warp that issue one bulk store by one execution of an instruction.
 bool same_store(const Record& a, const Record& b) {
   return a.async && b.async && a.async->operands != 0 && a.async->operands == b.async->operands &&
@@ -131,6 +139,7 @@ void Detector::against(Ref earlier, bool wrote, uint64_t address, uint32_t first
   c.earlier_lanes = r.async ? 0 : lanes_at(r, earlier, first);
   c.lane = size_of(mine) == every_lane ? static_cast<uint32_t>(std::countr_zero(actor_.lanes | 1U << 31))
                                        : lane_of(mine, first);
+  c.lanes = lanes_at(actor_, mine, first, count);
   note(c);
 }
 
@@ -142,6 +151,7 @@ void Detector::note(const Conflict& c) {
     const uint64_t end = std::max(p.address + p.bytes, c.address + c.bytes);
     p.address = std::min(p.address, c.address);
     p.bytes = end - p.address;
+    p.lanes |= c.lanes;
     return;
   }
   if (p.bytes != 0) sink_.conflict(actor_, p);

@@ -30,7 +30,7 @@ struct Actor {
   bool async = false, reads = false, writes = false, strong = false, reduces = false;
   bool shared = true;      // shared memory, else global
   bool again = false;      // its record stands for an earlier access of the same instruction, too
-  bool unchanged = false;  // a write of the values that are there already
+  uint32_t unchanged = 0;  // lanes that write the values which are there already
   isa::Scope scope = isa::Scope::cta;
   uint64_t async_id = 0;
   const AsyncRecord* tensor = nullptr;  // the operation, when tensor memory is touched
@@ -46,6 +46,7 @@ struct Conflict {
   uint64_t address = 0, bytes = 0;
   uint32_t earlier_lanes = 0;  // lane that touched the first of the bytes; 0: an asynchronous operation
   uint32_t lane = 0;           // of the later access, at the first byte
+  uint32_t lanes = 0;          // of the later access, at any of the bytes
 };
 
 // Receives what a detector finds, in ascending order of addresses; adjacent conflicts are merged.

@@ -28,6 +28,7 @@ HappensBefore::HappensBefore(const ClusterState& cluster, uint32_t mma_warps, Lo
       tensor_memory_(tensor_memory),
       warps_(warps_per_cta_ * cluster.ctas.size()),
       tensor_(tensor_memory ? static_cast<uint32_t>(warps_.size()) : 0),
+      meetings_(warps_.size()),
       global_locations_(global) {
   const ViewRef nothing = empty();
   for (size_t i = 0; i < warps_.size(); ++i) {
@@ -200,19 +201,21 @@ void HappensBefore::on(const Fenced& event) {
 void HappensBefore::fence_memory(const Origin& origin, const isa::Fence& f) {
   const uint32_t warp = index(origin);
   WarpViews& w = warps_[warp];
-  for (auto it = w.seen.begin(); it != w.seen.end();) {
-    const uint32_t lanes = it->first & origin.lanes;
-    if (lanes == 0) {
-      ++it;
-      continue;
+  const isa::Scope scope = f.mbarrier_init ? isa::Scope::cluster : f.scope;
+  std::erase_if(w.seen, [&](const Seen& s) {
+    const uint32_t lanes = s.lanes & origin.lanes;
+    if (lanes == 0) return false;
+    if (scope < s.needed) {
+      drop(DroppedEdge::Why::scope, origin, origin);
+      return false;
     }
-    acquire(warp, lanes, *it->second.view);
-    it = w.seen.erase(it);
-  }
+    acquire(warp, lanes, *s.view);
+    return true;
+  });
   publish_seen(origin);
   w.fenced = release(warp, origin.lanes, origin.pc);
   w.fenced_lanes = origin.lanes;
-  w.fenced_scope = f.mbarrier_init ? isa::Scope::cluster : f.scope;
+  w.fenced_scope = scope;
 }
 
 void HappensBefore::on(const WarpSynced& event) {
@@ -220,6 +223,27 @@ void HappensBefore::on(const WarpSynced& event) {
   const uint32_t warp = index(origin);
   const ViewRef all = release(warp, origin.lanes, origin.pc);
   set_view(warp, origin.lanes, all);
+}
+
+// The warp's time advances so that accesses before and behind it differ; it releases nothing.
+void HappensBefore::on(const Executed& event) {
+  const Origin& origin = event.origin;
+  if (origin.effect == nullptr || !lanes_meet(*origin.effect)) return;
+  const uint32_t warp = index(origin);
+  const uint32_t time = warps_[warp].time;
+  if (!meetings_.separates(warp, time)) return;
+  meetings_.add(warp, {time, origin.lanes, origin.pc});
+  advance(warp, release_site(warp, time - 1));
+}
+
+const Meeting* HappensBefore::meeting(const Record& then, const Record& now, const View& later) const {
+  if (then.cluster != cluster_) return nullptr;
+  const auto any = [](const Meeting&) { return true; };
+  if (now.cluster == cluster_ && now.warp == then.warp && !now.async)
+    return meetings_.find(then.warp, then.lanes | now.lanes, then.time, now.time, any);
+  return meetings_.find(then.warp, then.lanes, then.time, warps_[then.warp].time, [&](const Meeting& m) {
+    return later.knows_any(Visibility::generic, cluster_, then.warp, m.lanes, m.time + 1);
+  });
 }
 
 // --- barriers -------------------------------------------------------------------------------------
@@ -306,7 +330,8 @@ void HappensBefore::wait_on(const MbarrierEvent& e) {
     acquire(origin, b.completed.released, scope);
   } else {
     for (const Released& r : b.completed.released) {
-      see(warps_[index(origin)], origin.lanes, r);
+      see(warps_[index(origin)], origin.lanes, r,
+          r.cta == origin.cta_rank ? isa::Scope::cta : isa::Scope::cluster);
       if (tensor_memory_) acquire(index(origin), origin.lanes, r.view->only(Visibility::tensor));
     }
     drop(DroppedEdge::Why::relaxed, origin, origin);
@@ -332,11 +357,11 @@ void HappensBefore::wait_on(const MbarrierEvent& e) {
   for (const auto& op : b.completed.operations) publish(*op, origin, published);
 }
 
-// One entry a set of lanes: a spin reads the same flag again and again.
-void HappensBefore::see(WarpViews& w, uint32_t lanes, const Released& r) {
-  for (auto& [mask, known] : w.seen)
-    if (mask == lanes) return join(known.view, *r.view);
-  w.seen.push_back({lanes, r});
+// One entry a set of lanes and scope: a spin reads the same flag again and again.
+void HappensBefore::see(WarpViews& w, uint32_t lanes, const Released& r, isa::Scope needed) {
+  for (Seen& s : w.seen)
+    if (s.lanes == lanes && s.needed == needed) return join(s.view, *r.view);
+  w.seen.push_back({lanes, needed, r.view});
 }
 
 // What relaxed waits saw complete becomes visible at a fence.
@@ -366,8 +391,8 @@ bool HappensBefore::has_unacquired() const {
 bool HappensBefore::knows_unacquired(uint32_t cta, uint32_t cluster, uint32_t warp, uint32_t lane,
                                      uint32_t when) const {
   for (uint32_t w = cta * warps_per_cta_; w < (cta + 1) * warps_per_cta_; ++w)
-    for (const auto& [lanes, released] : warps_[w].seen)
-      if (released.view->knows(Visibility::generic, cluster, warp, lane, when)) return true;
+    for (const Seen& s : warps_[w].seen)
+      if (s.view->knows(Visibility::generic, cluster, warp, lane, when)) return true;
   return false;
 }
 
@@ -397,22 +422,22 @@ void HappensBefore::strong(const Access& a, uint64_t address, uint32_t lanes, bo
   const uint32_t warp = index(origin);
   WarpViews& w = warps_[warp];
   const bool reads = a.kind != Access::Kind::write, writes = a.kind != Access::Kind::read;
-  const auto included = [&](const Location& l, const Released& r) {
-    const isa::Scope needed = l.cluster != cluster_      ? isa::Scope::gpu
-                              : r.cta != origin.cta_rank ? isa::Scope::cluster
-                                                         : isa::Scope::cta;
-    return r.scope >= needed && a.scope >= needed;
+  const auto needed = [&](const Location& l, const Released& r) {
+    return l.cluster != cluster_      ? isa::Scope::gpu
+           : r.cta != origin.cta_rank ? isa::Scope::cluster
+                                      : isa::Scope::cta;
   };
   const auto at = all.find(address);
   if (reads && at != all.end()) {
     if (at->second.relaxed) drop(DroppedEdge::Why::relaxed, at->second.relaxed_by, origin);
     for (const Released& r : at->second.released) {
-      if (!included(at->second, r))
+      const isa::Scope both = needed(at->second, r);
+      if (std::min(r.scope, a.scope) < both)
         drop(DroppedEdge::Why::scope, origin, origin);
       else if (acquires(a.order))
         acquire(warp, lanes, *r.view);
       else
-        see(w, lanes, r);
+        see(w, lanes, r, both);
     }
   }
   if (!writes) return;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "sim/check/order/history.h"
+#include "sim/check/order/meetings.h"
 #include "sim/check/order/tensor_order.h"
 #include "sim/launch/event.h"
 #include "sim/machine/state/cluster.h"
@@ -103,6 +104,8 @@ class HappensBefore final : public OrderQueries {
   // --- events ---
   void on(const Fenced& event);
   void on(const WarpSynced& event);
+  void on(const Executed& event);  // of instructions at which lanes meet
+  void accessed(uint32_t warp) { meetings_.accessed(warp, warps_[warp].time); }
   // Not of a wait whose result no instruction reads.
   void mbarrier(const MbarrierEvent& e);
   void on(const CtaBarrierEvent& e);
@@ -133,6 +136,9 @@ class HappensBefore final : public OrderQueries {
   // True when other clusters may be ordered after something that this one did.
   bool released_globally() const { return released_globally_; }
   const std::deque<DroppedEdge>& dropped() const { return dropped_; }
+  // Where the lanes of the earlier access met behind it: with those of the later one, or, of another warp,
+  // with a lane that went on and synchronised with the later one. Null: nowhere.
+  const Meeting* meeting(const Record& then, const Record& now, const View& later) const;
   // Where the warp released or synchronised last before `time`; no_id when it never did.
   uint32_t release_site(uint32_t warp, uint32_t time) const;
 
@@ -140,6 +146,11 @@ class HappensBefore final : public OrderQueries {
   struct Issued {
     std::shared_ptr<AsyncRecord> op;  // null: a commit
     uint32_t lanes = 0;
+  };
+  struct Seen {  // read by relaxed accesses of these lanes; a fence of that scope acquires it
+    uint32_t lanes = 0;
+    isa::Scope needed = isa::Scope::cta;
+    ViewRef view;
   };
   struct WarpViews {
     uint32_t time = 1;
@@ -151,7 +162,7 @@ class HappensBefore final : public OrderQueries {
     ViewRef fenced;
     uint32_t fenced_lanes = 0;
     isa::Scope fenced_scope = isa::Scope::cta;
-    std::vector<std::pair<uint32_t, Released>> seen;  // by the lanes of the mask
+    std::vector<Seen> seen;
     // Operations that relaxed waits have seen complete, the same way.
     std::deque<std::pair<std::shared_ptr<AsyncRecord>, Publication>> seen_operations;
     std::deque<Issued> groups[3];
@@ -191,7 +202,7 @@ class HappensBefore final : public OrderQueries {
   void publish(AsyncRecord& op, const Origin& origin, const Publication& p);
   void advance(uint32_t warp, uint32_t pc);
   void add_release(std::vector<Released>& to, uint32_t cta, isa::Scope scope, ViewRef view);
-  static void see(WarpViews& w, uint32_t lanes, const Released& r);
+  static void see(WarpViews& w, uint32_t lanes, const Released& r, isa::Scope needed);
   void wait_on(const MbarrierEvent& e);
   void fence_memory(const Origin& origin, const isa::Fence& f);
   void commit(const ArrivalDeferred& event);
@@ -210,6 +221,7 @@ class HappensBefore final : public OrderQueries {
   bool tensor_memory_;
   std::vector<WarpViews> warps_;
   TensorOrder tensor_;
+  Meetings meetings_;
   std::unordered_map<uint32_t, Mbarrier> mbarriers_;     // by shared address with rank
   std::map<uint32_t, std::deque<Generation>> barriers_;  // by rank << 4 | id
   std::deque<Generation> cluster_barrier_;

@@ -17,7 +17,8 @@ class Causality {
 
   Causality(uint32_t warps_of_cta, uint32_t ctas)
       : warps_of_cta_(warps_of_cta),
-        clocks_(size_t{warps_of_cta} * ctas, Clock(size_t{warps_of_cta} * ctas)) {
+        clocks_(size_t{warps_of_cta} * ctas, Clock(size_t{warps_of_cta} * ctas)),
+        arrivals_(clocks_.size()) {
     for (size_t w = 0; w < clocks_.size(); ++w) clocks_[w][w] = 1;
   }
 
@@ -42,6 +43,16 @@ class Causality {
     join(into, clocks_[warp]);
     ++clocks_[warp][warp];
   }
+  // An arrival of the n-th execution of an instruction. Lanes of one execution arrive together, at however
+  // many mbarriers: `resume`, before the event is judged, goes back to the time at which the first of them
+  // did.
+  void arrive(uint32_t warp, uint32_t pc, uint32_t nth, Clock& into) {
+    release(warp, into);
+    arrivals_[warp] = {pc, nth, time(warp)};
+  }
+  void resume(uint32_t warp, uint32_t pc, uint32_t nth) {
+    if (arrivals_[warp] == Arrival{pc, nth, time(warp)}) --clocks_[warp][warp];
+  }
   // The same, kept for an operation that the warp issues now.
   Clock issue(uint32_t warp) {
     Clock now;
@@ -56,8 +67,13 @@ class Causality {
   }
 
  private:
+  struct Arrival {
+    uint32_t pc = 0, nth = 0, time = 0;  // of the warp, after it
+    bool operator==(const Arrival&) const = default;
+  };
   uint32_t warps_of_cta_;
   std::vector<Clock> clocks_;
+  std::vector<Arrival> arrivals_;  // the last one of each warp
 };
 
 // What the protocol parts of one cluster share.

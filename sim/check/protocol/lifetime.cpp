@@ -25,7 +25,11 @@ void Lifetime::on(const Access& a) {
 }
 
 void Lifetime::on(const MbarrierEvent& e) {
-  if (e.async_id == 0) use(e.origin, e.address, "uses an mbarrier in");
+  const Origin& origin = e.origin;
+  if (e.async_id != 0) return;
+  p_.causality.resume(p_.causality.index(origin), origin.pc,
+                      p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc));
+  use(origin, e.address, "uses an mbarrier in");
 }
 
 void Lifetime::use(const Origin& origin, uint32_t address, const char* what) {

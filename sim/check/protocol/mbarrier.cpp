@@ -144,7 +144,8 @@ void MbarrierLedger::signal(const MbarrierEvent& e) {
   const uint32_t warp = p_.causality.index(origin);
   if (!async && e.action == isa::MbarrierAction::expect_tx)
     note(b->current.announcements, warp, p_.causality.time(warp), {});
-  if (!async && e.action != isa::MbarrierAction::expect_tx) p_.causality.release(warp, b->current.arrived);
+  if (!async && e.action != isa::MbarrierAction::expect_tx)
+    p_.causality.arrive(warp, origin.pc, nth, b->current.arrived);
   if (e.completed) complete(*b);
 }
 

@@ -114,15 +114,17 @@ void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& origin, uint
         "schedule; PTX asks for a wait that has observed it");
   f.sites.push_back(p_.reporter().site(origin, fmt::format("arrives in phase {}", b.number)));
   std::vector<uint32_t> shown{origin.pc};
-  for (const bool repeat : {false, true}) {  // other instructions first
-    for (const Signal& s : b.last.signals) {
-      const bool known_pc = std::ranges::find(shown, s.origin.pc) != shown.end();
-      if (f.sites.size() > partners_shown || known_pc != repeat) continue;
-      shown.push_back(s.origin.pc);
-      Site site = signal_site(s);
-      site.what += fmt::format(" in phase {}", b.last.number);
-      f.sites.push_back(std::move(site));
-    }
+  std::vector<const Signal*> others;
+  for (const Signal& s : b.last.signals) {  // other instructions first
+    const bool known_pc = std::ranges::find(shown, s.origin.pc) != shown.end();
+    if (!known_pc) shown.push_back(s.origin.pc);
+    others.insert(known_pc ? others.end() : others.begin() + static_cast<ptrdiff_t>(shown.size()) - 2, &s);
+  }
+  for (const Signal* s : others) {
+    if (f.sites.size() > partners_shown) break;
+    Site site = signal_site(*s);
+    site.what += fmt::format(" in phase {}", b.last.number);
+    f.sites.push_back(std::move(site));
   }
   f.sites.push_back(init_site(b));
   f.missing = observed

@@ -54,6 +54,7 @@ void OtherValues::InCluster::on(const Executed& event) {
   const uint32_t lanes = all.racing(origin.pc, cluster.index, warp) & origin.lanes;
   if (lanes == 0) return;
   const MicroOp& op = all.run_.program->code[origin.pc];
+  if (!std::holds_alternative<isa::Load>(*op.effect)) return;
   const auto& load = std::get<isa::Load>(*op.effect);
   uint8_t* const registers = cta.warps[origin.warp].registers.data();
   for (int k = 0; k < load.elements; ++k) {
@@ -62,6 +63,38 @@ void OtherValues::InCluster::on(const Executed& event) {
     for (uint32_t m = lanes; m != 0; m &= m - 1)
       change(registers + to.slot.offset + width * static_cast<size_t>(std::countr_zero(m)), width, load.type,
              all.pattern_);
+  }
+}
+
+void OtherValues::InCluster::on(const AsyncIssue& event) {
+  if (event.family != isa::AsyncFamily::wgmma) return;
+  const Origin& origin = event.origin;
+  const uint32_t group = all.run_.program->mma_warps();
+  const MicroOp& op = all.run_.program->code[origin.pc];
+  const DecodedOperand& d = op.operands[std::get<isa::Wgmma>(*op.effect).acc];
+  Product product{.d = {origin.cta_rank, origin.warp / group * group, d.element(0).slot.offset},
+                  .pc = origin.pc};
+  const auto first = static_cast<uint32_t>(origin.cta_rank * cluster.ctas[origin.cta_rank].warps.size());
+  const uint32_t warps = all.racing(origin.pc, cluster.index, first + product.d.warp);
+  if (warps != 0) dependent[product.d] |= warps;
+  products.emplace(event.id, product);
+}
+
+// The results are in their registers, or stay in the tensor core for the next product of a chain.
+void OtherValues::InCluster::on(const AsyncLanded& event) {
+  const auto at = products.find(event.id);
+  if (at == products.end()) return;
+  const Product product = at->second;
+  products.erase(at);
+  const auto arbitrary = dependent.find(product.d);
+  if (arbitrary == dependent.end()) return;
+  const MicroOp& op = all.run_.program->code[product.pc];
+  const std::vector<DecodedOperand>& d = op.operands[std::get<isa::Wgmma>(*op.effect).acc].elements;
+  for (uint32_t w = 0; w < all.run_.program->mma_warps(); ++w) {
+    if ((arbitrary->second >> w & 1) == 0) continue;
+    uint8_t* const registers = cluster.ctas[product.d.cta_rank].warps[product.d.warp + w].registers.data();
+    for (const DecodedOperand& e : d)
+      std::memset(registers + e.slot.offset, all.pattern_, size_t{32} * e.width / 8);
   }
 }
 

@@ -1,7 +1,9 @@
 #pragma once
-// A run in which values that a finding calls arbitrary are others: what loads of a race read, and what shared
-// memory holds when a CTA starts. Outputs that stay the same, bit by bit, do not depend on them.
+// A run in which values that a finding calls arbitrary are others: what loads of a race read, what wgmma
+// computes of bytes that race, and what shared memory holds when a CTA starts. Outputs that stay the same,
+// bit by bit, do not depend on them.
 #include <cstdint>
+#include <map>
 #include <span>
 #include <unordered_map>
 
@@ -14,8 +16,9 @@ namespace palladion::sim::check {
 // The only observer that changes a run: for experiments, never beside a checker.
 class OtherValues final : public Observer {
  public:
-  // Each byte that a racing load reads is combined with `pattern` by xor; with `fill_shared`, the shared
-  // memory of a CTA starts with `pattern` in every byte instead of zeros.
+  // Each byte that a racing load reads is combined with `pattern` by xor, each byte that a racing wgmma
+  // computes is `pattern`; with `fill_shared`, the shared memory of a CTA starts with `pattern` in every byte
+  // instead of zeros.
   OtherValues(std::span<const RacingRead> reads, bool fill_shared, uint8_t pattern);
 
   void start(const RunView& run) override { run_ = run; }
@@ -24,11 +27,26 @@ class OtherValues final : public Observer {
   void retire(ClusterState& cluster) override;
 
  private:
+  // The accumulators of a warpgroup, by their first register.
+  struct Accumulators {
+    uint16_t cta_rank = 0;
+    uint32_t warp = 0;  // the first one, in the CTA
+    uint32_t first = 0;
+    auto operator<=>(const Accumulators&) const = default;
+  };
   struct InCluster {
     OtherValues& all;
     ClusterState& cluster;
+    struct Product {
+      Accumulators d;
+      uint32_t pc = 0;
+    };
+    std::unordered_map<uint64_t, Product> products;  // in flight, by id
+    std::map<Accumulators, uint32_t> dependent;      // the warps whose part is arbitrary
     void on(const ClusterBegan& event);
     void on(const Executed& event);
+    void on(const AsyncIssue& event);
+    void on(const AsyncLanded& event);
   };
   // The lanes of a warp that race at an instruction.
   uint32_t racing(uint32_t pc, uint32_t cluster, uint32_t warp) const;
