@@ -62,14 +62,6 @@ bool has_entry(std::string_view ptx, std::string_view entry) {
   return false;
 }
 
-// `.target sm_90a`: features of this chip alone.
-bool is_for_one_chip(std::string_view ptx) {
-  size_t at = ptx.find(".target");
-  if (at == std::string_view::npos) return false;
-  at += 7;
-  return word_at(ptx, at).ends_with('a');
-}
-
 std::vector<std::string> variables_of(std::string_view ptx) {
   std::vector<std::string> out;
   int depth = 0;
@@ -141,27 +133,15 @@ std::optional<FoundPtx> ptx_of(const LoadedImage& image, const std::string& entr
     return FoundPtx{std::move(*text), "NVRTC, which compiled the machine code from it", {}};
   }
   if (kind != fatbin::Image::wrapper && kind != fatbin::Image::fatbin) return std::nullopt;
-  auto all = fatbin::entries(fatbin_of(image));
+  const auto all = fatbin::entries(fatbin_of(image));
   if (!all) return std::nullopt;
   const bool code = std::ranges::any_of(
       *all, [&](const fatbin::Entry& e) { return e.kind == fatbin::Kind::cubin && e.arch == compute; });
-  std::ranges::stable_sort(*all, std::greater(), &fatbin::Entry::arch);
-  const auto usable = [&](const fatbin::Entry& e) {
-    return e.kind == fatbin::Kind::ptx && e.arch <= compute;
-  };
-  // `-arch=sm_90a` embeds PTX for compute_90 and for compute_90a, both with arch 90: the machine code is the
-  // latter's.
-  std::ranges::stable_partition(*all, [&](const fatbin::Entry& e) {
-    if (!usable(e) || e.arch != compute) return false;
-    const auto text = fatbin::text(e);
-    return text && is_for_one_chip(*text);
-  });
-  for (const fatbin::Entry& e : *all) {
-    if (!usable(e)) continue;
+  for (const fatbin::Entry& e : fatbin::usable_ptx(*all, compute)) {
     auto text = fatbin::text(e);
     if (!text || !has_entry(*text, entry)) continue;
     std::string source = "fatbin, PTX for compute_" + std::to_string(e.arch);
-    if (is_for_one_chip(*text)) source += 'a';
+    if (fatbin::is_for_one_chip(*text)) source += 'a';
     if (code) source += "; the driver ran the fatbin's machine code for sm_" + std::to_string(compute);
     return FoundPtx{std::move(*text), std::move(source), {}};
   }

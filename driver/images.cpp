@@ -67,15 +67,11 @@ tl::expected<std::string, std::string> ptx_of_fatbin(const void* start) {
   const uint64_t bytes = fatbin::bytes_of(start);
   const auto entries = fatbin::entries({static_cast<const std::byte*>(start), bytes});
   if (!entries) return tl::unexpected(entries.error());
-  const fatbin::Entry* best = nullptr;
-  for (const fatbin::Entry& e : *entries)
-    if (e.kind == fatbin::Kind::ptx && e.arch <= static_cast<uint32_t>(state().arch->sm) &&
-        (best == nullptr || e.arch > best->arch))
-      best = &e;
-  if (best == nullptr)
+  const auto usable = fatbin::usable_ptx(*entries, static_cast<uint32_t>(state().arch->sm));
+  if (usable.empty())
     return tl::unexpected<std::string>(
         "the program holds machine code only: compile it with PTX, code=[sm_90,compute_90]");
-  return fatbin::text(*best);
+  return fatbin::text(usable.front());
 }
 
 Status load_image(Image*& out, const void* data) {

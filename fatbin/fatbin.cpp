@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 namespace palladion::fatbin {
 namespace {
@@ -122,6 +123,29 @@ tl::expected<std::string, std::string> text(const Entry& entry) {
   view = view.substr(0, view.find('\0'));
   const size_t first = view.find_first_not_of("\n\r\t ");
   return std::string(first == std::string_view::npos ? std::string_view{} : view.substr(first));
+}
+
+bool is_for_one_chip(std::string_view ptx) {
+  constexpr std::string_view directive = ".target";
+  const size_t at = ptx.find(directive);
+  if (at == std::string_view::npos) return false;
+  const size_t first = ptx.find_first_not_of(" \t", at + directive.size());
+  if (first == std::string_view::npos) return false;
+  const size_t end = std::min(ptx.find_first_of(" \t\r\n,", first), ptx.size());
+  return ptx.substr(first, end - first).ends_with('a');
+}
+
+std::vector<Entry> usable_ptx(std::span<const Entry> all, uint32_t compute) {
+  std::vector<Entry> out;
+  for (const Entry& e : all)
+    if (e.kind == Kind::ptx && e.arch <= compute) out.push_back(e);
+  std::ranges::stable_sort(out, std::greater(), &Entry::arch);
+  std::ranges::stable_partition(out, [&](const Entry& e) {
+    if (e.arch != compute) return false;
+    const auto ptx = text(e);
+    return ptx && is_for_one_chip(*ptx);
+  });
+  return out;
 }
 
 Image image_of(const void* first) {

@@ -42,6 +42,13 @@ tl::expected<std::vector<std::byte>, std::string> contents(const Entry& entry,
 // Of a PTX entry, without the padding around it.
 tl::expected<std::string, std::string> text(const Entry& entry);
 
+// The PTX that runs on a chip (`compute`: 90), the newest first. `nvcc -arch=sm_90a` embeds two of one
+// number: the one for that chip alone (`.target sm_90a`), of which its machine code is made, comes before the
+// other.
+std::vector<Entry> usable_ptx(std::span<const Entry> all, uint32_t compute);
+// Whether its target is `sm_90a`: features of this chip alone.
+bool is_for_one_chip(std::string_view ptx);
+
 // What the driver is given to load, by its first bytes.
 enum class Image : uint8_t { unknown, wrapper, fatbin, elf, ptx };
 Image image_of(const void* first);

@@ -71,6 +71,21 @@ Bytes bytes(const Text& t) { return std::as_bytes(std::span(t)); }
 
 const Text ptx = ".version 9.0\n.target sm_90\n.entry k() { ret; ret; ret; ret; ret; ret; ret; ret; }\n";
 
+TEST(Fatbin, PtxForTheChipAloneComesFirst) {
+  const Text alone = ".version 9.0\n.target sm_90a, debug\n", old = ".version 9.0\n.target sm_80\n",
+             next = ".version 9.0\n.target sm_100a\n";
+  const Text file =
+      fatbin(entry(Kind::ptx, 100, next, Packing::none) + entry(Kind::ptx, 80, old, Packing::none) +
+             entry(Kind::ptx, 90, ptx, Packing::none) + entry(Kind::cubin, 90, Text(40, 'c'), Packing::none) +
+             entry(Kind::ptx, 90, alone, Packing::none));
+  const auto all = entries(bytes(file));
+  ASSERT_TRUE(all) << all.error();
+  std::vector<Text> texts;
+  for (const Entry& e : usable_ptx(*all, 90)) texts.push_back(text(e).value_or("?"));
+  EXPECT_THAT(texts, ::testing::ElementsAre(alone, ptx, old));
+  EXPECT_TRUE(usable_ptx(*all, 75).empty());
+}
+
 TEST(Fatbin, EveryPackingGivesTheText) {
   const Text file =
       fatbin(entry(Kind::cubin, 90, Text(40, 'c'), Packing::none) + entry(Kind::ptx, 90, ptx, Packing::zstd) +
