@@ -15,11 +15,12 @@ import subprocess
 import sys
 import tempfile
 
-HEAD = ['.version 8.7', '.target sm_90a', '.address_size 64', '.const .align 8 .b8 table[64];']
-BITS = {'f32': 32, 'f64': 64, 'f16': 16, 'f16x2': 32}
+HEAD = ['.version 8.7', '.target %s', '.address_size 64', '.const .align 8 .b8 table[64];']
+BITS = {'f32': 32, 'f64': 64, 'f16': 16, 'f16x2': 32, 'f32x2': 64}
+TARGET, ARCH = {'f32x2': 'sm_100a'}, {'f32x2': 'b200'}  # else sm_90a, h200
 CONSTANTS = {'f32': ['0f3FA66666', '0f41333333', '0f40490FDB', '0fBF9CCCCD', '0f41000000'],
              'f64': ['0d3FF4CCCCCCCCCCCD', '0d4026666666666666', '0dBFF3333333333333', '0d4020000000000000']}
-SUM = re.compile(r'(@!?%\w+ )?(add|sub)(\.ftz)?\.f')
+SUM = re.compile(r'(@!?%\w+ )?(add|sub)(\.r[nz])?(\.ftz)?\.f')
 
 
 class Generator:
@@ -48,6 +49,10 @@ class Generator:
             return self.r.choice(CONSTANTS[self.t])
         return self.r.choice(['%q0', '%q1', '%q2']) if x < 0.22 else self.read(values)
 
+    def rounding(self):
+        """ptxas contracts f32x2 whatever its rounding, if both have one."""
+        return self.r.choice(['', '', '.rn', '.rz']) if self.t == 'f32x2' else ''
+
     def store(self, v, guard=''):
         self.unread.discard(v)
         self.say('%sst.global.b%d [%%rd0+%d], %s;' % (guard, BITS[self.t], 1024 + 8 * self.r.randrange(512), v))
@@ -73,10 +78,10 @@ class Generator:
             a, b = self.read(values), self.other(values)
             d = self.new()
             if x < 0.42:
-                self.say('mul.%s %s, %s, %s;' % (t, d, a, b))
+                self.say('mul%s.%s %s, %s, %s;' % (self.rounding(), t, d, a, b))
             elif x < 0.82:
-                self.say('%s.%s %s, %s, %s;' % (self.r.choice(['add', 'sub']), t, d, a, b))
-            elif x < 0.88:
+                self.say('%s%s.%s %s, %s, %s;' % (self.r.choice(['add', 'sub']), self.rounding(), t, d, a, b))
+            elif x < 0.88 and t != 'f32x2':
                 self.say('neg.%s %s, %s;' % (t, d, a))
             elif x < 0.93:
                 self.say('fma.rn.%s %s, %s, %s, %s;' % (t, d, a, self.read(values), self.read(values)))
@@ -85,7 +90,7 @@ class Generator:
             elif x < 0.97 and t == 'f32':
                 self.say('div.full.f32 %s, %s, %s;' % (d, a, b))
             else:
-                self.say('max.%s %s, %s, %s;' % (t, d, a, self.read(values)) if t != 'f16' else 'mov.b16 %s, %s;' % (d, a))
+                self.say('max.%s %s, %s, %s;' % (t, d, a, self.read(values)) if t not in ('f16', 'f32x2') else 'mov.b%d %s, %s;' % (BITS[t], d, a))
             values.append(d)
             self.unread.add(d)
 
@@ -140,10 +145,10 @@ class Generator:
                 'setp.lt.s32 %p0, %r0, 3;', 'setp.lt.s32 %p1, %r1, 5;', *'\n'.join(self.lines).split('\n'), 'ret;', '}']
 
 
-def sass(ptx):
+def sass(ptx, target):
     """entry -> line of PTX -> the instructions of SASS"""
     cubin = ptx + '.cubin'
-    subprocess.run(['ptxas', '-arch=sm_90a', '-O3', '-lineinfo', ptx, '-o', cubin], check=True)
+    subprocess.run(['ptxas', '-arch=' + target, '-O3', '-lineinfo', ptx, '-o', cubin], check=True)
     text = subprocess.run(['nvdisasm', '-gp', '-c', cubin], check=True, capture_output=True, text=True).stdout
     found, entry, line = {}, None, 0
     for l in text.splitlines():
@@ -163,14 +168,15 @@ def is_fma(instruction):
     return False if re.match(r'[FD]ADD|HADD2', instruction) else None
 
 
-def contracted(palladion, ptx, entry):
+def contracted(palladion, ptx, entry, arch):
     """For each instruction of the entry: whether the machine makes it an fma with its product."""
-    out = subprocess.run([palladion, 'ptx', '--ptx', ptx, '--entry', entry, '--lowered'], check=True, capture_output=True, text=True).stdout
+    out = subprocess.run([palladion, 'ptx', '--ptx', ptx, '--entry', entry, '--lowered', '--arch', arch], check=True, capture_output=True, text=True).stdout
     return ['fma with the product' in l for l in out.splitlines() if re.match(r'\s*\d+\s+(\d+|-)\s', l)]
 
 
 def compare(options, folder, seeds):
-    lines, places = list(HEAD), {}
+    target = TARGET.get(options.type, 'sm_90a')
+    lines, places = [l.replace('%s', target) for l in HEAD], {}
     for seed in seeds:
         text = Generator(seed, options.type, options.flow, options.size).text('e%d' % seed)
         places['e%d' % seed] = (len(lines), len(lines) + len(text))
@@ -178,9 +184,9 @@ def compare(options, folder, seeds):
     ptx = os.path.join(folder, 'random_%d.ptx' % seeds[0])
     with open(ptx, 'w') as f:
         f.write('\n'.join(lines) + '\n')
-    machine_code, counts, wrong = sass(ptx), collections.Counter(), []
+    machine_code, counts, wrong = sass(ptx, target), collections.Counter(), []
     for entry, (first, last) in places.items():
-        own = contracted(options.palladion, ptx, entry)
+        own = contracted(options.palladion, ptx, entry, ARCH.get(options.type, 'h200'))
         at = [i for i in range(first, last) if re.match(r'(@!?%\w+ )?[a-z]\S* ?.*;$', lines[i])]
         assert len(own) == len(at), entry
         for i, ours in zip(at, own):

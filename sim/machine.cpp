@@ -230,6 +230,7 @@ Run Machine::start(const Launch& launch, const RunOptions& options) {
   state.heap_bytes = heap_bytes_;
   state.fail_waits = options.fail_waits;
   state.elect = options.elect;
+  state.lanes = options.lanes;
   state.explicit_cluster = launch.cluster.count() > 1 || entry->explicitcluster;
   return Run(RunParts{.arch = arch_,
                       .clock = clock,

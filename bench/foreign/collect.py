@@ -304,7 +304,7 @@ class Collector:
             row.update(compare=code, compare_s=round(seconds, 2))
             if code:
                 telling = [l.strip() for l in output.splitlines() if re.search(r'differ|first at|error|unsupported|did not end', l)]
-                row['compare_says'] = ' | '.join(l[:200] + ' ... ' + l[-150:] if len(l) > 350 else l for l in telling[:6])
+                row['compare_says'] = ' | '.join(l[:200] + ' ... ' + l[-150:] if len(l) > 350 else l for l in telling[:12])
             self.waiting.append(self.checks.submit(self.check, p, bundle, row, code))
         else:
             self.launches(**row)

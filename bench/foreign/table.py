@@ -27,6 +27,22 @@ def verdict(launch, what):
     return 'open', ''
 
 
+WORDS = re.compile(r'words of 4 bytes that differ: (\d+); under (\d+) other schedules? (\d+) vary and (\d+) get')
+
+
+def words(l):
+    """Words that differ, that vary between schedules, that get the device's bits under one: what `compare` counted."""
+    found = [tuple(map(int, m)) for m in WORDS.findall(l['compare_says'])]
+    return tuple(sum(m[i] for m in found) for i in (0, 2, 3)) if found else None
+
+
+def reason(l):
+    answer, why = verdict(l, 'bits')
+    if answer == 'open' and (counts := words(l)) and counts[0] == counts[1]:
+        return 'order', 'every word that differs varies between schedules; not judged further'
+    return answer, why
+
+
 def bits(l):
     if l['ptx'] in ('-', ''):
         return 'no PTX'
@@ -41,7 +57,7 @@ def bits(l):
     if code in ('124', '125'):
         return 'too long'
     if code == '1' and 'differ' in l['compare_says']:
-        return 'differs: ' + verdict(l, 'bits')[0]
+        return 'differs: ' + reason(l)[0]
     if code == '1':
         return 'stopped by a finding'
     return 'error'
@@ -109,16 +125,21 @@ def host_summary(launches):
 def reasons(launches):
     """What is not equal, by reason: as judged, or as the machine said."""
     print('\n## What differs or does not run, and why\n\n| launches | number | why |\n|---|---|---|')
-    groups = collections.Counter()
+    groups, counted = collections.Counter(), collections.defaultdict(lambda: (0, 0, 0))
     for l in launches:
         b = bits(l)
         place = '%(maker)s/%(program)s' % l
         if b.startswith('differs'):
-            groups[place, 'differs: %s' % (verdict(l, 'bits')[1] or 'open')] += 1
+            key = place, 'differs: %s' % (reason(l)[1] or 'open')
+            groups[key] += 1
+            counted[key] = tuple(map(sum, zip(counted[key], words(l) or (0, 0, 0))))
         elif b in ('unsupported', 'error', 'stopped by a finding', 'too long', 'failed on the device'):
             said = re.sub(r'\s+', ' ', l['compare_says'].split(' | ')[0]).strip().replace('|', '/')
             groups[place, b + (': ' + said[:140] if said else '')] += 1
     for (place, why), n in sorted(groups.items()):
+        measured = counted.get((place, why), (0, 0, 0))
+        if measured[0]:
+            why += ' (words that differ: %d; %d vary between our schedules, %d get the device\'s bits under one)' % measured
         print('| %s | %d | %s |' % (place, n, why))
 
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands/commands.h"
+#include "cli/execute/differences.h"
 #include "cli/execute/execute.h"
 #include "cli/support/interrupt.h"
 
@@ -20,6 +21,7 @@ Outcome<ExitCode> cmd_compare(const Options& options) {
   auto report = execute(*subject, options, true, !subject->recorded);
   if (!report) return tl::make_unexpected(report.error());
   report->command = "compare";
+  explain_differences(*subject, *report, options);
   return deliver(*subject, *report, options);
 }
 

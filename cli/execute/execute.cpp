@@ -86,7 +86,7 @@ Outcome<sim::check::Conditions> conditions_of(const Options& options) {
   if (const auto conditions = sim::check::conditions_named(options.schedule)) return *conditions;
   return user_error(fmt::format("there is no schedule `{}`", options.schedule),
                     "valid names: functional, hardware, seeded:N, latest, earliest; then, with commas, "
-                    "resident=N, order=descending, order=random:N, fail_waits=N, elect=N");
+                    "resident=N, order=descending, order=random:N, fail_waits=N, elect=N, lanes=N");
 }
 
 Outcome<sim::Schedule> schedule_of(const Options& options) {
@@ -164,21 +164,6 @@ std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::
 
 namespace {
 
-// What may explain a difference: sums that ptxas contracts in some passes of an unrolled loop.
-std::string contraction_note(const Subject& subject) {
-  const isa::Module& module = subject.program();
-  const isa::Function* const entry = module.find_entry(subject.job.entry);
-  if (entry == nullptr) return {};
-  const auto program =
-      sim::decode(module, *entry, *subject.arch, std::vector<uint64_t>(module.symbols.size()));
-  if (!program || (*program)->sums_across_passes == 0) return {};
-  const uint32_t sums = (*program)->sums_across_passes;
-  return fmt::format(
-      "\n{} sum{} of the program add{} a product of an earlier pass of a loop: ptxas contracts some when it "
-      "unrolls the loop, which is not modelled",
-      sums, sums == 1 ? "" : "s", sums == 1 ? "s" : "");
-}
-
 // Every byte of every buffer against what the device left.
 std::vector<NamedComparison> compare_with_recorded(const Subject& subject, const std::vector<Array>& outputs,
                                                    bool maps) {
@@ -192,8 +177,6 @@ std::vector<NamedComparison> compare_with_recorded(const Subject& subject, const
     if (c.comparison.first) {
       const auto at = static_cast<size_t>(c.comparison.first->index.front());
       c.note = fmt::format("got    {}\nwanted {}", guesses(outputs[i].bytes, at), guesses(wanted->bytes, at));
-      if (std::ranges::none_of(out, [](const NamedComparison& o) { return o.comparison.first.has_value(); }))
-        c.note += contraction_note(subject);
     }
     out.push_back(std::move(c));
   }

@@ -123,10 +123,12 @@ void add_fmad(CLI::App& app, Options& o) {
 
 void add_run(CLI::App& app, Options& o, Raw& raw) {
   add_subject(app, o, raw);
-  app.add_option("--schedule", o.schedule,
-                 "functional, hardware (with the clock), seeded:N, latest, earliest; then, with commas, what "
-                 "`check --explore` varies: "
-                 "resident=N clusters, order=descending, order=random:N, fail_waits=N, elect=N");
+  app.add_option(
+      "--schedule", o.schedule,
+      "functional, hardware (with the clock), seeded:N, latest, earliest; then, with commas, what "
+      "`check --explore` varies: "
+      "resident=N clusters, order=descending, order=random:N, fail_waits=N, elect=N; or lanes=N, the order "
+      "of the lanes of an atomic");
   app.add_option("--check", o.check,
                  "all, none, or some of race, barrier, memory, numerics; `check` does all, `run` none");
   app.add_flag("--strict", o.strict, "findings of severity strict count as errors");

@@ -123,4 +123,22 @@ Outcome<native::ResourceUse> ask_ptxas(std::string_view ptx, std::string_view en
   return found->second;
 }
 
+Outcome<std::string> ask_machine_code(std::string_view ptx, std::string_view target) {
+  const auto ptxas = find_tool("ptxas"), nvdisasm = find_tool("nvdisasm");
+  if (!ptxas || !nvdisasm)
+    return unsupported(fmt::format("there is no {} in CUDA_HOME or on PATH", ptxas ? "nvdisasm" : "ptxas"));
+  const TemporaryFolder folder;
+  if (folder.path().empty()) return user_error("there is no place for temporary files");
+  const fs::path source = folder.path() / "kernel.ptx", code = folder.path() / "kernel.cubin";
+  if (const auto written = write_text(source, ptx); !written) return user_error(written.error());
+  const Said made = run(
+      fmt::format("{} -lineinfo -arch={} -o {} {}", quoted(*ptxas), target, quoted(code), quoted(source)));
+  if (!made.ok)
+    return user_error(
+        fmt::format("{} does not assemble the kernel for {}:\n{}", ptxas->string(), target, made.words));
+  Said printed = run(fmt::format("{} -gp -c {}", quoted(*nvdisasm), quoted(code)));
+  if (!printed.ok) return user_error(fmt::format("{}: {}", nvdisasm->string(), printed.words));
+  return std::move(printed.words);
+}
+
 }  // namespace palladion::cli

@@ -20,5 +20,9 @@ Outcome<void> need_ptxas();
 // the ptxas itself, in $XDG_CACHE_HOME/palladion/ptxas (else ~/.cache; without either nowhere). A user's
 // error when it rejects the text.
 Outcome<native::ResourceUse> ask_ptxas(std::string_view ptx, std::string_view entry, std::string_view target);
+// The machine code that ptxas makes of a text for a target, as nvdisasm prints it, with the lines of the PTX
+// (`## File "...ptx...", line N`). Unsupported where a tool is missing; a user's error when one rejects its
+// input.
+Outcome<std::string> ask_machine_code(std::string_view ptx, std::string_view target);
 
 }  // namespace palladion::cli

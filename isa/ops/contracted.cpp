@@ -40,6 +40,13 @@ LanesFn of_mods(const Contracted& c) {
   return of_signs<F, ArithMods{rn}, pair>(c);
 }
 
+LanesFn of_f32_pairs(const Contracted& c) {
+  return floats::for_rounding(c.rounding, [&]<Rounding R>() -> LanesFn {
+    if (c.ftz) return of_signs<num::F32, ArithMods{R, true}, true>(c);
+    return of_signs<num::F32, ArithMods{R}, true>(c);
+  });
+}
+
 }  // namespace
 
 LanesFn contracted_lanes(const Contracted& c) {
@@ -57,6 +64,8 @@ LanesFn contracted_lanes(const Contracted& c) {
       return of_signs<num::Bf16, plain, false>(c);
     case Type::bf16x2:
       return of_signs<num::Bf16, plain, true>(c);
+    case Type::f32x2:
+      return of_f32_pairs(c);
     default:
       return nullptr;
   }

@@ -39,6 +39,7 @@ bool take(Conditions& c, std::string_view key, std::string_view value) {
   uint64_t* const into = key == "resident"     ? &c.resident
                          : key == "fail_waits" ? &c.fail_waits
                          : key == "elect"      ? &c.elect
+                         : key == "lanes"      ? &c.lanes
                                                : nullptr;
   const auto n = number(value);
   if (into == nullptr || !n || *n == 0) return false;
@@ -54,6 +55,7 @@ void Conditions::apply(RunOptions& options) const {
   options.order = order;
   options.fail_waits = fail_waits;
   options.elect = elect;
+  options.lanes = lanes;
 }
 
 std::string name(const Conditions& c) {
@@ -62,6 +64,7 @@ std::string name(const Conditions& c) {
   if (c.order.kind != StartOrder::Kind::ascending) text += ",order=" + name(c.order);
   if (c.fail_waits != 0) text += fmt::format(",fail_waits={}", c.fail_waits);
   if (c.elect != 0) text += fmt::format(",elect={}", c.elect);
+  if (c.lanes != 0) text += fmt::format(",lanes={}", c.lanes);
   return text;
 }
 

@@ -11,9 +11,9 @@ namespace palladion::sim::check {
 
 struct Conditions {
   Schedule schedule;
-  uint64_t resident = 0;               // clusters at once; 0: as many as the SMs have room for
-  StartOrder order;                    // of clusters
-  uint64_t fail_waits = 0, elect = 0;  // seeds, see RunOptions; 0: off
+  uint64_t resident = 0;                          // clusters at once; 0: as many as the SMs have room for
+  StartOrder order;                               // of clusters
+  uint64_t fail_waits = 0, elect = 0, lanes = 0;  // seeds, see RunOptions; 0: off
 
   void apply(RunOptions& options) const;
 };

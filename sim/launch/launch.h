@@ -63,6 +63,7 @@ struct RunOptions {
   StartOrder order;
   uint64_t fail_waits = 0;  // seed: some try_waits time out at once; 0: none does
   uint64_t elect = 0;       // seed: elect.sync elects another lane than the first; 0: the first
+  uint64_t lanes = 0;       // seed: the order of the lanes of an atomic; 0: the lowest first
 
   // Of the `hardware` schedule.
   L2Start l2 = L2Start::cold;

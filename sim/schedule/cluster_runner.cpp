@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "sim/machine/exec/shuffle.h"
 #include "sim/machine/exec/specials.h"
 
 namespace palladion::sim {
@@ -247,6 +248,14 @@ bool land_at_boundary(const ClusterRun& run) {
   return any;
 }
 
+std::vector<std::pair<CtaState*, WarpState*>> warps_in_an_order(ClusterState& cluster, uint64_t seed) {
+  std::vector<std::pair<CtaState*, WarpState*>> out;
+  for (CtaState& cta : cluster.ctas)
+    for (WarpState& warp : cta.warps) out.emplace_back(&cta, &warp);
+  shuffle(out, scramble(seed ^ cluster.index) ^ cluster.progress);
+  return out;
+}
+
 }  // namespace
 
 bool run_quantum_boundary(const RunContext& c, ClusterState& cluster) {
@@ -254,17 +263,21 @@ bool run_quantum_boundary(const RunContext& c, ClusterState& cluster) {
   x.watch = c.watch;
   x.at_boundary = true;
   bool any = land_at_boundary(x);
-  for (CtaState& cta : cluster.ctas) {
+  const auto perform = [&](CtaState& cta, WarpState& warp) {
     x.cta = &cta;
-    for (WarpState& warp : cta.warps) {
-      for (uint32_t g = 0; g < warp.groups.size() && !cluster.faulted; ++g) {
-        if (warp.groups[g].wait.kind != Wait::Kind::quantum_boundary) continue;
-        x.warp = &warp;
-        x.group = g;
-        run_warp(x, 1);
-        any = true;
-      }
+    for (uint32_t g = 0; g < warp.groups.size() && !cluster.faulted; ++g) {
+      if (warp.groups[g].wait.kind != Wait::Kind::quantum_boundary) continue;
+      x.warp = &warp;
+      x.group = g;
+      run_warp(x, 1);
+      any = true;
     }
+  };
+  if (c.launch.lanes == 0) {
+    for (CtaState& cta : cluster.ctas)
+      for (WarpState& warp : cta.warps) perform(cta, warp);
+  } else {
+    for (const auto& [cta, warp] : warps_in_an_order(cluster, c.launch.lanes)) perform(*cta, *warp);
   }
   return any;
 }

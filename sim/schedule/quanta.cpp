@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/machine/exec/shuffle.h"
+
 namespace palladion::sim {
 namespace {
 
@@ -51,7 +53,10 @@ void Quanta::run(Grid& grid) {
     passed_.cut_short |= q.executed >= budget_;
   }
   grid.notify_boundary();
-  for (ClusterState* c : resident)
+  std::vector<ClusterState*> order(resident.begin(), resident.end());
+  if (const uint64_t seed = grid.context().launch.lanes; seed != 0)
+    shuffle(order, scramble(seed) ^ grid.progress());
+  for (ClusterState* c : order)
     if (!c->faulted) passed_.performed |= run_quantum_boundary(grid.context(), *c);
 }
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <string_view>
 
 #include "tests/bundle/a_bundle.h"
@@ -41,6 +43,106 @@ TEST_F(BundleProgram, NamesTheFirstByteThatDiffers) {
   EXPECT_THAT(ran.out, HasSubstr("got    u32 0x41300000, f32 11,"));
   EXPECT_THAT(ran.out, HasSubstr("wanted u32 0x41380000, f32 11.5,"));
   EXPECT_THAT(ran.out, HasSubstr("buffer0: equal bit by bit"));
+}
+
+// All threads add to one element; the sum depends on their order.
+constexpr const char* sum_of_all = R"(.version 8.0
+.target sm_90
+.address_size 64
+.global .align 4 .f32 scale;
+.visible .entry axpy(.param .align 8 .b8 s[24]) {
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<8>;
+  .reg .f32 %f<2>;
+  ld.param.u64 %rd1, [s];
+  ld.param.u64 %rd2, [s+8];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.u64 %rd4, %rd1, %rd3;
+  ld.global.f32 %f1, [%rd4];
+  red.global.add.f32 [%rd2], %f1;
+  ret;
+}
+)";
+
+Axpy with_ptx(std::string text) {
+  Axpy a;
+  a.ptx = std::move(text);
+  a.manifest.ptx_checksum = bundle::checksum(bundle::testing::bytes_of(std::string_view(a.ptx)));
+  return a;
+}
+
+void set_after(Axpy& a, std::vector<float> after) {
+  a.after = std::move(after);
+  a.manifest.buffers[1].after.checksum = bundle::checksum(bundle::testing::bytes_of(a.after));
+}
+
+TEST_F(BundleProgram, TellsWhetherTheOrderOfThreadsExplainsADifference) {
+  Axpy sum = with_ptx(sum_of_all);
+  for (int i = 0; i < bundle::testing::elements; ++i)
+    sum.x[static_cast<size_t>(i)] = i % 2 != 0 ? 1.0F : i % 4 != 0 ? 3e7F : -3e7F;
+  sum.manifest.buffers[0].before.checksum = bundle::checksum(bundle::testing::bytes_of(sum.x));
+  std::vector<float> after(bundle::testing::elements, 1);
+  after[0] = 0.25F;  // no order gives a fraction
+  set_after(sum, after);
+  const Ran ordered = run_on("compare", sum);
+  EXPECT_EQ(ordered.status, 1);
+  EXPECT_THAT(ordered.out, HasSubstr("words of 4 bytes that differ: 1; under 32 other schedules 1 vary and 0 "
+                                     "get the device's bits: the order of threads decides them"));
+  Axpy a;
+  after = a.after;
+  after[5] = 11.5;
+  set_after(a, after);
+  EXPECT_THAT(run_on("compare", a).out,
+              HasSubstr("0 vary and 0 get the device's bits: the order of threads does not explain them"));
+}
+
+class BundleWithToolkit : public BundleProgram {
+ protected:
+  // A toolkit whose ptxas makes nothing and whose nvdisasm prints `code` of the entry.
+  void have_tools(const std::string& code) const {
+    std::filesystem::create_directories(file("cuda/bin"));
+    for (const auto& [name, prints] :
+         {std::pair<std::string, std::string>{"ptxas", ""}, {"nvdisasm", code}}) {
+      const std::string path = file("cuda/bin/" + name);
+      std::ofstream(path) << "#!/bin/sh\ncat <<'END'\n.text.axpy:\n" << prints << "END\n";
+      std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    }
+    ::setenv("CUDA_HOME", file("cuda").c_str(), 1);
+  }
+  void TearDown() override { ::unsetenv("CUDA_HOME"); }
+
+  // Line 20 of the PTX is the product, 21 the sum.
+  static Axpy contracted() {
+    std::string text = bundle::testing::axpy;
+    const std::string fma = "  fma.rn.f32 %f4, %f1, %f3, %f2;\n";
+    text.replace(text.find(fma), fma.size(), "  mul.f32 %f4, %f1, %f3;\n  add.f32 %f4, %f4, %f2;\n");
+    Axpy a = with_ptx(text);
+    std::vector<float> after = a.after;
+    after[5] = 11.5;
+    set_after(a, after);
+    return a;
+  }
+  static uint32_t line_of(const Axpy& a, std::string_view text) {
+    return 1 + static_cast<uint32_t>(
+                   std::count(a.ptx.begin(), a.ptx.begin() + static_cast<long>(a.ptx.find(text)), '\n'));
+  }
+};
+
+TEST_F(BundleWithToolkit, SaysWhatPtxasContracts) {
+  const Axpy a = contracted();
+  const std::string place = "\t//## File \".nv_debug_ptx_txt\", line " +
+                            std::to_string(line_of(a, "add.f32")) + "\n        /*0170*/     ";
+  have_tools(place + "FFMA R5, R0, R4, R7 ;\n");
+  EXPECT_THAT(run_on("compare", a).out,
+              HasSubstr("decides all 1 as the machine: contraction is not the reason"));
+  have_tools(place + "@!P0 FADD R5, R0, R4 ;\n");
+  EXPECT_THAT(run_on("compare", a).out,
+              HasSubstr("decides 0 as the machine, rounds 1 (PTX line " +
+                        std::to_string(line_of(a, "add.f32")) + ") that the machine contracts"));
+  have_tools(place + "FADD R5, R0, R4 ;\n" + place + "FFMA R5, R0, R4, R7 ;\n");
+  EXPECT_THAT(run_on("compare", a).out, HasSubstr("contracts some copies of 1"));
+  EXPECT_THAT(run_on("compare", a, "--fmad false").out, Not(HasSubstr("ptxas")));
 }
 
 TEST_F(BundleProgram, IsCheckedAndTimed) {

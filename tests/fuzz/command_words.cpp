@@ -94,7 +94,7 @@ const Words options_of_both = {"--seed 7",
                                "--no-reference"};
 const Words options_of_run = {"--schedule functional",
                               "--schedule seeded:3",
-                              "--schedule latest,fail_waits=3,elect=2",
+                              "--schedule latest,fail_waits=3,elect=2,lanes=4",
                               "--schedule earliest",
                               "--schedule functional,resident=1",
                               "--schedule seeded:1,order=descending",

@@ -192,5 +192,58 @@ TEST(Contraction, ProductsWithAConstantFactorGoIntoOtherBlocks) {
         << k.what;
 }
 
+// The SASS of ptxas 13.0: an immediate divisor becomes a factor, FFMA R7, R0, 0.318, R5; another one an FMUL
+// and an FADD.
+TEST(Contraction, QuotientsGoIntoOtherBlocksIfTheDivisorIsANumber) {
+  const auto differs = [](const std::string& quotient) {
+    std::string body =
+        "setp.gt.f32 %p0, %v2, %v2; " + quotient + " @%p0 bra L; st.global.f32 [%rd0+508], %v1; L: ";
+    std::vector<std::string> sums;
+    for (int i = 0; i < inputs; ++i) {
+      sums.push_back(fmt::format("%f{}", 10 + i));
+      body += fmt::format("add.f32 {}, %f0, %v{}; ", sums.back(), i);
+    }
+    return run(body, sums) != run(body, sums, false);
+  };
+  EXPECT_TRUE(differs("div.full.f32 %f0, %v0, 0f40490FDB;"));
+  EXPECT_TRUE(differs("mov.f32 %f1, 0f40490FDB; div.approx.f32 %f0, %v0, %f1;"));
+  EXPECT_FALSE(differs("div.full.f32 %f0, %v0, %q;"));
+  EXPECT_FALSE(differs("div.full.f32 %f0, %q, %v0;"));
+  EXPECT_FALSE(differs("div.full.f32 %f0, 0f40490FDB, %v0;"));
+}
+
+// ptxas 13.0 for sm_100a makes an FFMA2 of a product and a sum of f32x2 of one rounding, named or not, also
+// after
+// --fmad=false; of other roundings or .ftz it makes an FMUL2 and an FADD2.
+TEST(Contraction, PairsOfF32AreContractedWhateverTheySay) {
+  const auto run_pair = [](const std::string& product, const std::string& sum, bool fmad) {
+    const auto at = [](int i) { return input(static_cast<uint64_t>(i)); };
+    std::vector<uint32_t> array{at(a), at(5), at(b), at(6), at(addend()), at(7), 0, 0};
+    PtxRunner runner(
+        ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+        ".reg .b64 %rd<6>;\nld.param.u64 %rd0, [p];\nld.global.b64 %rd1, [%rd0];\nld.global.b64 %rd2, "
+        "[%rd0+8];\n"
+        "ld.global.b64 %rd3, [%rd0+16];\n" +
+            product + ".f32x2 %rd4, %rd1, %rd2;\n" + sum +
+            ".f32x2 %rd5, %rd4, %rd3;\nst.global.b64 [%rd0+24], %rd5;\nret;\n}\n",
+        *isa::find_arch("b200"));
+    runner.shape({1, 1, 1}, {1, 1, 1}).array(array);
+    RunOptions options;
+    options.fmad = fmad;
+    runner.run_clean(options);
+    return array[6];
+  };
+  const uint32_t one = fma(a, b, addend()), two = two_roundings(a, b, addend());
+  ASSERT_NE(one, two);
+  for (const bool fmad : {true, false}) {
+    EXPECT_EQ(run_pair("mul", "add", fmad), one);
+    EXPECT_EQ(run_pair("mul.rn", "add.rn", fmad), one);
+    EXPECT_EQ(run_pair("mul.rn", "add", fmad), one);
+    EXPECT_EQ(run_pair("mul.ftz", "add.ftz", fmad), one);
+    EXPECT_EQ(run_pair("mul.ftz", "add", fmad), two);
+  }
+  EXPECT_NE(run_pair("mul.rz", "add.rz", true), run_pair("mul.rz", "add.rn", true));
+}
+
 }  // namespace
 }  // namespace palladion::sim

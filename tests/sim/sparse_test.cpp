@@ -114,13 +114,28 @@ TEST(Sparse, MetadataThatPtxLeavesUndefinedAreAFault) {
   expect_undefined(wgmma_case(8, 16, "f32", "tf32", "tf32"), 0xEEEEEEE0);
 }
 
-TEST(Sparse, WhatIsNotModelledIsNamed) {
-  const Case c = mma_case("sp", 64, "s32", "s4", "u4", true);
-  std::vector<uint32_t> output;
-  const RunResult r = run(c, input_of(c), output);
-  ASSERT_EQ(r.findings.size(), 1U);
-  EXPECT_EQ(r.findings[0].severity, FindingSeverity::unsupported);
-  EXPECT_THAT(r.findings[0].message, HasSubstr("mma"));
+// Every element of A and B is 7 or -8: 32 or 64 products a sum, of which C overflows at either end.
+TEST(Sparse, SumsOfNibblesClampOnceWithSatfinite) {
+  for (const int k : {64, 128}) {
+    const Case c = mma_case("sp::ordered_metadata", k, "s32", "s4", "s4", true);
+    const auto sum_with = [&](uint32_t a, uint32_t b, uint32_t addend) {
+      std::vector<uint32_t> words(static_cast<size_t>(32 * c.d_registers()), addend), output;
+      words.insert(words.end(), static_cast<size_t>(32 * c.a_registers()), a);
+      words.insert(words.end(), static_cast<size_t>(32 * c.b_registers()), b);
+      words.insert(words.end(), 32, 0x44444444);
+      const RunResult r = run(c, words, output);
+      EXPECT_TRUE(r.clean()) << PtxRunner::describe(r);
+      EXPECT_THAT(output, ::testing::Each(output.front()));
+      return output.front();
+    };
+    const uint32_t products = static_cast<uint32_t>(k / 2);
+    EXPECT_EQ(sum_with(0x77777777, 0x77777777, 5), 49 * products + 5);
+    EXPECT_EQ(sum_with(0x77777777, 0x77777777, 0x7FFFFFFF - 49 * products), 0x7FFFFFFFU);
+    EXPECT_EQ(sum_with(0x77777777, 0x77777777, 0x7FFFFFFF - 49 * products + 1), 0x7FFFFFFFU);
+    EXPECT_EQ(sum_with(0x77777777, 0x88888888, 0x80000000 + 56 * products), 0x80000000U);
+    EXPECT_EQ(sum_with(0x77777777, 0x88888888, 0x80000000 + 56 * products - 1), 0x80000000U);
+    EXPECT_EQ(sum_with(0x77777777, 0x88888888, 0x80000000 + 56 * products + 1), 0x80000001U);
+  }
 }
 
 TEST(SparseRows, StoredElementsGoWhereTheMetadataSay) {

@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <span>
 
 #include "isa/num/arith.h"
 #include "sim/machine/exec/handlers.h"
+#include "sim/machine/exec/shuffle.h"
 
 namespace palladion::sim {
 namespace {
@@ -236,9 +239,19 @@ bool resolve(Exec& x, const isa::Atomic& e, const uint64_t* addresses, uint64_t 
   return true;
 }
 
+// Of the active lanes; another one for each execution where the run has a seed. Gives their number.
+int order_of_lanes(const Exec& x, uint8_t order[32]) {
+  int n = 0;
+  for (uint32_t m = x.active; m != 0; m &= m - 1) order[n++] = static_cast<uint8_t>(std::countr_zero(m));
+  if (x.launch.lanes == 0) return n;
+  const uint64_t warp = uint64_t{x.cluster.index} << 32 | uint64_t{x.cta->rank} << 16 | x.warp->id;
+  shuffle(std::span(order, static_cast<size_t>(n)), scramble(x.launch.lanes ^ warp) ^ x.warp->instructions);
+  return n;
+}
+
 }  // namespace
 
-// Lanes are serialised, lowest first: PTX leaves the order open, the machine always uses this one.
+// Lanes are serialised: the lowest first, or in an order of the run's seed; PTX leaves it open.
 Step exec_atomic(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Atomic>(op);
   const auto size = static_cast<uint64_t>(isa::bytes(e.type));
@@ -262,8 +275,10 @@ Step exec_atomic(Exec& x, const MicroOp& op) {
   }
   const bool packed = e.type == Type::f16x2 || e.type == Type::bf16x2;
   Performer performer{x, op, e, size, packed ? size_t{2} : size_t{1}};
-  for (uint32_t m = x.active; m != 0; m &= m - 1) {
-    const int i = std::countr_zero(m);
+  uint8_t order[32];
+  const int lanes = order_of_lanes(x, order);
+  for (int n = 0; n < lanes; ++n) {
+    const int i = order[n];
     const ReduceFn reduce = (targets.global >> i & 1) != 0 ? flushing : plain;
     uint8_t old[8][16];
     for (int k = 0; k < e.elements; ++k)

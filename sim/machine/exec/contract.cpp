@@ -69,8 +69,9 @@ struct Sum {
 
 class Contraction {
  public:
-  Contraction(Program& program, uint32_t function)
+  Contraction(Program& program, uint32_t function, bool fmad)
       : p_(program),
+        fmad_(fmad),
         f_(program.module->functions[function]),
         start_(program.function_start[function]),
         exposed_(f_.registers.size(), false),
@@ -78,7 +79,8 @@ class Contraction {
         current_(f_.registers.size()) {}
 
   void run() {
-    if (std::ranges::none_of(f_.body, is_sum)) return;
+    if (std::ranges::none_of(f_.body, [&](const Instruction& i) { return is_sum(i) && contracts(i); }))
+      return;
     const isa::Cfg cfg = isa::build_cfg(f_);
     cfg_ = &cfg;
     find_regions();
@@ -92,12 +94,13 @@ class Contraction {
     std::vector<bool> fused(f_.body.size(), false);
     for (const Sum& s : sums_)
       if (s.fused >= 0) fused[s.index] = fuse(s);
-    p_.sums_across_passes += sums_across_passes(p_, f_, start_, cfg, products.loops(), fused);
+    if (fmad_) p_.sums_across_passes += sums_across_passes(p_, f_, start_, cfg, products.loops(), fused);
   }
 
  private:
   using Region = std::vector<uint32_t>;
 
+  bool contracts(const Instruction& sum) const { return fmad_ || is_always_contracted(type_of(sum)); }
   const isa::Effect& effect(uint32_t i) const { return *p_.code[start_ + i].effect; }
 
   template <class Visit>
@@ -313,7 +316,8 @@ class Contraction {
     if (v.product == isa::no_id) return false;
     const Instruction& product = f_.body[v.product];
     const Instruction& sum = f_.body[s.index];
-    return type_of(product) == type_of(sum) && has(product, "ftz") == has(sum, "ftz");
+    return contracts(sum) && type_of(product) == type_of(sum) && has(product, "ftz") == has(sum, "ftz") &&
+           rounding_of(product) == rounding_of(sum);
   }
 
   // p + p, p - p; of two equal products ptxas computes one and adds it to itself.
@@ -369,7 +373,8 @@ class Contraction {
                                 .ftz = has(sum, "ftz"),
                                 .sat = has(sum, "sat"),
                                 .negated_product = s.sources[j].content.negated != (subtracts && j == 1),
-                                .negated_addend = subtracts && j == 0};
+                                .negated_addend = subtracts && j == 0,
+                                .rounding = rounding_of(sum)};
     MicroOp& op = p_.code[start_ + s.index];
     const MicroOp& factors = p_.code[start_ + product];
     const auto* approx = std::get_if<isa::Approx>(factors.effect);
@@ -390,6 +395,7 @@ class Contraction {
   }
 
   Program& p_;
+  bool fmad_;
   const isa::Function& f_;
   uint32_t start_;
   const isa::Cfg* cfg_ = nullptr;
@@ -408,9 +414,9 @@ class Contraction {
 
 }  // namespace
 
-void contract(Program& program) {
+void contract(Program& program, bool fmad) {
   for (uint32_t f = 0; f < program.function_start.size(); ++f)
-    if (program.function_start[f] != isa::no_id) Contraction(program, f).run();
+    if (program.function_start[f] != isa::no_id) Contraction(program, f, fmad).run();
 }
 
 }  // namespace palladion::sim

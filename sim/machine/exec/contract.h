@@ -5,6 +5,7 @@
 
 namespace palladion::sim {
 
-void contract(Program& program);
+// `fmad` false: as after ptxas --fmad=false.
+void contract(Program& program, bool fmad);
 
 }  // namespace palladion::sim

@@ -85,6 +85,16 @@ bool LastingProducts::is_at_hand(const Operand& o, uint32_t reader) const {
          in.operands.size() == 2 && is_at_hand(in.operands[1], i);
 }
 
+// An immediate, perhaps through copies: ptxas computes the reciprocal of such a divisor itself.
+bool LastingProducts::is_number(const Operand& o) const {
+  if (o.is(Operand::Kind::imm)) return true;
+  const uint32_t i = o.is(Operand::Kind::reg) ? only_definition(o.id) : isa::no_id;
+  if (i == isa::no_id || function_.body[i].guard.reg != isa::no_id) return false;
+  const Operation op = isa::operation(function_.body[i]);
+  return (op == Operation::move || op == Operation::negate || op == Operation::absolute) &&
+         function_.body[i].operands.size() == 2 && is_number(function_.body[i].operands[1]);
+}
+
 // One factor is at hand, the other one stays in its register until the product is used.
 bool LastingProducts::is_lasting(uint32_t i) const {
   const Instruction& in = function_.body[i];
@@ -97,7 +107,10 @@ bool LastingProducts::is_lasting(uint32_t i) const {
     return d != isa::no_id && function_.body[d].guard.reg == isa::no_id && comes_before(d, i);
   };
   const auto factors = std::span(in.operands).subspan(1);
-  return std::ranges::any_of(factors, at_hand) &&
+  const bool one_at_hand = is_multiplication(in)
+                               ? std::ranges::any_of(factors, at_hand)
+                               : isa::operation(in) == Operation::divide && is_number(factors.back());
+  return one_at_hand &&
          std::ranges::all_of(factors, [&](const Operand& o) { return at_hand(o) || stays(o); });
 }
 

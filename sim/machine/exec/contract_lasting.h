@@ -33,6 +33,7 @@ class LastingProducts {
   uint32_t only_definition(isa::RegId r) const;
   bool comes_before(uint32_t i, uint32_t j) const;
   bool is_at_hand(const isa::Operand& o, uint32_t reader) const;
+  bool is_number(const isa::Operand& o) const;
   bool is_lasting(uint32_t i) const;
 
   const Program& program_;

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "isa/ops/contracted.h"
+#include "isa/ops/floats.h"
 #include "sim/machine/exec/approx.h"
 #include "sim/program/program.h"
 
@@ -16,16 +17,22 @@ using isa::Type;
 inline bool has(const Instruction& i, std::string_view slot) {
   return i.form->slot(slot) >= 0 && i.has(slot);
 }
-// Types whose products ptxas contracts on sm_90; f32x2 was not measured.
+// Types whose products ptxas contracts.
 inline bool has_fma(Type t) {
   return t == Type::f32 || t == Type::f64 || t == Type::f16 || t == Type::f16x2 || t == Type::bf16 ||
-         t == Type::bf16x2;
+         t == Type::bf16x2 || t == Type::f32x2;
 }
 inline Type type_of(const Instruction& i) { return i.form->slot("type") >= 0 ? i.type() : Type::none; }
 
+// ptxas contracts f32x2 whatever --fmad says, and where both name one rounding.
+inline bool is_always_contracted(Type t) { return t == Type::f32x2; }
 // mixed precision names a second type: its product is not one of ours
 inline bool is_plain(const Instruction& i) {
-  return has_fma(type_of(i)) && i.form->slot("atype") < 0 && !has(i, "rnd");
+  const Type t = type_of(i);
+  return has_fma(t) && i.form->slot("atype") < 0 && (is_always_contracted(t) || !has(i, "rnd"));
+}
+inline isa::num::Rounding rounding_of(const Instruction& i) {
+  return isa::floats::rounding_named(has(i, "rnd") ? i.mod("rnd") : "");
 }
 inline bool is_sum(const Instruction& i) {
   const Operation o = isa::operation(i);

@@ -484,7 +484,7 @@ tl::expected<std::unique_ptr<Program>, isa::Diagnostics> decode(const isa::Modul
                                                                 const std::vector<uint64_t>& global_addresses,
                                                                 bool fmad) {
   auto program = Decoder(module, entry, arch, global_addresses).run();
-  if (program && fmad) contract(**program);
+  if (program) contract(**program, fmad);
   return program;
 }
 

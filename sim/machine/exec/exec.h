@@ -30,7 +30,7 @@ struct LaunchState {
   bool recorded = false;                   // Launch::recorded
   Address heap = 0;                        // of device malloc; 0: not used
   uint64_t heap_bytes = 0;
-  uint64_t fail_waits = 0, elect = 0;  // seeds, see RunOptions
+  uint64_t fail_waits = 0, elect = 0, lanes = 0;  // seeds, see RunOptions
 
   uint32_t warps_per_cta() const { return static_cast<uint32_t>((block.count() + 31) / 32); }
   // Linear ids and coordinates of the grid.

@@ -19,6 +19,8 @@ int nibble_at(const uint8_t* row, int k, tc::Element type) {
   return tc::integer_value(type, static_cast<uint32_t>(row[k / 2] >> (k % 2 * 4)) & 15);
 }
 
+// No instruction of sm_90: ptxas 13.0 unpacks to bytes, runs two IMMA.SP without C and adds both and C, with
+// .satfinite each sum clamped. The first cannot overflow, so that the exact sum is clamped once.
 void nibbles(const tc::MmaSync& op, const uint8_t* a, const uint8_t* b, const int32_t* c, int32_t* d) {
   const int row_bytes = op.k / 2;
   for (int r = 0; r < mma_rows; ++r) {
@@ -26,7 +28,7 @@ void nibbles(const tc::MmaSync& op, const uint8_t* a, const uint8_t* b, const in
       int64_t sum = 0;
       for (int k = 0; k < op.k; ++k)
         sum += nibble_at(a + r * row_bytes, k, op.a) * nibble_at(b + column * row_bytes, k, op.b);
-      d[r * mma_columns + column] = tc::add_integer_sum(sum, c[r * mma_columns + column], false);
+      d[r * mma_columns + column] = tc::add_integer_sum(sum, c[r * mma_columns + column], op.saturate);
     }
   }
 }
@@ -93,7 +95,7 @@ void fp8_by_halves(const tc::MmaSync& op, const uint8_t* a, const uint8_t* b, co
 bool sparse_mma_is_modelled(const tc::MmaSync& op) {
   if (op.m != mma_rows || op.n != mma_columns) return false;
   if (is_nibble(op.a))
-    return is_nibble(op.b) && op.d == tc::Result::s32 && !op.saturate && (op.k == 64 || op.k == 128);
+    return is_nibble(op.b) && op.d == tc::Result::s32 && (op.k == 64 || op.k == 128);
   if (tc::is_fp8(op.a)) return tc::is_fp8(op.b) && op.d == tc::Result::f32 && op.k == 64;
   return tc::is_modelled(op);
 }

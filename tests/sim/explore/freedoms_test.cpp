@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "sim/check/observers.h"
@@ -34,7 +35,7 @@ sim::RunOptions under(std::string_view name, sim::Observer* observer = nullptr) 
 TEST(Conditions, names_are_read_back) {
   for (const char* text :
        {"functional", "seeded:7", "latest,resident=1", "functional,order=descending", "earliest,fail_waits=2",
-        "functional,resident=12,order=random:3,fail_waits=4,elect=5"}) {
+        "functional,resident=12,order=random:3,fail_waits=4,elect=5,lanes=6"}) {
     const auto c = conditions_named(text);
     ASSERT_TRUE(c) << text;
     EXPECT_EQ(name(*c), text);
@@ -85,6 +86,35 @@ TEST(Freedoms, clusters_start_in_the_order_that_was_asked_for) {
     EXPECT_EQ(numbers, (std::vector<uint32_t>{0, 1, 2, 3})) << name;
   }
   EXPECT_GT(seen.size(), 2U);
+}
+
+// What each lane of a warp found in a counter that all of them increase by one instruction.
+std::vector<uint32_t> lane_order(std::string_view conditions, uint32_t warps) {
+  std::vector<uint32_t> out(1 + 32 * warps);
+  PtxRunner runner(kernel("", R"(
+atom.relaxed.gpu.global.add.u32 %r1, [%rd0], 1;
+mul.wide.u32 %rd1, %r0, 4;
+add.u64 %rd1, %rd0, %rd1;
+st.global.u32 [%rd1+4], %r1;
+)"));
+  runner.array(out).shape({1, 1, 1}, {32 * warps, 1, 1});
+  runner.run_clean(under(conditions));
+  return {out.begin() + 1, out.end()};
+}
+
+TEST(Freedoms, lanes_of_an_atomic_are_performed_in_another_order) {
+  std::vector<uint32_t> ascending(32);
+  std::iota(ascending.begin(), ascending.end(), 0);
+  EXPECT_EQ(lane_order("functional", 1), ascending);
+  std::vector<uint32_t> numbers = lane_order("functional,lanes=1", 2);
+  EXPECT_EQ(numbers, lane_order("functional,lanes=1", 2)) << "not the same again";
+  EXPECT_NE(numbers, lane_order("functional,lanes=2", 2));
+  std::vector<uint32_t> second(numbers.begin() + 32, numbers.end());
+  for (uint32_t& n : second) n -= 32;
+  EXPECT_NE(second, std::vector<uint32_t>(numbers.begin(), numbers.begin() + 32))
+      << "one order for all warps";
+  std::ranges::sort(second);
+  EXPECT_EQ(second, ascending);
 }
 
 std::vector<uint32_t> leaders(std::string_view conditions) {
