@@ -216,9 +216,9 @@ TEST(Contraction, QuotientsGoIntoOtherBlocksIfTheDivisorIsANumber) {
 // after
 // --fmad=false; of other roundings or .ftz it makes an FMUL2 and an FADD2.
 TEST(Contraction, PairsOfF32AreContractedWhateverTheySay) {
-  const auto run_pair = [](const std::string& product, const std::string& sum, bool fmad) {
+  const auto run_pair = [](const std::string& product, const std::string& sum, bool fmad, int c = addend()) {
     const auto at = [](int i) { return input(static_cast<uint64_t>(i)); };
-    std::vector<uint32_t> array{at(a), at(5), at(b), at(6), at(addend()), at(7), 0, 0};
+    std::vector<uint32_t> array{at(a), at(5), at(b), at(6), at(c), at(7), 0, 0};
     PtxRunner runner(
         ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
         ".reg .b64 %rd<6>;\nld.param.u64 %rd0, [p];\nld.global.b64 %rd1, [%rd0];\nld.global.b64 %rd2, "
@@ -242,7 +242,21 @@ TEST(Contraction, PairsOfF32AreContractedWhateverTheySay) {
     EXPECT_EQ(run_pair("mul.ftz", "add.ftz", fmad), one);
     EXPECT_EQ(run_pair("mul.ftz", "add", fmad), two);
   }
-  EXPECT_NE(run_pair("mul.rz", "add.rz", true), run_pair("mul.rz", "add.rn", true));
+  // Products and sums of inputs are exact in a double.
+  const auto v = [](int i) { return double{std::bit_cast<float>(input(static_cast<uint64_t>(i)))}; };
+  const auto toward_zero = [](double x) {
+    const auto f = static_cast<float>(x);
+    return f > x ? std::nextafter(f, 0.0F) : f;
+  };
+  int telling = 0;
+  for (int c = 2; c < inputs; ++c) {
+    const float once = toward_zero(v(a) * v(b) + v(c)), twice = toward_zero(toward_zero(v(a) * v(b)) + v(c));
+    EXPECT_EQ(run_pair("mul.rz", "add.rz", true, c), std::bit_cast<uint32_t>(once));
+    telling += once != twice;
+  }
+  EXPECT_GT(telling, 0);
+  EXPECT_EQ(run_pair("mul", "add.rz", true),
+            std::bit_cast<uint32_t>(toward_zero(static_cast<float>(v(a) * v(b)) + v(addend()))));
 }
 
 }  // namespace
