@@ -15,7 +15,7 @@ namespace {
 // Floats are 4 bytes or less; of a word that differs another byte may vary than the one that differs.
 constexpr size_t word_bytes = 4;
 constexpr uint64_t most_schedules = 32;
-constexpr uint64_t most_work = 64'000'000;  // warp instructions, some seconds on one core
+constexpr uint64_t most_work = 16'000'000;  // warp instructions and words of buffers, of all replays
 
 // Words of one buffer whose bits are not the device's.
 struct Differing {
@@ -86,7 +86,7 @@ uint64_t run_other_schedules(const Subject& subject, const Report& report, const
   Options unchecked = options;
   unchecked.check = "none";
   uint64_t work = report.sim->result.instructions + 1;
-  for (const Array& a : report.sim->outputs) work += a.bytes.size() / 8;
+  for (const Array& a : report.sim->outputs) work += a.bytes.size() / word_bytes;
   uint64_t schedules = 0;
   for (uint64_t n = 1; n <= std::clamp<uint64_t>(most_work / work, 1, most_schedules); ++n) {
     const auto conditions =
