@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "isa/text/print.h"
@@ -52,6 +53,12 @@ class LoweredText {
   LoweredText(const sim::Program& program, const sim::sass::Lowered& lowered)
       : program_(program), lowered_(lowered), products_(program.code.size(), sim::sass::no_pc) {
     for (const sim::Contracted& c : program.contracted) products_[c.sum] = c.product;
+    for (uint32_t f = 0; f < program.function_start.size(); ++f) {
+      if (program.function_start[f] == isa::no_id) continue;
+      for (const isa::Label& l : program.module->functions[f].labels)
+        if (l.target != isa::no_id) labels_.emplace_back(program.function_start[f] + l.target, l.name);
+    }
+    std::ranges::stable_sort(labels_, {}, &std::pair<uint32_t, std::string_view>::first);
   }
 
   std::string run() {
@@ -69,8 +76,8 @@ class LoweredText {
   void line(const sim::MicroOp& op) {
     const uint32_t first = program_.function_start[op.function];
     if (op.pc == first) out_ += fmt::format("{}:\n", function_of(op).name);
-    for (const isa::Label& l : function_of(op).labels)
-      if (l.target == op.pc - first) out_ += fmt::format("{:>55}{}:\n", "", l.name);
+    for (; next_label_ < labels_.size() && labels_[next_label_].first <= op.pc; ++next_label_)
+      out_ += fmt::format("{:>55}{}:\n", "", labels_[next_label_].second);
     if (op.instruction == nullptr) return;
     const LoweredInstruction& l = lowered_.code[op.pc];
     ++count_;
@@ -100,7 +107,9 @@ class LoweredText {
 
   const sim::Program& program_;
   const sim::sass::Lowered& lowered_;
-  std::vector<uint32_t> products_;  // that a sum takes in, by pc
+  std::vector<uint32_t> products_;                             // that a sum takes in, by pc
+  std::vector<std::pair<uint32_t, std::string_view>> labels_;  // by pc
+  size_t next_label_ = 0;
   std::string out_;
   uint32_t count_ = 0, folded_ = 0;
   std::array<uint32_t, units.size()> slots_{};

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "sim/program/flow.h"
-
 namespace palladion::sim {
 namespace {
 
@@ -52,8 +50,18 @@ ValueFlow::ValueFlow(const Program& program, uint32_t pretended_source)
       control_(program.code.size()),
       cell_causes_(program.module->symbols.size() + 1),
       cell_needs_(cell_causes_.size()) {
+  find_graphs();
   find_needs();
   find_data();
+}
+
+void ValueFlow::find_graphs() {
+  for (uint32_t f = 0; f < program_.function_start.size(); ++f) {
+    if (program_.function_start[f] == isa::no_id) continue;
+    isa::Cfg cfg = isa::build_cfg(program_.module->functions[f]);
+    Liveness live(program_, f, cfg);
+    graphs_.push_back({f, std::move(cfg), std::move(live)});
+  }
 }
 
 ValueFlow::Sink ValueFlow::first_need(const Program& program, uint32_t pc) {
@@ -62,17 +70,19 @@ ValueFlow::Sink ValueFlow::first_need(const Program& program, uint32_t pc) {
   return found == flow.sinks_.end() ? Sink{} : *found;
 }
 
-// Repeats until no cell of local memory changes: functions exchange values through it.
-template <class State, class Flow>
-void ValueFlow::for_each_function(Flow&& flow) {
+// Repeats until no cell of local memory changes: functions exchange values through it. Callees stand before
+// their callers or behind them, so the order changes from one time to the next.
+template <class T, class Run>
+void ValueFlow::for_each_function(Direction direction, const Run& run) {
+  bool ascending = true;
   do {
     changed_ = false;
-    for (uint32_t f = 0; f < program_.function_start.size(); ++f) {
-      if (program_.function_start[f] == isa::no_id) continue;
-      const isa::Function& function = program_.module->functions[f];
-      flow(isa::build_cfg(function), program_.function_start[f], program_.register_offsets_base[f],
-           State(function.registers.size() + 1));
+    for (size_t k = 0; k < graphs_.size(); ++k) {
+      const Graph& g = graphs_[ascending ? k : graphs_.size() - 1 - k];
+      LiveFlow<T> flow(program_, g.function, g.cfg, g.live, direction);
+      run(flow, program_.function_start[g.function], program_.register_offsets_base[g.function]);
     }
+    ascending = !ascending;
   } while (changed_);
 }
 
@@ -88,14 +98,13 @@ uint32_t ValueFlow::cell_of(const MicroOp& op, isa::Space space, int address) co
 
 uint32_t ValueFlow::cell_cause(uint32_t cell) const {
   if (cell != any_cell()) return cell_causes_[cell] != 0 ? cell_causes_[cell] : cell_causes_.back();
-  const auto known = [](uint32_t cause) { return cause == 0; };
-  const auto found = std::ranges::find_if_not(cell_causes_, known);
-  return found == cell_causes_.end() ? 0 : *found;
+  return first_cause_ == isa::no_id ? 0 : cell_causes_[first_cause_];
 }
 
 void ValueFlow::raise_cause(uint32_t cell, uint32_t cause) {
   if (cause == 0 || cell_causes_[cell] != 0) return;
   cell_causes_[cell] = cause;
+  first_cause_ = std::min(first_cause_, cell);
   changed_ = true;
 }
 
@@ -120,33 +129,35 @@ void ValueFlow::pass_arguments(const MicroOp& op, const isa::Call& call) {
   };
   const isa::Operand& target = operands[static_cast<size_t>(call.function)];
   const isa::Module& module = *program_.module;
-  for (uint32_t f = 0; f < module.functions.size(); ++f) {  // any of them may be the callee
-    if (target.is(isa::Operand::Kind::symbol) && module.symbols[target.id].function != f) continue;
-    pass(call.arguments, module.functions[f].params, true);
-    pass(call.returns, module.functions[f].returns, false);
-    if (!module.functions[f].defined)  // vprintf: nothing is printed
-      for (const isa::SymbolId result : module.functions[f].returns) raise_cause(result, op.pc + 1);
-  }
+  const auto pass_to = [&](const isa::Function& callee) {
+    pass(call.arguments, callee.params, true);
+    pass(call.returns, callee.returns, false);
+    if (callee.defined) return;
+    for (const isa::SymbolId result : callee.returns)  // vprintf: nothing is printed
+      raise_cause(result, op.pc + 1);
+  };
+  if (target.is(isa::Operand::Kind::symbol))
+    return pass_to(module.functions[module.symbols[target.id].function]);
+  for (const isa::Function& f : module.functions) pass_to(f);  // any of them may be the callee
 }
 
 // --- what control needs, backward -----------------------------------------------------------------
 void ValueFlow::find_needs() {
-  const auto join = [](Needs& into, const Needs& from) {
-    bool changed = false;
-    for (size_t i = 0; i < into.size(); ++i) {
-      changed |= (from[i] & ~into[i]) != 0;
-      into[i] |= from[i];
-    }
+  const auto join = [](uint8_t& into, uint8_t from) {
+    const bool changed = (from & ~into) != 0;
+    into |= from;
     return changed;
   };
   bool before;
   do {
     before = broadcasts_;
-    for_each_function<Needs>([&](const isa::Cfg& cfg, uint32_t start, uint32_t base, const Needs& none) {
-      flow_backward(cfg, none, none, join, [&](const isa::Block& b, Needs& needs) {
-        for (uint32_t i = b.last; i-- > b.first;) flow_back(program_.code[start + i], needs, base);
-      });
-    });
+    for_each_function<uint8_t>(Direction::backward,
+                               [&](LiveFlow<uint8_t>& flow, uint32_t start, uint32_t base) {
+                                 flow.run(join, [&](const isa::Block& b, Needs& needs) {
+                                   for (uint32_t i = b.last; i-- > b.first;)
+                                     flow_back(program_.code[start + i], needs, base);
+                                 });
+                               });
   } while (broadcasts_ != before);
 }
 
@@ -202,20 +213,27 @@ void ValueFlow::flow_back(const MicroOp& op, Needs& needs, uint32_t base) {
 
 // --- where tensor data are, forward ---------------------------------------------------------------
 void ValueFlow::find_data() {
+  const auto join = [](uint32_t& into, uint32_t from) {  // of two causes the first one is kept
+    if (from == 0 || into != 0) return false;
+    into = from;
+    return true;
+  };
   const auto run = [&](bool last) {
-    for_each_function<Causes>([&](const isa::Cfg& cfg, uint32_t start, uint32_t base, const Causes& none) {
-      const auto at = flow_forward(cfg, none, none, join_any, [&](const isa::Block& b, Causes& causes) {
-        for (uint32_t i = b.first; i < b.last; ++i) flow_over(program_.code[start + i], causes, base);
-      });
-      for (uint32_t b = 0; last && b < cfg.blocks.size(); ++b) {
-        Causes causes = at[b];
-        for (uint32_t i = cfg.blocks[b].first; i < cfg.blocks[b].last; ++i) {
-          const MicroOp& op = program_.code[start + i];
-          find_sinks(op, causes, base);
-          flow_over(op, causes, base);
-        }
-      }
-    });
+    for_each_function<uint32_t>(Direction::forward,
+                                [&](LiveFlow<uint32_t>& flow, uint32_t start, uint32_t base) {
+                                  flow.run(join, [&](const isa::Block& b, Causes& causes) {
+                                    for (uint32_t i = b.first; i < b.last; ++i)
+                                      flow_over(program_.code[start + i], causes, base);
+                                  });
+                                  if (!last) return;
+                                  flow.visit([&](const isa::Block& b, Causes& causes) {
+                                    for (uint32_t i = b.first; i < b.last; ++i) {
+                                      const MicroOp& op = program_.code[start + i];
+                                      find_sinks(op, causes, base);
+                                      flow_over(op, causes, base);
+                                    }
+                                  });
+                                });
   };
   run(false);
   run(true);

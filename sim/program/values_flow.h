@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/program/live_flow.h"
 #include "sim/program/program.h"
 #include "sim/program/registers.h"
 
@@ -53,8 +54,14 @@ class ValueFlow {
   static constexpr uint8_t needed = 1, broadcast = 2;
 
   ValueFlow(const Program& program, uint32_t pretended_source);
-  template <class State, class Flow>
-  void for_each_function(Flow&& flow);
+  struct Graph {
+    uint32_t function;
+    isa::Cfg cfg;
+    Liveness live;
+  };
+  void find_graphs();
+  template <class T, class Run>
+  void for_each_function(Direction direction, const Run& run);
 
   void find_needs();
   void flow_back(const MicroOp& op, Needs& needs, uint32_t base);
@@ -80,9 +87,11 @@ class ValueFlow {
   void pass_between(uint32_t caller, uint32_t callee, bool in);
 
   const Program& program_;
-  uint32_t pretended_;  // a load whose value is treated as tensor data, although control needs it
+  uint32_t pretended_;         // a load whose value is treated as tensor data, although control needs it
+  std::vector<Graph> graphs_;  // of the functions of the program
   std::vector<uint8_t> data_, control_;
   std::vector<uint32_t> cell_causes_;
+  uint32_t first_cause_ = isa::no_id;  // the first cell that has one
   std::vector<uint8_t> cell_needs_;
   std::vector<Sink> sinks_;
   bool broadcasts_ = false;  // control reads shared memory

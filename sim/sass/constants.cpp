@@ -27,11 +27,11 @@ class Constants {
   // Block by block: what other blocks leave in a register is not looked at.
   void run() {
     for (uint32_t pc = 0; pc < code_.size(); ++pc) {
-      if (targets_[pc]) known_.clear();
+      if (targets_[pc]) known_ = Known();
       if (joins_[pc]) reciprocals_.clear();
       const MicroOp& op = program_.code[pc];
       if (op.instruction != nullptr) look_at(op, code_[pc]);
-      if (code_[pc].branches) known_.clear();
+      if (code_[pc].branches) known_ = Known();
     }
   }
 
@@ -120,8 +120,10 @@ class Constants {
   const isa::ClockParameters& p_;
   std::span<LoweredInstruction> code_;
   const std::vector<bool> targets_, joins_;
-  std::unordered_map<uint32_t, std::optional<int64_t>> known_;  // registers of this block
-  std::set<int64_t> reciprocals_;                               // that are there, whatever way led here
+  // clear() of a map takes as long as the largest block that it was used for; a new one does not.
+  using Known = std::unordered_map<uint32_t, std::optional<int64_t>>;
+  Known known_;                    // registers of this block
+  std::set<int64_t> reciprocals_;  // that are there, whatever way led here
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ struct Use {
 struct Register {
   std::vector<uint32_t> definitions;  // ascending
   std::vector<Use> uses;
+  bool accumulates = false;  // a wgmma reads it
 };
 
 bool is_integer(isa::Type t) {
@@ -90,6 +91,7 @@ class Folder {
       Register& r = registers_[o.slot.offset];
       if (writes && !address) r.definitions.push_back(pc);
       if (reads || address) r.uses.push_back({pc, address});
+      r.accumulates |= (reads || address) && is_wgmma({pc});
     }
     for (const DecodedOperand& e : o.elements) collect(pc, e, writes, reads);
   }
@@ -279,8 +281,7 @@ class Folder {
   }
   bool accumulates(uint32_t pc) const {
     const auto found = registers_.find(at(pc).operands[0].slot.offset);
-    return found != registers_.end() &&
-           std::ranges::any_of(found->second.uses, [&](const Use& u) { return is_wgmma(u); });
+    return found != registers_.end() && found->second.accumulates;
   }
   bool is_wgmma(const Use& u) const { return program_.footprint(at(u.pc)).issues(isa::AsyncFamily::wgmma); }
   // In the uniform datapath.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/program/flow.h"
+#include "sim/program/liveness.h"
 #include "sim/program/registers.h"
 
 namespace palladion::sim::sass {
@@ -19,7 +19,7 @@ constexpr uint32_t beside_fragments = 26;
 class Pressure {
  public:
   Pressure(const Program& program, const isa::Function& f) : program_(program), cfg_(isa::build_cfg(f)) {
-    const uint32_t base = program.register_offsets_base[program.code[program.start].function];
+    const uint32_t base = program.register_offsets_base[entry()];
     for (const isa::Register& r : f.registers)
       words_.push_back(isa::bits(r.type) <= 1 ? 0 : static_cast<uint8_t>((isa::bits(r.type) + 31) / 32));
     first_ = base;
@@ -28,18 +28,21 @@ class Pressure {
   }
 
   uint32_t most() {
-    const FlowState none(words_.size(), 0);
-    const auto at = flow_backward(cfg_, none, none, join_any,
-                                  [&](const isa::Block& b, FlowState& live) { walk(b, live); });
+    const Liveness live(program_, entry(), cfg_);
     most_ = taken_besides;
-    for (size_t b = 0; b < at.size(); ++b) {
-      FlowState live = at[b];
-      walk(cfg_.blocks[b], live);
+    live_.resize(words_.size());
+    for (uint32_t b = 0; b < cfg_.blocks.size(); ++b) {
+      now_ = fragments_now_ = 0;
+      live.for_each_out(b, [&](uint32_t r) { set(r, true); });
+      walk(cfg_.blocks[b]);
+      live.for_each_in(b, [&](uint32_t r) { live_[r] = 0; });
     }
     return most_;
   }
 
  private:
+  uint32_t entry() const { return program_.code[program_.start].function; }
+
   // ptxas has parameters at hand in the constant bank, and makes constants where they are used.
   void drop_constants() {
     std::vector<uint32_t> definitions(words_.size());
@@ -81,38 +84,35 @@ class Pressure {
            words_[program_.register_offsets_base[op.function] + from.id - first_] == 0;
   }
 
-  void walk(const isa::Block& b, FlowState& live) {
-    uint32_t now = 0, fragments = 0;
-    const auto count = [&](size_t r, bool alive) {
-      const uint32_t words = alive ? words_[r] : 0U - words_[r];
-      now += words;
-      fragments += fragment_[r] != 0 ? words : 0;
-    };
-    for (size_t r = 0; r < live.size(); ++r)
-      if (live[r] != 0) count(r, true);
+  void set(uint32_t r, bool alive) {
+    if ((live_[r] != 0) == alive) return;
+    live_[r] = alive ? 1 : 0;
+    const uint32_t words = alive ? words_[r] : 0U - words_[r];
+    now_ += words;
+    fragments_now_ += fragment_[r] != 0 ? words : 0;
+  }
+  // From the block's end, which has been set, to its beginning.
+  void walk(const isa::Block& b) {
     for (uint32_t i = b.last; i-- > b.first;) {
       const MicroOp& op = program_.code[program_.start + i];
       if (op.instruction == nullptr) continue;
-      const auto set = [&](uint32_t reg, bool alive) {
-        uint8_t& is = live[reg - first_];
-        if ((is != 0) == alive) return;
-        is = alive ? 1 : 0;
-        count(reg - first_, alive);
-      };
       for_each_register(program_, op, [&](const RegisterUse& u) {
-        if (u.writes && !u.reads && op.guard < 0) set(u.reg, false);
+        if (u.writes && !u.reads && op.guard < 0) set(u.reg - first_, false);
       });
       for_each_register(program_, op, [&](const RegisterUse& u) {
-        if (u.reads) set(u.reg, true);
+        if (u.reads) set(u.reg - first_, true);
       });
-      most_ = std::max({most_, now + taken_besides, fragments != 0 ? fragments + beside_fragments : 0});
+      most_ = std::max(
+          {most_, now_ + taken_besides, fragments_now_ != 0 ? fragments_now_ + beside_fragments : 0});
     }
   }
 
   const Program& program_;
   isa::Cfg cfg_;
-  std::vector<uint8_t> words_;     // of 32 bits, by register
-  std::vector<uint8_t> fragment_;  // 1: wgmma's
+  std::vector<uint8_t> words_;            // of 32 bits, by register
+  std::vector<uint8_t> fragment_;         // 1: wgmma's
+  std::vector<uint8_t> live_;             // 1: live where walk() is
+  uint32_t now_ = 0, fragments_now_ = 0;  // words that are live there
   uint32_t first_ = 0, most_ = 0;
 };
 

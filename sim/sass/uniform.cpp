@@ -1,6 +1,8 @@
 #include "sim/sass/uniform.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace palladion::sim::sass {
 namespace {
@@ -103,34 +105,50 @@ void Uniformity::part(uint32_t branch) {
   const MicroOp& op = program_.code[branch];
   if (op.guard < 0 || !varies(static_cast<uint32_t>(op.guard))) return;
   for_targets(op, [&](uint32_t target) {
-    for (uint32_t pc = std::min(branch, target); pc < std::max(branch, target); ++pc)
+    for (uint32_t pc = first_unmet(std::min(branch, target)); pc < std::max(branch, target);
+         pc = first_unmet(pc)) {
       for_results(program_.code[pc], [&](uint32_t r) {
         if (definitions_[r] > 1) more_ |= varying_.insert(r).second;
       });
+      unmet_[pc] = pc + 1;
+    }
   });
+}
+
+// The first instruction from `pc` whose results do not vary yet because lanes part; skips shorten as they are
+// used.
+uint32_t Uniformity::first_unmet(uint32_t pc) {
+  uint32_t found = pc;
+  while (unmet_[found] != found) found = unmet_[found];
+  while (unmet_[pc] != found) pc = std::exchange(unmet_[pc], found);
+  return found;
 }
 
 void Uniformity::look_at(uint32_t pc) {
   const MicroOp& op = program_.code[pc];
-  if (targets_[pc]) here_.clear();
+  if (targets_[pc]) here_ = Known();
   if (op.instruction == nullptr) return;
   uniform_[pc] = 0;
   for (size_t k = 0; k < std::min<size_t>(32, op.instruction->operands.size()); ++k)
     uniform_[pc] |= static_cast<uint32_t>(!varies(op.operands[k])) << k;
   if (!branches(op)) return define(op, result_varies(pc));
   part(pc);
-  here_.clear();
+  here_ = Known();
 }
 
 Uniformity::Uniformity(const Program& program)
-    : program_(program), uniform_(program.code.size()), targets_(branch_targets(program)) {
+    : program_(program),
+      uniform_(program.code.size()),
+      targets_(branch_targets(program)),
+      unmet_(program.code.size() + 1) {
+  std::iota(unmet_.begin(), unmet_.end(), 0U);
   for (const auto* values : {&program.initial_values, &program.dynamic_values})
     for (const InitialValue& v : *values)
       if (v.kind == InitialValue::Kind::special && differs(v.special)) varying_.insert(v.offset);
   for (const MicroOp& op : program.code) for_results(op, [&](uint32_t r) { ++definitions_[r]; });
   do {
     more_ = false;
-    here_.clear();
+    here_ = Known();
     for (uint32_t pc = 0; pc < program.code.size(); ++pc) look_at(pc);
   } while (more_);
 }

@@ -41,14 +41,19 @@ class Uniformity {
   bool result_varies(uint32_t pc) const;
   void define(const MicroOp& op, bool varying);
   void part(uint32_t branch);
+  uint32_t first_unmet(uint32_t pc);
+
+  // clear() of a map takes as long as the largest block that it was used for; a new one does not.
+  using Known = std::unordered_map<uint32_t, bool>;
 
   const Program& program_;
   std::vector<uint32_t> uniform_;                       // by pc: a bit for each operand
   std::vector<bool> targets_;                           // of branches
   std::unordered_map<uint32_t, uint32_t> definitions_;  // by register: how many
   std::unordered_set<uint32_t> varying_;                // some definition differs from lane to lane
-  std::unordered_map<uint32_t, bool> here_;             // of this block's last definition: whether it varies
-  bool more_ = false;                                   // something is known that was not
+  Known here_;                                          // of this block's last definition: whether it varies
+  std::vector<uint32_t> unmet_;  // by pc: where to look on for one that no parting has met
+  bool more_ = false;            // something is known that was not
 };
 
 }  // namespace palladion::sim::sass

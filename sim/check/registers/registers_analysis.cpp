@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/program/flow.h"
+#include "sim/program/liveness.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -106,22 +107,56 @@ bool sink_of(const Program& program, const MicroOp& op, const RegisterUse& use, 
 
 uint32_t address_lanes(const isa::Footprint& f) { return f.memory.empty() ? ~0U : f.memory.front().lanes; }
 
-// What the instruction leaves: 1 when its destinations may be unwritten because its sources may be.
-bool passes_on(const Program& program, const MicroOp& op, const FlowState& unwritten, uint32_t base) {
+}  // namespace
+
+UnwrittenAnalysis::UnwrittenAnalysis(const Program& program)
+    : watched_of_(program.code.size()),
+      tracked_of_(program.register_offsets.size()),
+      candidate_of_(program.register_offsets.size()) {
+  for (uint32_t f = 0; f < program.function_start.size(); ++f)
+    if (program.function_start[f] != isa::no_id) find_tracked(program, f);
+}
+
+// Those that are live where the function begins, and what instructions make of candidates.
+void UnwrittenAnalysis::find_candidates(const Program& program, uint32_t function, const isa::Cfg& cfg) {
+  const uint32_t start = program.function_start[function], base = program.register_offsets_base[function];
+  candidates_.clear();
+  const auto add = [&](uint32_t reg) {
+    if (candidate_of_[reg] != 0) return false;
+    candidates_.push_back(reg);
+    candidate_of_[reg] = static_cast<uint32_t>(candidates_.size());
+    return true;
+  };
+  if (cfg.blocks.empty()) return;
+  const Liveness live(program, function, cfg);
+  live.for_each_in(0, [&](uint32_t r) { add(base + r); });
+  const State all(program.module->functions[function].registers.size(), 1);
+  for (bool more = !candidates_.empty(); more;) {
+    more = false;
+    for (uint32_t i = 0; i < cfg.block_of.size(); ++i) {
+      const MicroOp& op = program.code[start + i];
+      if (!passes_on(program, op, all)) continue;
+      for_each_register(program, op, [&](const RegisterUse& use) { more |= use.writes && add(use.reg); });
+    }
+  }
+}
+
+// What the instruction leaves: its destinations may be unwritten because its sources may be.
+bool UnwrittenAnalysis::passes_on(const Program& program, const MicroOp& op, const State& unwritten) const {
   if (rule_of(op) == Rule::ends) return false;
   bool any = false;
   for_each_register(program, op, [&](const RegisterUse& use) {
-    any |= use.reads && use.operand >= 0 && unwritten[use.reg - base] != 0;
+    any |= use.reads && use.operand >= 0 && may_be_unwritten(unwritten, use.reg);
   });
   return any;
 }
 
-void flow_over(const Program& program, const MicroOp& op, FlowState& unwritten, uint32_t base) {
-  const bool passes = passes_on(program, op, unwritten, base);
+void UnwrittenAnalysis::flow_over(const Program& program, const MicroOp& op, State& unwritten) const {
+  const bool passes = passes_on(program, op, unwritten);
   const bool guarded = op.guard >= 0;
   for_each_register(program, op, [&](const RegisterUse& use) {
-    if (!use.writes) return;
-    uint8_t& state = unwritten[use.reg - base];
+    if (!use.writes || candidate_of_[use.reg] == 0) return;
+    uint8_t& state = unwritten[candidate_of_[use.reg] - 1];
     if (passes)
       state = 1;
     else if (!guarded)
@@ -129,62 +164,54 @@ void flow_over(const Program& program, const MicroOp& op, FlowState& unwritten, 
   });
 }
 
-}  // namespace
-
-UnwrittenAnalysis::UnwrittenAnalysis(const Program& program)
-    : watched_of_(program.code.size()), tracked_of_(program.register_offsets.size()) {
-  for (uint32_t f = 0; f < program.function_start.size(); ++f)
-    if (program.function_start[f] != isa::no_id) find_tracked(program, f);
-}
-
 // visit(op, state before it), for all instructions that may run.
 template <class Visit>
-void UnwrittenAnalysis::walk(const Program& program, uint32_t function, Visit&& visit) const {
-  const isa::Function& f = program.module->functions[function];
-  const uint32_t start = program.function_start[function], base = program.register_offsets_base[function];
-  const isa::Cfg cfg = isa::build_cfg(f);
-  const size_t count = f.registers.size();
-  const auto at =
-      flow_forward(cfg, State(count, 1), State(count), join_any, [&](const isa::Block& b, State& s) {
-        for (uint32_t i = b.first; i < b.last; ++i) flow_over(program, program.code[start + i], s, base);
-      });
+void UnwrittenAnalysis::walk(const Program& program, uint32_t function, const isa::Cfg& cfg,
+                             const std::vector<State>& at, Visit&& visit) const {
+  const uint32_t start = program.function_start[function];
   for (uint32_t b = 0; b < cfg.blocks.size(); ++b) {
     State s = at[b];
     for (uint32_t i = cfg.blocks[b].first; i < cfg.blocks[b].last; ++i) {
       visit(program.code[start + i], s);
-      flow_over(program, program.code[start + i], s, base);
+      flow_over(program, program.code[start + i], s);
     }
   }
 }
 
 void UnwrittenAnalysis::find_tracked(const Program& program, uint32_t function) {
-  const uint32_t base = program.register_offsets_base[function];
-  const size_t before = registers_.size();
-  walk(program, function, [&](const MicroOp& op, const State& unwritten) {
+  const uint32_t start = program.function_start[function];
+  const isa::Cfg cfg = isa::build_cfg(program.module->functions[function]);
+  find_candidates(program, function, cfg);
+  if (candidates_.empty()) return;
+  const size_t count = candidates_.size(), before = registers_.size();
+  const auto at =
+      flow_forward(cfg, State(count, 1), State(count), join_any, [&](const isa::Block& b, State& s) {
+        for (uint32_t i = b.first; i < b.last; ++i) flow_over(program, program.code[start + i], s);
+      });
+  walk(program, function, cfg, at, [&](const MicroOp& op, const State& unwritten) {
     const Rule rule = rule_of(op);
     for_each_register(program, op, [&](const RegisterUse& use) {
       Sink sink;
       const bool matters = sink_of(program, op, use, sink) || (use.reads && rule != Rule::ends);
-      if (!matters || unwritten[use.reg - base] == 0 || tracked_of_[use.reg] != 0) return;
+      if (!matters || !may_be_unwritten(unwritten, use.reg) || tracked_of_[use.reg] != 0) return;
       registers_.push_back(use.reg);
       tracked_of_[use.reg] = tracked();
     });
   });
   if (registers_.size() == before) return;
-  walk(program, function,
-       [&](const MicroOp& op, const State& unwritten) { watch(program, op, unwritten, base); });
+  walk(program, function, cfg, at,
+       [&](const MicroOp& op, const State& unwritten) { watch(program, op, unwritten); });
 }
 
-void UnwrittenAnalysis::watch(const Program& program, const MicroOp& op, const State& unwritten,
-                              uint32_t base) {
+void UnwrittenAnalysis::watch(const Program& program, const MicroOp& op, const State& unwritten) {
   Watched w{.rule = rule_of(op), .address_lanes = address_lanes(program.footprint(op))};
-  bool passes = passes_on(program, op, unwritten, base), defines = false;
+  bool passes = passes_on(program, op, unwritten), defines = false;
   for_each_register(program, op, [&](const RegisterUse& use) {
     const bool value = use.reads && use.operand >= 0;
     w.source_count += value;
     if (tracked_of_[use.reg] == 0) return;
     const uint32_t tracked = tracked_of_[use.reg] - 1;
-    const bool may = unwritten[use.reg - base] != 0;
+    const bool may = may_be_unwritten(unwritten, use.reg);
     Sink sink;
     if (may && sink_of(program, op, use, sink)) w.sinks.push_back({tracked, sink});
     if (may && value && w.rule != Rule::ends) w.sources.push_back(tracked);

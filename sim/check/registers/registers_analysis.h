@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "isa/core/cfg.h"
 #include "sim/check/registers/watch.h"
 
 namespace palladion::sim::check {
@@ -43,16 +44,25 @@ class UnwrittenAnalysis {
   uint32_t register_at(uint32_t tracked) const { return registers_[tracked]; }
 
  private:
-  // One byte a register of the function: may be unwritten.
+  // One byte a candidate: may be unwritten.
   using State = std::vector<uint8_t>;
+  void find_candidates(const Program& program, uint32_t function, const isa::Cfg& cfg);
+  bool may_be_unwritten(const State& unwritten, uint32_t reg) const {
+    return candidate_of_[reg] != 0 && unwritten[candidate_of_[reg] - 1] != 0;
+  }
+  bool passes_on(const Program& program, const MicroOp& op, const State& unwritten) const;
+  void flow_over(const Program& program, const MicroOp& op, State& unwritten) const;
   template <class Visit>
-  void walk(const Program& program, uint32_t function, Visit&& visit) const;
+  void walk(const Program& program, uint32_t function, const isa::Cfg& cfg, const std::vector<State>& at,
+            Visit&& visit) const;
   void find_tracked(const Program& program, uint32_t function);
-  void watch(const Program& program, const MicroOp& op, const State& unwritten, uint32_t base);
+  void watch(const Program& program, const MicroOp& op, const State& unwritten);
 
   std::vector<uint32_t> watched_of_;  // by pc; index + 1
   std::vector<Watched> watched_;
   std::vector<uint32_t> registers_, tracked_of_;  // tracked_of_: by register, index + 1
+  // Registers of the function at hand that may be unwritten where they are read: in most functions none.
+  std::vector<uint32_t> candidates_, candidate_of_;  // candidate_of_: by register, index + 1
 };
 
 }  // namespace palladion::sim::check
