@@ -83,6 +83,19 @@ TEST_F(Driver, AKernelCannotReachHostMemoryAndItsFaultStays) {
   EXPECT_EQ(call("cuMemAlloc_v2", &q, size_t{4}), illegal_address);
 }
 
+// The kernel is given a part of an array that was registered, and writes behind it.
+TEST_F(Driver, AKernelCannotReachHostMemoryBesideAnAllocation) {
+  void* const f = kernel(add_one, "add");
+  std::vector<uint32_t> mine(256, 7);
+  ASSERT_EQ(call("cuMemHostRegister_v2", static_cast<void*>(mine.data()), size_t{128}, 0U), success);
+  auto p = reinterpret_cast<Pointer>(mine.data() + 16);
+  uint32_t n = 32;
+  void* params[] = {&p, &n};
+  EXPECT_EQ(launch(f, 1, 32, params), success);
+  EXPECT_EQ(call("cuCtxSynchronize"), illegal_address);
+  EXPECT_EQ(std::vector<uint32_t>(mine.begin() + 32, mine.end()), std::vector<uint32_t>(224, 7));
+}
+
 TEST_F(Driver, RegisteredHostMemoryIsReached) {
   void* const f = kernel(add_one, "add");
   std::vector<uint32_t> mine(32, 7);

@@ -63,17 +63,31 @@ bool resolve_params(Exec& x, const uint64_t* addresses, uint64_t size, Pointers&
   return true;
 }
 
+// Where `bytes` + `offsets` lie, for all 32 lanes without a branch; the lanes that leave `places` are
+// returned.
+uint32_t place_all(uint8_t* bytes, const uint64_t* offsets, uint64_t places, Pointers& p) {
+  const auto base = reinterpret_cast<uintptr_t>(bytes);
+  uint32_t outside = 0;
+  for (uint32_t i = 0; i < 32; ++i) {
+    p.at[i] = reinterpret_cast<uint8_t*>(base + offsets[i]);
+    outside |= static_cast<uint32_t>(offsets[i] >= places) << i;
+  }
+  return outside;
+}
+
 // One look-up for the warp while its lanes stay in one allocation.
 bool resolve_global(Exec& x, const uint64_t* addresses, uint64_t size, Pointers& p, const char* what) {
+  uint32_t left = x.active;
   const Allocation* a = x.memory.lookup(addresses[std::countr_zero(x.active)]);
-  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+  if (a != nullptr && size <= a->size) {
+    uint64_t offsets[32];
+    for (int i = 0; i < 32; ++i) offsets[i] = addresses[i] - a->base;
+    left &= place_all(a->bytes, offsets, a->size - size + 1, p);
+  }
+  for (uint32_t m = left; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
-    if (a != nullptr && addresses[i] - a->base <= a->size && size <= a->size - (addresses[i] - a->base)) {
-      p.at[i] = a->bytes + (addresses[i] - a->base);
-    } else {
-      p.at[i] = x.global(addresses[i], size, what);
-      if (p.at[i] == nullptr) return false;
-    }
+    p.at[i] = x.global(addresses[i], size, what);
+    if (p.at[i] == nullptr) return false;
   }
   return true;
 }
@@ -81,20 +95,16 @@ bool resolve_global(Exec& x, const uint64_t* addresses, uint64_t size, Pointers&
 // One look-up for the warp where its lanes access one CTA's shared memory, and inside of it; false: lane by
 // lane.
 bool resolve_shared(const Exec& x, const uint64_t* addresses, uint64_t size, Pointers& p) {
-  const uint32_t rank = Exec::shared_address(addresses[std::countr_zero(x.active)]) >> cta_rank_shift;
+  const uint32_t first = Exec::shared_address(addresses[std::countr_zero(x.active)]);
+  const uint32_t rank = first >> cta_rank_shift;
   if (rank >= x.cluster.ctas.size()) return false;
   auto& bytes = x.cluster.ctas[rank].shared;
   const uint64_t begin = x.program.reserved_shared;
   if (bytes.size() < begin + size) return false;
-  const uint64_t places = bytes.size() - size - begin + 1;
-  bool inside = true;
-  for (uint32_t m = x.active; m != 0; m &= m - 1) {
-    const int i = std::countr_zero(m);
-    const uint32_t a = Exec::shared_address(addresses[i]), offset = a & shared_offset_mask;
-    inside &= a >> cta_rank_shift == rank && uint64_t{offset} - begin < places;
-    p.at[i] = bytes.data() + offset;
-  }
-  return inside;
+  uint64_t offsets[32];
+  const uint32_t from = (rank << cta_rank_shift) + static_cast<uint32_t>(begin);
+  for (int i = 0; i < 32; ++i) offsets[i] = Exec::shared_address(addresses[i]) - from;
+  return (place_all(bytes.data() + begin, offsets, bytes.size() - size - begin + 1, p) & x.active) == 0;
 }
 
 bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t size, uint64_t alignment,
@@ -314,6 +324,13 @@ Step exec_convert_address(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::ConvertAddress>(op);
   const DecodedOperand &d = op.operands[e.dst], &s = op.operands[e.src];
   const uint64_t window = window_of(x, e.space, x.program.module->functions[op.function].entry);
+  if (d.width == 64 && s.width == 64 && x.active == ~0U) {
+    const auto* from = x.lanes<uint64_t>(s);
+    auto* to = x.lanes<uint64_t>(d);
+    const uint64_t add = e.to_generic ? window : 0 - window;
+    for (int i = 0; i < 32; ++i) to[i] = from[i] + add;
+    return Step::next;
+  }
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     const uint64_t a = x.lane_value(s, i);

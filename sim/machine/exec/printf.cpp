@@ -97,12 +97,12 @@ std::optional<std::string> convert(Exec& x, Spec s, Arguments& arguments, int la
 }  // namespace
 
 std::optional<std::string> guest_string(Exec& x, uint64_t address, int lane) {
-  std::string out;
-  while (out.size() < 4096) {
-    const uint8_t* p = x.resolve(isa::Space::generic, address + out.size(), 1, lane, "read of a string");
+  std::optional<std::string> out(std::in_place);
+  while (out->size() < 4096) {
+    const uint8_t* p = x.resolve(isa::Space::generic, address + out->size(), 1, lane, "read of a string");
     if (p == nullptr) return std::nullopt;
-    if (*p == 0) return out;
-    out += static_cast<char>(*p);
+    if (*p == 0) break;
+    *out += static_cast<char>(*p);
   }
   return out;
 }

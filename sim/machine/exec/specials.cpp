@@ -1,5 +1,7 @@
 #include "sim/machine/exec/specials.h"
 
+#include <algorithm>
+
 namespace palladion::sim {
 namespace {
 
@@ -43,15 +45,13 @@ uint64_t nanoseconds(const Exec& x) {
              : now(x);
 }
 
+// Of one lane; %tid: thread_ids.
 uint64_t value_of(const Exec& x, const InitialValue& v, int lane) {
   const LaunchState& l = x.launch;
   const CtaState& cta = *x.cta;
-  const uint32_t linear = x.warp->id * 32 + static_cast<uint32_t>(lane);
   const Dim3 in_cluster{cta.id.x % l.cluster.x, cta.id.y % l.cluster.y, cta.id.z % l.cluster.z};
   const Dim3 cluster_id{cta.id.x / l.cluster.x, cta.id.y / l.cluster.y, cta.id.z / l.cluster.z};
   switch (v.special) {
-    case Special::tid:
-      return component(thread_id(x, linear), v.component);
     case Special::ntid:
       return component(l.block, v.component);
     case Special::laneid:
@@ -119,21 +119,59 @@ uint64_t value_of(const Exec& x, const InitialValue& v, int lane) {
   }
 }
 
+// %tid of the warp's lanes, by counting from the first.
+void thread_ids(const Exec& x, int which, uint64_t out[32]) {
+  const Dim3& b = x.launch.block;
+  Dim3 id = thread_id(x, x.warp->id * 32);
+  for (int i = 0; i < 32; ++i) {
+    out[i] = component(id, which);
+    if (++id.x < b.x) continue;
+    id.x = 0;
+    if (++id.y < b.y) continue;
+    id.y = 0;
+    ++id.z;
+  }
+}
+
+void values_of(const Exec& x, const InitialValue& v, uint64_t out[32]) {
+  if (v.kind == InitialValue::Kind::shared_address) {
+    std::fill_n(out, 32, (uint64_t{x.cta->rank} << cta_rank_shift) + v.value);
+    return;
+  }
+  switch (v.special) {
+    case Special::tid:
+      return thread_ids(x, v.component, out);
+    case Special::laneid:
+    case Special::lanemask_eq:
+    case Special::lanemask_le:
+    case Special::lanemask_lt:
+    case Special::lanemask_ge:
+    case Special::lanemask_gt:
+      for (int i = 0; i < 32; ++i) out[i] = value_of(x, v, i);
+      return;
+    default:  // the same for all lanes
+      std::fill_n(out, 32, value_of(x, v, 0));
+  }
+}
+
 void store_lanes(const Exec& x, const InitialValue& v) {
+  uint64_t values[32];
+  values_of(x, v, values);
   uint8_t* slot = x.registers + v.offset;
   if (v.width == 1) {
     uint32_t mask = 0;
-    for (int i = 0; i < 32; ++i) mask |= static_cast<uint32_t>(value_of(x, v, i) != 0) << i;
+    for (int i = 0; i < 32; ++i) mask |= static_cast<uint32_t>(values[i] != 0) << i;
     std::memcpy(slot, &mask, 4);
     return;
   }
   const size_t bytes = v.width / 8;
-  for (int i = 0; i < 32; ++i) {
-    const uint64_t value = v.kind == InitialValue::Kind::shared_address
-                               ? (uint64_t{x.cta->rank} << cta_rank_shift) + v.value
-                               : value_of(x, v, i);
-    std::memcpy(slot + bytes * static_cast<size_t>(i), &value, std::min<size_t>(bytes, 8));
+  if (bytes == 4) {
+    auto* lanes = reinterpret_cast<uint32_t*>(slot);
+    for (int i = 0; i < 32; ++i) lanes[i] = static_cast<uint32_t>(values[i]);
+    return;
   }
+  for (int i = 0; i < 32; ++i)
+    std::memcpy(slot + bytes * static_cast<size_t>(i), &values[i], std::min<size_t>(bytes, 8));
 }
 
 }  // namespace
