@@ -14,7 +14,7 @@ import xml.etree.ElementTree as xml
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMANDS = ('run check compare sweep ptx list explain capture exec lab new doctor').split()
 INSIDE = ('isa frontend sim sim/numerics sim/machine/exec sim/machine/async sim/schedule sim/clock sim/check sim/explore sim/mutate '
-          'traces run native fatbin bundle capture driver cli kernels zoo cmake').split()
+          'traces run native fatbin bundle capture driver cli kernels zoo labs cmake').split()
 NAMESPACES = {'palladion::pl': 'pl', 'palladion::plgpu': 'plgpu', 'palladion::program': 'program', 'palladion::kernels': 'kernels',
               'palladion': 'palladion', 'palladion::sim': 'sim', 'palladion::sim::check': 'sim::check', 'palladion::traces': 'traces',
               'palladion::native': 'native'}
@@ -139,6 +139,10 @@ def group_comment(place, line):
     return ''
 
 
+def line_of(member):
+    return int(member.find('location').get('line'))
+
+
 class Api:
     """The public names of the headers, out of Doxygen's XML."""
 
@@ -179,6 +183,13 @@ class Api:
     def describe(self, node):
         return '\n\n'.join(filter(None, (text_of(node.find('briefdescription')), text_of(node.find('detaileddescription')))))
 
+    def count_type(self, name, c, home, about):
+        place = (c.find('location').get('file') or '').replace(str(ROOT) + '/', '')
+        if c.get('kind') != 'namespace' and any(place == h or place.startswith(h + '/') for h in home):
+            self.count += 1
+            if not about:
+                self.undocumented.append('%s (%s)' % (name, place))
+
     def page(self, title, home, wanted):
         rows = ['# %s\n' % title]
         for name, c in self.compounds:
@@ -186,12 +197,18 @@ class Api:
                 continue
             found = list(self.members(c, home))
             shown, signatures, earlier = [], [], None
+            about = self.describe(c)
+            self.count_type(name, c, home, about)
+            of_line = {}  # the comment behind `int x, y;` describes both
+            for m, place in found:
+                of_line.setdefault(line_of(m), self.describe(m))
+                of_line[line_of(m)] = of_line[line_of(m)] or self.describe(m)
             for m, place in found:
                 self.count += 1
                 words = self.describe(m) or (earlier[1] if earlier and earlier[0] == m.findtext('name') else '')
                 if not words and m.find('initializer') is not None and place.endswith('refused_names.h'):
                     words = 'Refused: ' + '; instead: '.join(re.findall(r'"([^"]*)"', ''.join(m.find('initializer').itertext()))[1:])
-                words = words or group_comment(place, int(m.find('location').get('line')))
+                words = words or of_line[line_of(m)] or group_comment(place, line_of(m))
                 if not words and m.findtext('name') != name.rpartition('::')[2]:
                     self.undocumented.append('%s::%s (%s)' % (name, m.findtext('name'), place))
                 earlier = (m.findtext('name'), words)
@@ -203,7 +220,6 @@ class Api:
                 shown.append(fenced('\n'.join(signatures), 'cpp'))
             if shown:
                 short = re.sub('^palladion::', '', name)
-                about = self.describe(c)
                 rows += ['## %s\n' % short, escape(about) + '\n' if about else '', *shown]
         return '\n'.join(rows)
 
@@ -241,8 +257,8 @@ def main():
     a = api(doxygen, reference)
     shutil.copy(ROOT / 'frontend/pallas_names.md', reference / 'pallas_names.md')
     inside(out / 'inside')
+    print('docs: %d public names of the headers, %d of them without a comment' % (a.count, len(a.undocumented)))
     (out.parent / 'undocumented.txt').write_text('\n'.join(a.undocumented) + '\n')
-    print('docs: %d public names of the headers, %d of them without a comment (%s)' % (a.count, len(a.undocumented), out.parent / 'undocumented.txt'))
 
 
 if __name__ == '__main__':

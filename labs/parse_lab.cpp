@@ -19,6 +19,14 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \n") - first + 1);
 }
 
+// Without empty lines at its ends. The indentation of the first line stays: it may be code.
+std::string_view paragraphs(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \n");
+  if (first == std::string_view::npos) return {};
+  const size_t line = text.rfind('\n', first) + 1;  // npos + 1: the text begins with it
+  return text.substr(line, text.find_last_not_of(" \n") + 1 - line);
+}
+
 // "a b  c" at the first space.
 std::pair<std::string_view, std::string_view> first_word(std::string_view text) {
   text = trim(text);
@@ -217,9 +225,9 @@ class Reader {
   }
 
   void finish() {
-    for (std::string& hint : lab_.hints) hint = trim(hint);
-    lab_.solution = trim(lab_.solution);
-    for (Reply& reply : lab_.replies) reply.text = trim(reply.text);
+    for (std::string& hint : lab_.hints) hint = paragraphs(hint);
+    lab_.solution = paragraphs(lab_.solution);
+    for (Reply& reply : lab_.replies) reply.text = paragraphs(reply.text);
     if (lab_.title.empty() || lab_.group.empty()) fail("title and group are needed");
     if (lab_.hints.size() != 3) fail(fmt::format("there are {} hints, three are needed", lab_.hints.size()));
     if (lab_.solution.empty()) fail("the solution needs an explanation");

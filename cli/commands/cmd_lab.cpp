@@ -26,6 +26,8 @@ Outcome<ExitCode> cmd_lab(const Options& options) {
                       "PALLADION_LABS names a folder of labs; labs/TEACHERS.md states their syntax");
   }
   const std::string word = options.topics.empty() ? "list" : options.topics.front();
+  if (!options.report.empty() && word != "check")
+    return user_error("--report belongs to `lab check`: it shows a run of the file that is judged");
   if (word == "list") return lab_list();
   if (word == "start") return lab_start(options);
   if (word == "check") return lab_check(options);

@@ -31,9 +31,13 @@ fs::path real_folder_of(const fs::path& file) {
   return real.parent_path();
 }
 
-// "n=4096,stages=3" for the sizes and settings that the kernel has.
-kernels::Choice choice_of(const kernels::KernelSpec& spec, std::string_view word, const isa::ArchSpec& arch) {
-  std::map<std::string, std::string> sizes, settings;
+struct Chosen {
+  std::map<std::string, std::string> sizes, settings;  // those of a case that the kernel has
+};
+
+// Of "n=4096,stages=3".
+Chosen chosen(const kernels::KernelSpec& spec, std::string_view word) {
+  Chosen out;
   for (const std::string_view pair : split(word, ",")) {
     const size_t equals = pair.find('=');
     const std::string name(pair.substr(0, equals)), value(pair.substr(equals + 1));
@@ -41,10 +45,16 @@ kernels::Choice choice_of(const kernels::KernelSpec& spec, std::string_view word
         std::ranges::any_of(spec.sizes, [&](const kernels::SizeParam& s) { return s.name == name; });
     const bool is_setting =
         std::ranges::any_of(spec.settings, [&](const kernels::Setting& s) { return s.name == name; });
-    if (is_size) sizes.emplace(name, value);
-    if (is_setting) settings.emplace(name, value);  // the lab's arrays may have sizes of their own
+    if (is_size) out.sizes.emplace(name, value);
+    if (is_setting) out.settings.emplace(name, value);  // the lab's arrays may have sizes of their own
   }
-  return kernels::choose(spec, sizes, settings, &arch);
+  return out;
+}
+
+json::array names_of(const std::map<std::string, std::string>& values) {
+  json::array names;
+  for (const auto& [name, value] : values) names.emplace_back(name);
+  return names;
 }
 
 json::object refused(const isa::Diagnostics& diagnostics, std::string text) {
@@ -55,7 +65,10 @@ json::object refused(const isa::Diagnostics& diagnostics, std::string text) {
 
 json::object recorded(const kernels::KernelSpec& spec, std::string_view word, const isa::ArchSpec& arch) {
   try {
-    return {{"kernel", kernel_json(spec.build(choice_of(spec, word, arch)))}};
+    const Chosen c = chosen(spec, word);
+    return {{"kernel", kernel_json(spec.build(kernels::choose(spec, c.sizes, c.settings, &arch)))},
+            {"sizes", names_of(c.sizes)},
+            {"settings", names_of(c.settings)}};
   } catch (const isa::Error& e) {
     return refused(e.diagnostics(), failure_of(e.diagnostics()).value().text);
   } catch (const std::exception& e) {

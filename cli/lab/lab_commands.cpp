@@ -8,6 +8,8 @@
 #include <chrono>
 
 #include "arrays/words.h"
+#include "cli/execute/execute.h"
+#include "cli/lab/lab_report.h"
 #include "cli/lab/progress.h"
 #include "cli/lab/text.h"
 #include "cli/lab/verdict.h"
@@ -50,14 +52,24 @@ std::vector<Target> targets_in(const fs::path& folder) {
   return out;
 }
 
+// For somebody who stands in another folder: the labs that are begun and not passed.
+std::string where_a_lab_is() {
+  std::vector<std::string> begun;
+  if (const auto progress = ProgressFile::read())
+    for (const Lab& lab : labs::all_labs())
+      if (const LabProgress p = progress->of(lab); !p.folder.empty() && p.passed.empty())
+        begun.push_back(fmt::format("{} in {}", lab.name, p.folder));
+  if (begun.empty())
+    return fmt::format("`{}` makes one, `{}` shows which there are", command("start LAB"), command("list"));
+  return fmt::format("go to its folder, or name the lab: `{}`. Begun: {}", command("check LAB"),
+                     fmt::join(begun, "; "));
+}
+
 Outcome<Target> only_target_in(const fs::path& folder) {
   const auto found = targets_in(folder);
   if (found.size() == 1) return found.front();
   const std::string place = folder == "." ? "this folder" : folder.string();
-  if (found.empty())
-    return user_error(fmt::format("{} has no lab's file", place),
-                      fmt::format("`{}` makes one, `{}` checks one by its lab's name", command("start LAB"),
-                                  command("check LAB")));
+  if (found.empty()) return user_error(fmt::format("{} has no lab's file", place), where_a_lab_is());
   std::vector<std::string> names;
   for (const Target& t : found) names.push_back(t.file.filename().string());
   return user_error(fmt::format("{} has several labs: {}", place, fmt::join(names, ", ")), "name one");
@@ -185,9 +197,13 @@ Outcome<ExitCode> lab_start(const Options& options) {
   if (const auto written = write_starter(**lab, file); !written) return tl::make_unexpected(written.error());
   if (const auto written = write_text(folder / "README.md", (*lab)->text); !written)
     return user_error(written.error());
+  const std::string before = progress->of(**lab).folder;
   progress->of(**lab).folder = fs::absolute(folder, failed).lexically_normal().string();
   if (const auto kept = progress->write(); !kept) return tl::make_unexpected(kept.error());
   print_out(paragraphs((*lab)->text, wants_color(stdout)) + "\n\n");
+  if (!before.empty() && before != progress->of(**lab).folder && fs::is_directory(before, failed))
+    print_out(row("before", fmt::format("the lab was begun in {}; `{}` means the new file now", before,
+                                        command("check " + (*lab)->name))));
   print_out(row("file", file.string() + ", with the text above in README.md beside it"));
   print_out(row("next", fmt::format("edit the file, then: cd {} && {}", folder.string(), command("check"))));
   return exit_clean;
@@ -209,10 +225,11 @@ Outcome<ExitCode> lab_check(const Options& options) {
   if (const auto kept = progress->write(); !kept) return tl::make_unexpected(kept.error());
   print_verdict(*verdict);
   print_next(*verdict, *progress);
-  if (!options.json.empty())
-    if (const auto written = write_text(options.json, json_text(verdict_json(*verdict))); !written)
-      return not_written(written.error());
-  return verdict->passed ? exit_clean : exit_findings;
+  Deliveries deliveries;
+  deliveries.take(write_json(options, [&] { return json_text(verdict_json(*verdict)); }));
+  if (deliveries.take(write_lab_page(*verdict, options)) && !options.report.empty())
+    print_out(row("report", options.report));
+  return deliveries.code(verdict->passed ? exit_clean : exit_findings);
 }
 
 Outcome<ExitCode> lab_hint(const Options& options) {

@@ -70,12 +70,21 @@ std::string why_ended(const Ended& ended) {
   return "ended without an answer";
 }
 
-Recording recording_of(const json::value& answer) {
+labs::Values named_in(const json::value& names, const labs::Values& values) {
+  labs::Values out;
+  for (const json::value& name : names.as_array())
+    if (const auto at = values.find(std::string(name.as_string())); at != values.end()) out.insert(*at);
+  return out;
+}
+
+Recording recording_of(const json::value& answer, const labs::Values& values) {
   Recording out;
   const json::object& o = answer.as_object();
   if (const json::value* kernel = o.if_contains("kernel")) {
     if (auto read = kernel_of(*kernel)) {
       out.kernel = std::move(*read);
+      out.sizes = named_in(o.at("sizes"), values);
+      out.settings = named_in(o.at("settings"), values);
       return out;
     } else {
       out.text = read.error().text;
@@ -134,8 +143,10 @@ Outcome<Recordings> record_file(const labs::Lab& lab, const fs::path& file,
   const Ended ended = run_quietly(words, most_answer);
   for (const std::string_view line : split(ended.output, "\n")) {
     if (line.empty()) continue;
+    const size_t n = out.all.size();
     try {
-      out.all.push_back(recording_of(json::parse(line)));
+      out.all.push_back(
+          recording_of(json::parse(line), n < all_values.size() ? all_values[n] : labs::Values{}));
     } catch (const std::exception&) {
       return user_error(fmt::format("{}: the recording of the kernel {}", file.string(), why_ended(ended)));
     }

@@ -16,6 +16,7 @@ namespace palladion::cli {
 // How one set of sizes and settings was recorded.
 struct Recording {
   plgpu::Kernel kernel;
+  labs::Values sizes, settings;          // of the values, those that the kernel has: --shape and --set
   std::vector<labs::SeenCode> refusals;  // not empty: there is no kernel
   std::string text;                      // the refusals, as they are printed
 };

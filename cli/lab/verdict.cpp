@@ -10,6 +10,7 @@
 #include "cli/lab/recording.h"
 #include "cli/runs/timed_run.h"
 #include "cli/support/files.h"
+#include "cli/support/program_name.h"
 #include "isa/arch/clock.h"
 #include "isa/text/print.h"
 #include "labs/measures.h"
@@ -27,16 +28,8 @@ namespace fs = std::filesystem;
 using sim::check::Conditions;
 using Kind = sim::Schedule::Kind;
 
-// Labs are small: what takes longer loops for ever.
-constexpr uint64_t most_warp_instructions = uint64_t{1} << 24, most_instructions = uint64_t{400} << 20;
+constexpr uint64_t most_instructions = uint64_t{400} << 20;
 constexpr uint64_t random_schedules = 5;
-
-std::vector<std::string> names_of(const labs::Lab& lab) {
-  std::vector<std::string> names;
-  for (const auto* rules : {&lab.inputs, &lab.outputs})
-    for (const labs::ArrayRule& rule : *rules) names.push_back(rule.name);
-  return names;
-}
 
 class Judge {
  public:
@@ -55,14 +48,15 @@ class Judge {
     if (!recordings) return tl::make_unexpected(recordings.error());
     v_.compile_seconds = recordings->compile_seconds;
     if (take_refusals(*recordings)) return {};
-    take_ptx(recordings->all.front().kernel);
-    for (size_t i = 0; i < lab_.cases.size(); ++i) v_.cases.push_back(run_case(i, recordings->all[i].kernel));
+    v_.recorded = std::move(recordings->all);
+    take_ptx(v_.recorded.front().kernel);
+    for (size_t i = 0; i < lab_.cases.size(); ++i) v_.cases.push_back(run_case(i, v_.recorded[i].kernel));
     sort_findings(v_.findings);
     for (const SeenFinding& seen : v_.findings)
       v_.symptoms.codes.push_back({seen.finding.code, finding_text(seen, {})});
     if (!std::ranges::all_of(v_.cases, &CaseVerdict::ok)) return {};
     for (size_t i = 0; i < lab_.measures.size(); ++i)
-      v_.measures.push_back(measure(lab_.measures[i], recordings->all[lab_.cases.size() + i].kernel));
+      v_.measures.push_back(measure(lab_.measures[i], v_.recorded[lab_.cases.size() + i].kernel));
     return {};
   }
 
@@ -75,10 +69,6 @@ class Judge {
   }
 
  private:
-  static const isa::ArchSpec& arch_of(const labs::Lab& lab) {
-    return lab.arch.empty() ? isa::default_arch() : *isa::find_arch(lab.arch);
-  }
-
   void take_answers(const std::string& source) {
     const auto given = labs::answers_in(source);
     for (const labs::Question& question : lab_.questions) {
@@ -145,7 +135,7 @@ class Judge {
   }
 
   // Gives the outputs.
-  std::vector<Array> run_once(const Job& job, const Conditions& conditions, CaseVerdict& out,
+  std::vector<Array> run_once(size_t number, const Job& job, const Conditions& conditions, CaseVerdict& out,
                               sim::check::SkeletonObserver* recorder) {
     sim::Machine machine(arch_);
     sim::check::Checker checker;
@@ -166,7 +156,7 @@ class Judge {
                                                [&](const sim::Finding& f) { return counts(lab_, f); }));
     out.completed = out.completed && outcome.result.completed;
     merge_findings(v_.findings, outcome.result.findings, sim::check::name(conditions),
-                   fmt::format("palladion check {} --shape {}", v_.file.filename().string(), out.values));
+                   replay_of(v_, v_.recorded[number]));
     if (recorder != nullptr)
       out.decided = sim::check::decide_run(recorder->recorded(), checker.coverage()).decided;
     return std::move(outcome.outputs);
@@ -178,7 +168,7 @@ class Judge {
     const std::vector<Array> inputs = labs::inputs_of(lab_, one);
     Job job;
     try {
-      job = job_of(kernel, inputs, names_of(lab_));
+      job = job_of(kernel, inputs, array_names(lab_));
     } catch (const isa::Error& e) {
       out.refused = isa::render(e.diagnostics());
       for (const isa::Diagnostic& d : e.diagnostics()) v_.symptoms.codes.push_back({d.code, out.refused});
@@ -194,9 +184,9 @@ class Judge {
     for (size_t i = 0; i < conditions.size(); ++i) {
       if (i >= 3 && (out.decided || out.errors != 0 || wrong)) break;
       sim::check::SkeletonObserver recorder;
-      const auto got = run_once(job, conditions[i], out, i == 0 ? &recorder : nullptr);
+      const auto got = run_once(number, job, conditions[i], out, i == 0 ? &recorder : nullptr);
       if (!out.completed || interrupted()) break;
-      compare_all(got, wanted, out);
+      compare_all(got, wanted, sim::check::name(conditions[i]), out);
       wrong = wrong ||
               std::ranges::any_of(out.outputs, [](const NamedComparison& c) { return !c.comparison.ok(); });
     }
@@ -205,17 +195,19 @@ class Judge {
   }
 
   // Keeps the worst comparison of each output.
-  void compare_all(const std::vector<Array>& got, const std::vector<Array>& wanted, CaseVerdict& out) const {
+  void compare_all(const std::vector<Array>& got, const std::vector<Array>& wanted,
+                   const std::string& schedule, CaseVerdict& out) const {
     for (size_t i = 0; i < wanted.size(); ++i) {
       NamedComparison c{.output = lab_.outputs[i].name,
                         .dtype = wanted[i].dtype(),
                         .tolerance = lab_.tolerance,
                         .comparison = compare(got[i], wanted[i], lab_.tolerance),
                         .note = {}};
-      if (i >= out.outputs.size())
-        out.outputs.push_back(std::move(c));
-      else if (c.comparison.outside > out.outputs[i].comparison.outside)
-        out.outputs[i] = std::move(c);
+      const bool is_new = i >= out.outputs.size();
+      if (!is_new && c.comparison.outside <= out.outputs[i].comparison.outside) continue;
+      if (is_new) out.outputs.emplace_back();
+      out.outputs[i] = std::move(c);
+      out.worst_schedule = schedule;
     }
   }
 
@@ -223,7 +215,7 @@ class Judge {
     MeasureVerdict out{.rule = &rule};
     const labs::Case one{rule.values, 1};
     for (const sim::Values values : {sim::Values::none, sim::Values::full}) {
-      Job job = job_of(kernel, labs::inputs_of(lab_, one), names_of(lab_));
+      Job job = job_of(kernel, labs::inputs_of(lab_, one), array_names(lab_));
       sim::Machine machine(arch_);
       sim::RunOptions run = options({.schedule = {Kind::hardware, 0}, .order = {}}, nullptr);
       run.values = values;
@@ -234,6 +226,7 @@ class Judge {
         v_.symptoms.codes.push_back({none.code, none.reason});
       } else {
         out.value = labs::measured(rule.quantity, result.clock);
+        out.with_values = values == sim::Values::full;
       }
       break;
     }
@@ -248,6 +241,26 @@ class Judge {
 };
 
 }  // namespace
+
+const isa::ArchSpec& arch_of(const labs::Lab& lab) {
+  return lab.arch.empty() ? isa::default_arch() : *isa::find_arch(lab.arch);
+}
+
+std::vector<std::string> array_names(const labs::Lab& lab) {
+  std::vector<std::string> names;
+  for (const auto* rules : {&lab.inputs, &lab.outputs})
+    for (const labs::ArrayRule& rule : *rules) names.push_back(rule.name);
+  return names;
+}
+
+std::string replay_of(const LabVerdict& verdict, const Recording& recording) {
+  std::string out = fmt::format("{} check {}", program_name(), verdict.file.filename().string());
+  if (!recording.sizes.empty()) out += " --shape " + labs::text_of(recording.sizes);
+  if (!recording.settings.empty()) out += " --set " + labs::text_of(recording.settings);
+  if (!verdict.lab->arch.empty()) out += " --arch " + verdict.lab->arch;
+  if (verdict.lab->strict) out += " --strict";
+  return out;
+}
 
 bool counts(const labs::Lab& lab, const sim::Finding& finding) {
   return lab.strict || finding.severity != sim::FindingSeverity::strict;

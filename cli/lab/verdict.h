@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/findings/findings.h"
+#include "cli/lab/recording.h"
 #include "cli/report/report.h"
 #include "cli/support/json.h"
 #include "cli/support/outcome.h"
@@ -21,7 +22,8 @@ struct CaseVerdict {
   size_t schedules = 0;  // that ran
   bool decided = false;  // one run decides for all schedules
   bool completed = true;
-  std::string refused;  // why it could not run
+  std::string refused;         // why it could not run
+  std::string worst_schedule;  // whose outputs differ most, or the last that ran
   bool ok() const;
 };
 
@@ -29,6 +31,7 @@ struct MeasureVerdict {
   const labs::Measure* rule = nullptr;
   std::optional<double> value;
   std::string why_none;
+  bool with_values = false;  // the clock needed the arrays' contents
   bool ok() const { return value && *value >= rule->low && *value <= rule->high; }
 };
 
@@ -44,6 +47,7 @@ struct LabVerdict {
   std::filesystem::path file;
   std::string refusal;  // of the compiler, or while the kernel was recorded; whole lines
   std::vector<const labs::PtxRule*> broken_rules;
+  std::vector<Recording> recorded;  // of the cases, then of the measures
   std::vector<CaseVerdict> cases;
   std::vector<SeenFinding> findings;
   std::vector<MeasureVerdict> measures;  // of a kernel whose cases are right
@@ -53,6 +57,16 @@ struct LabVerdict {
   bool passed = false;
   double compile_seconds = 0, seconds = 0;
 };
+
+// Labs are small: a warp that executes more loops for ever.
+inline constexpr uint64_t most_warp_instructions = uint64_t{1} << 24;
+
+const isa::ArchSpec& arch_of(const labs::Lab& lab);
+std::vector<std::string> array_names(const labs::Lab& lab);  // inputs, then outputs
+// The command that shows the findings of a case.
+std::string replay_of(const LabVerdict& verdict, const Recording& recording);
+// The finding that the reply explains, else the first one that counts; null: there is none.
+const SeenFinding* main_finding(const LabVerdict& verdict);
 
 // Whether a finding is the learner's mistake.
 bool counts(const labs::Lab& lab, const sim::Finding& finding);

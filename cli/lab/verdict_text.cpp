@@ -21,12 +21,18 @@ std::string_view unit_of(const labs::Measure& measure) {
   return std::ranges::find(labs::quantities(), measure.quantity, &labs::Quantity::name)->unit;
 }
 
+// Of a right output a learner needs no maxima.
+std::string output_text(const NamedComparison& o) {
+  if (!o.comparison.ok() || o.comparison.bits_equal) return describe_comparison(o);
+  return fmt::format("{} elements within the tolerance (rel {:.3g}, abs {:.3g})", o.comparison.elements,
+                     o.tolerance.relative, o.tolerance.absolute);
+}
+
 std::string case_text(const CaseVerdict& c) {
   if (!c.refused.empty()) return "cannot run, see below";
   std::string text;
   for (const NamedComparison& o : c.outputs)
-    text +=
-        (text.empty() ? "" : "; ") + (c.outputs.size() > 1 ? o.output + ": " : "") + describe_comparison(o);
+    text += (text.empty() ? "" : "; ") + (c.outputs.size() > 1 ? o.output + ": " : "") + output_text(o);
   if (text.empty()) text = "did not end";
   const std::string under =
       c.decided ? "all schedules (one run decides)" : fmt::format("{} schedules", c.schedules);
@@ -52,21 +58,6 @@ std::string ending(const LabVerdict& v) {
                      human_seconds(v.compile_seconds));
 }
 
-// The finding that the reply explains, else the first one; the others often follow from it. Null: there is
-// none.
-const SeenFinding* main_finding(const LabVerdict& v) {
-  const SeenFinding* first = nullptr;
-  for (const SeenFinding& seen : v.findings) {
-    if (!counts(*v.lab, seen.finding)) continue;
-    if (first == nullptr) first = &seen;
-    if (v.reply != nullptr)
-      for (const labs::Condition& condition : v.reply->conditions)
-        if (condition.kind == labs::Condition::Kind::code && condition.word == seen.finding.code)
-          return &seen;
-  }
-  return first;
-}
-
 void print_finding(const LabVerdict& v, bool color) {
   const SeenFinding* shown = main_finding(v);
   if (shown == nullptr) return;
@@ -84,6 +75,20 @@ void print_finding(const LabVerdict& v, bool color) {
 }
 
 }  // namespace
+
+// The others often follow from it.
+const SeenFinding* main_finding(const LabVerdict& v) {
+  const SeenFinding* first = nullptr;
+  for (const SeenFinding& seen : v.findings) {
+    if (!counts(*v.lab, seen.finding)) continue;
+    if (first == nullptr) first = &seen;
+    if (v.reply != nullptr)
+      for (const labs::Condition& condition : v.reply->conditions)
+        if (condition.kind == labs::Condition::Kind::code && condition.word == seen.finding.code)
+          return &seen;
+  }
+  return first;
+}
 
 std::string reply_text(const LabVerdict& v) {
   if (v.reply == nullptr) return {};

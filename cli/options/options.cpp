@@ -267,6 +267,8 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
           "judge the file here; hint [LAB]: the next one; solution [LAB]; progress; reset LAB; grade "
           "DIR: judge all submissions STUDENT/LAB.cpp below a folder");
       app.add_option("--json", o.json, "a file for the verdict, or the grades, as JSON");
+      app.add_option("--report", o.report,
+                     "check: a file for an HTML report of the run that the verdict is about");
       number(app, "--seconds", o.seconds, 1, most_seconds, "grade: time limit of a submission (60)");
       number(app, "--threads", o.threads, 0, most_threads, "host threads; 0: all");
       break;

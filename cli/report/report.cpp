@@ -189,8 +189,10 @@ std::string describe_comparison(const NamedComparison& named) {
     text = fmt::format("{} the tolerance (rel {:.3g}, abs {:.3g}): ", c.ok() ? "within" : "outside",
                        named.tolerance.relative, named.tolerance.absolute);
   if (!named.tolerance.exact() && !c.ok()) text += fmt::format("{} elements; ", c.outside);
-  text += fmt::format("{} of {} elements differ, at most {} ulp{}, abs {:.3g}, rel {:.3g}", c.differing,
-                      c.elements, c.max_ulps, c.max_ulps == 1 ? "" : "s", c.max_abs, c.max_rel);
+  text += fmt::format("{} of {} elements differ", c.differing, c.elements);
+  if (c.nan_against_number != c.differing)
+    text += fmt::format(", at most {} ulp{}, abs {:.3g}, rel {:.3g}", c.max_ulps, c.max_ulps == 1 ? "" : "s",
+                        c.max_abs, c.max_rel);
   if (c.nan_against_number != 0) text += fmt::format(", {} NaN against a number", c.nan_against_number);
   if (c.first)
     text += fmt::format("\nfirst at [{}]: {}, wanted {}", fmt::join(c.first->index, ","),

@@ -10,12 +10,13 @@ struct Config {
 };
 
 // Until the phase of this parity has completed: what plgpu::barrier_wait does, which counts the phases by itself.
-void wait(const plgpu::BarrierRef& barrier, const pl::Scalar& parity) {
-  plgpu::inline_ptx(R"(
+void wait(const plgpu::BarrierRef& barrier, const pl::Scalar& parity,
+          std::source_location here = std::source_location::current()) {  // a finding names the line that calls it
+  plgpu::inline_ptx({R"(
     .reg .pred done;
     again:
     mbarrier.try_wait.parity.shared::cta.b64 done, [barrier], parity;
-    @!done bra again;)",
+    @!done bra again;)", here},
                     {}, {{"barrier", barrier}, {"parity", parity}}, {.side_effects = true});
 }
 

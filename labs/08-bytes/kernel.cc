@@ -11,34 +11,37 @@ struct Config {
 };
 
 // Until the phase of this parity has completed.
-void wait(const plgpu::BarrierRef& barrier, const pl::Scalar& parity) {
-  plgpu::inline_ptx(R"(
+void wait(const plgpu::BarrierRef& barrier, const pl::Scalar& parity,
+          std::source_location here = std::source_location::current()) {  // a finding names the line that calls it
+  plgpu::inline_ptx({R"(
     .reg .pred done;
     again:
     mbarrier.try_wait.parity.shared::cta.b64 done, [barrier], parity;
-    @!done bra again;)",
+    @!done bra again;)", here},
                     {}, {{"barrier", barrier}, {"parity", parity}}, {.side_effects = true});
 }
 
 // Thread 0 announces bytes and arrives.
-void announce(const plgpu::BarrierRef& barrier, int64_t bytes) {
-  plgpu::inline_ptx(R"(
+void announce(const plgpu::BarrierRef& barrier, int64_t bytes,
+              std::source_location here = std::source_location::current()) {
+  plgpu::inline_ptx({R"(
     .reg .pred first;
     .reg .b32 thread;
     mov.u32 thread, %tid.x;
     setp.eq.u32 first, thread, 0;
-    @first mbarrier.arrive.expect_tx.shared::cta.b64 _, [barrier], bytes;)",
+    @first mbarrier.arrive.expect_tx.shared::cta.b64 _, [barrier], bytes;)", here},
                     {}, {{"barrier", barrier}, {"bytes", pl::Scalar(int32_t(bytes))}}, {.side_effects = true});
 }
 
 // Thread 0 starts a copy that delivers its bytes to the barrier.
-void copy(const plgpu::Ref& from, const plgpu::Ref& to, int64_t bytes, const plgpu::BarrierRef& barrier) {
-  plgpu::inline_ptx(R"(
+void copy(const plgpu::Ref& from, const plgpu::Ref& to, int64_t bytes, const plgpu::BarrierRef& barrier,
+          std::source_location here = std::source_location::current()) {
+  plgpu::inline_ptx({R"(
     .reg .pred first;
     .reg .b32 thread;
     mov.u32 thread, %tid.x;
     setp.eq.u32 first, thread, 0;
-    @first cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes, [barrier];)",
+    @first cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes, [barrier];)", here},
                     {}, {{"from", from}, {"to", to}, {"bytes", pl::Scalar(int32_t(bytes))}, {"barrier", barrier}},
                     {.side_effects = true});
 }

@@ -1,4 +1,5 @@
 // `palladion lab` as a learner and a teacher use it.
+#include <algorithm>
 #include <boost/json/parse.hpp>
 
 #include "labs/lab.h"
@@ -17,6 +18,11 @@ class LabCommands : public Program {
   }
   std::string starter() const { return file("parity") + "/parity.cpp"; }
   Ran lab(const std::string& words) const { return run("lab " + words); }
+  static boost::json::value report_in(const std::string& page) {
+    const std::string text = read(page), open = "id=\"data-report\">";
+    const size_t from = text.find(open) + open.size();
+    return boost::json::parse(text.substr(from, text.find("</script>", from) - from));
+  }
   void write(const std::string& path, const std::string& text) const {
     fs::create_directories(fs::path(path).parent_path());
     std::ofstream(path) << text;
@@ -50,6 +56,73 @@ TEST_F(LabCommands, FromStartToSolution) {
   EXPECT_EQ(read(starter()), labs::find_lab("parity")->variant("starter"));
   EXPECT_TRUE(fs::exists(starter() + ".old"));
   EXPECT_NE(lab("progress").out.find("0 of"), std::string::npos);
+}
+
+// A learner stands in another folder, or begins again in another place.
+TEST_F(LabCommands, SaysWhereTheLabWasBegun) {
+  EXPECT_NE(lab("check").err.find("`palladion lab start LAB` makes one"), std::string::npos)
+      << lab("check").err;
+  EXPECT_EQ(lab("start parity " + file("parity")).status, 0);
+  const Ran lost = lab("check");
+  EXPECT_EQ(lost.status, 2);
+  EXPECT_NE(lost.err.find("Begun: parity in " + file("parity")), std::string::npos) << lost.err;
+  const Ran again = lab("start parity " + file("other"));
+  EXPECT_EQ(again.status, 0);
+  EXPECT_NE(again.out.find("the lab was begun in " + file("parity")), std::string::npos) << again.out;
+}
+
+// Of a lab with settings, of one whose arrays have sizes of their own, and of one for Blackwell.
+TEST_F(LabCommands, TheReplayOfAFindingRuns) {
+  for (const std::string name : {"ring", "tensor-memory"}) {
+    EXPECT_EQ(lab("start " + name + " " + file(name)).status, 0);
+    const std::string out = lab("check " + name).out, word = "= replay: palladion ";
+    const size_t at = out.find(word);
+    ASSERT_NE(at, std::string::npos) << out;
+    const std::string line = out.substr(at + word.size(), out.find('\n', at) - at - word.size());
+    const std::string file_name = name + ".cpp";
+    const size_t named = line.find(file_name);
+    ASSERT_NE(named, std::string::npos) << line;
+    const Ran replay = run(line.substr(0, named) + file(name) + "/" + line.substr(named));
+    EXPECT_EQ(replay.status, 1) << line << "\n" << replay.err;
+    EXPECT_NE(replay.err.find("error[PLD4"), std::string::npos) << line << "\n" << replay.err;
+  }
+}
+
+TEST_F(LabCommands, AReportShowsTheRunOfTheVerdict) {
+  EXPECT_EQ(lab("start parity " + file("parity")).status, 0);
+  const Ran wrong = lab("check parity --report " + file("wrong.html") + " --json " + file("wrong.json"));
+  EXPECT_EQ(wrong.status, 1) << wrong.err;
+  const auto shown = report_in(file("wrong.html"));
+  EXPECT_EQ(shown.at("command").as_string(), "lab check");
+  const auto& findings = shown.at("sim").at("findings").as_array();
+  EXPECT_TRUE(
+      std::ranges::any_of(findings, [](const auto& f) { return f.at("code").as_string() == "PLD4114"; }));
+  EXPECT_FALSE(shown.at("reference").as_array().at(0).at("ok").as_bool());
+  EXPECT_NE(read(file("wrong.html")).find("wait(full, 0);"), std::string::npos) << "the learner's source";
+  write(starter(), labs::find_lab("parity")->variant("solution"));
+  EXPECT_EQ(lab("check parity --report " + file("right.html")).status, 0);
+  EXPECT_GT(report_in(file("right.html")).at("sim").at("clock").at("cycles").to_number<int64_t>(), 0);
+  EXPECT_EQ(lab("hint parity --report " + file("x.html")).status, 2);
+}
+
+TEST_F(LabCommands, AReportThatCannotBeWrittenLosesNothingElse) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  EXPECT_EQ(lab("start parity " + file("parity")).status, 0);
+  write(starter(), "#error \"not yet\"\n");
+  EXPECT_EQ(lab("check parity --report " + file("none.html")).status, 74) << "there is no kernel to show";
+  write(starter(), labs::find_lab("parity")->variant("solution"));
+  const Ran full = lab("check parity --report /dev/full --json " + file("r.json"));
+  EXPECT_EQ(full.status, 74);
+  EXPECT_NE(full.out.find("passed"), std::string::npos) << full.out;
+  EXPECT_TRUE(boost::json::parse(read(file("r.json"))).at("passed").as_bool());
+  EXPECT_NE(lab("progress").out.find("1 of"), std::string::npos);
+  const Ran missing = lab("check parity --report " + file("no/such/folder.html"));
+  EXPECT_EQ(missing.status, 2) << "seen before anything runs";
+}
+
+// A hint that begins with code keeps its indentation.
+TEST_F(LabCommands, CodeInHintsIsIndented) {
+  EXPECT_TRUE(labs::find_lab("tail")->hints[2].starts_with("    const int64_t full"));
 }
 
 TEST_F(LabCommands, AfterTheSolutionItIsSaid) {

@@ -1,10 +1,12 @@
 #include <gmock/gmock.h>
 
+#include "tests/bundle/a_bundle.h"
 #include "tests/report/page.h"
 
 namespace palladion::cli {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 
 struct Shown {
@@ -44,6 +46,20 @@ INSTANTIATE_TEST_SUITE_P(
               "summary sweep"},
         Shown{"functional", "run vector_add", 0, "summary timeline source"}),
     [](const auto& suite) { return suite.param.name; });
+
+// A bundle that a device left with another value than the machine computes.
+TEST_F(Report, ComparedWithADevice) {
+  if (!find_chromium()) GTEST_SKIP() << "chromium was not found: nothing is known of the report in a browser";
+  bundle::testing::Axpy a;
+  a.after[5] = 11.5;  // 11
+  a.manifest.buffers[1].after.checksum = bundle::checksum(bundle::testing::bytes_of(a.after));
+  a.write_to(file("bundle"));
+  made("compare " + file("bundle"), 1);
+  const Selftest page = selftest();
+  EXPECT_EQ(page.failures(), "");
+  EXPECT_THAT(page.lines, Contains("ok differences of buffer1"));
+  EXPECT_THAT(page.last(), HasSubstr(" checks, 0 failed, views: summary timeline source errors"));
+}
 
 // The self-test sees a page whose data are wrong.
 TEST_F(Report, ASwizzleThatIsNotTheMachinesIsSeen) {

@@ -3,10 +3,10 @@
 import { svg } from "./dom.js";
 import { placeOfSite, placeText } from "./data.js";
 
-// What a note waits for, and the state of that.
+// What a note waits for, the state of that, and how many others wait in the same way.
 export function awaited(note) {
-  const m = /^(?:phase (-?\d+) \(parity (\d)\) of )?(.+?)(?:: (.*))?$/.exec(note);
-  return { object: m[3], phase: m[1], state: m[4] ?? "" };
+  const m = /^(?:phase (-?\d+) \(parity (\d)\) of )?(.+?)(?:: (.*?))?(?: \((\d+ [^()]*) like this one\))?$/.exec(note);
+  return { object: m[3], phase: m[1], state: m[4] ?? "", alike: m[5] ?? "" };
 }
 
 const named = (site) => `warp ${site.warp}`;
@@ -45,7 +45,7 @@ export function waitGraph(f) {
   return { waiters, objects, edges, back, others };
 }
 
-const boxWidth = 300, boxHeight = 58, gap = 22, middle = 210;
+const boxWidth = 300, boxHeight = 74, gap = 22, middle = 210;
 
 // Lines of a text that fit into a box.
 function wrapped(text, room) {
@@ -60,7 +60,7 @@ function wrapped(text, room) {
 const box = (x, y, title, notes, stroke) => svg("g", {},
   svg("rect", { x, y, width: boxWidth, height: boxHeight, rx: 8, fill: "var(--card)", stroke, "stroke-width": 1.5 }),
   svg("text", { x: x + 12, y: y + 19, "font-weight": 600, style: "font-weight:600" }, title.length > 44 ? title.slice(0, 43) + "…" : title),
-  notes.slice(0, 2).map((n, i) => svg("text", { x: x + 12, y: y + 35 + 15 * i, class: "soft" }, n.length > 48 ? n.slice(0, 47) + "…" : n)));
+  notes.slice(0, 3).map((n, i) => svg("text", { x: x + 12, y: y + 35 + 15 * i, class: "soft" }, n.length > 48 ? n.slice(0, 47) + "…" : n)));
 
 export function drawGraph(f) {
   const g = waitGraph(f), left = 10, right = left + boxWidth + middle;
@@ -77,9 +77,9 @@ export function drawGraph(f) {
       const a = [right, y(o) + 44], b = [left + boxWidth, y(w) + 44];
       return [curve(a, b, "var(--bad)", "6 4"), arrow(b[0], b[1], "var(--bad)", true)];
     }),
-    svg("text", { x: left + boxWidth + middle / 2, y: 12, "text-anchor": "middle", class: "soft" }, inCycle ? "waits for →   ← only this could signal" : "waits for →"),
+    svg("text", { x: left + boxWidth + middle / 2, y: 12, "text-anchor": "middle", class: "soft" }, inCycle ? "waits for →  ·  ← only this could signal" : "waits for →"),
     g.waiters.map((w, n) => box(left, y(n), `${named(w.site)}${w.site.role ? `, ${w.site.role}` : ""}`,
-      [`CTA (${w.site.cta}) ${placeText(placeOfSite(w.site))}`, w.site.occurrence ? `execution ${w.site.occurrence}` : ""], "var(--warn)")),
+      [`CTA (${w.site.cta}) ${placeText(placeOfSite(w.site))}`, w.site.occurrence ? `execution ${w.site.occurrence}` : "", awaited(f.notes[w.i]).alike].filter(Boolean), "var(--warn)")),
     g.objects.map((o, n) => box(right, y(n), o.name.replaceAll("`", ""), [o.phase === undefined ? "" : `phase ${o.phase}`, ...wrapped(o.state, 46)].filter(Boolean), inCycle ? "var(--bad)" : "var(--line)")),
     g.others.length ? box(right, y(g.objects.length), "could still signal", wrapped(g.others.join("; "), 46), "var(--line)") : null);
 }

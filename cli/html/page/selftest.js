@@ -1,5 +1,5 @@
 // #selftest: visits every view and writes what it found into the page, a line a check: "ok ..." or "FAILED ...".
-import { clock, findings, grouped, recorded, report, trace } from "./data.js";
+import { clock, findings, grouped, more, recorded, report, trace } from "./data.js";
 import { el } from "./dom.js";
 import { isWaitGraph, waitGraph } from "./graph.js";
 import { addressOf, holder, passesOf } from "./memory.js";
@@ -94,6 +94,15 @@ function checkMemory(check) {
   }
 }
 
+function checkErrors(check, section) {
+  const comparisons = [...(report.reference ?? []), ...(report.device_against_sim ?? [])].filter((c) => !c.bits_equal);
+  (more?.error_maps ?? []).forEach(({ output, map }, i) => {
+    const sum = (k) => map.cells.reduce((n, cell) => n + cell[k], 0), c = comparisons[i];
+    check(`differences of ${output}`, sum(0) === map.rows * map.columns && sum(1) === c.differing && sum(2) === c.outside_tolerance, `${sum(1)} of ${c.differing}`);
+    check(`differences of ${output}: the first mismatch`, section.textContent.includes(`at [${c.first.index}]: ${c.first.got}`));
+  });
+}
+
 function checkSweep(check, section) {
   if (!report.ranking?.length) return;
   const table = section.querySelector(".ranking"), first = (i) => table.tBodies[0].rows[0].cells[i].textContent;
@@ -121,6 +130,7 @@ export function runSelftest(sections, showView) {
     for (const name of ["timeline", "pipeline"]) if (sections.has(name)) { showView(name); checkTimeline(check, name, sections.get(name)); }
     if (sections.has("timeline")) { showView("timeline"); checkSearch(check, sections.get("timeline")); }
     checkMemory(check);
+    if (sections.has("errors")) checkErrors(check, sections.get("errors"));
     if (sections.has("sweep")) checkSweep(check, sections.get("sweep"));
     checkTheme(check);
   } catch (error) {
