@@ -18,7 +18,8 @@
 namespace palladion::cli {
 namespace {
 
-constexpr size_t most_tiles = 96, most_rectangles = 512;
+constexpr size_t most_tiles = 96, most_rectangles = 512, most_filled = 4096;
+constexpr uint32_t chunk_bytes = 16;
 constexpr size_t most_instructions = 50'000;  // that the page lists
 
 std::optional<isa::TensorMap> map_at(const sim::GlobalMemory& memory, uint64_t address) {
@@ -71,6 +72,20 @@ json::object accesses_json(uint32_t pc, const MemorySeen::Accesses& a) {
   return {{"pc", pc},         {"writes", a.writes}, {"warps", a.warps},
           {"extra", a.extra}, {"passes", a.passes}, {"fewest", a.fewest},
           {"bytes", a.bytes}, {"lanes", a.lanes},   {"offsets", array_of(a.offsets)}};
+}
+
+// Columns, one entry a chunk.
+json::object filled_json(const MemorySeen& seen) {
+  json::array chunks, pcs, warps, lanes, copied;
+  for (const auto& [chunk, f] : seen.filled) {
+    chunks.push_back(chunk);
+    pcs.push_back(f.pc);
+    warps.push_back(f.warp);
+    lanes.push_back(f.lane);
+    copied.push_back(f.copied ? 1 : 0);
+  }
+  return {{"chunks", std::move(chunks)}, {"pcs", std::move(pcs)},       {"warps", std::move(warps)},
+          {"lanes", std::move(lanes)},   {"copied", std::move(copied)}, {"whole", seen.filled_whole}};
 }
 
 // Which lane and register hold element (row, column) of columns 0 to 7; each further 8 columns are
@@ -176,11 +191,20 @@ void MemorySeen::take(const MemorySeen& other) {
     at->second.warps = mine.warps + theirs.warps;
     at->second.extra = mine.extra + theirs.extra;
   }
+  for (const auto& [chunk, by] : other.filled) fill(chunk, by);
+  filled_whole = filled_whole && other.filled_whole;
   for (const auto& [rectangle, count] : other.rectangles)
     if (rectangles.size() < most_rectangles || rectangles.contains(rectangle)) rectangles[rectangle] += count;
 }
 
-// The subscriber of a cluster. Tiles and tensor memory are its first CTA's.
+void MemorySeen::fill(uint32_t chunk, const Filled& by) {
+  if (filled.size() < most_filled)
+    filled.try_emplace(chunk, by);
+  else
+    filled_whole = filled_whole && filled.contains(chunk);
+}
+
+// The subscriber of a cluster. Tiles, what threads fill, and tensor memory are its first CTA's.
 class MemoryProbe::Cluster {
  public:
   explicit Cluster(const sim::RunView& run) : run_(run) {}
@@ -190,6 +214,11 @@ class MemoryProbe::Cluster {
     if (a.lanes == 0) return;
     const uint64_t first = a.addresses[std::countr_zero(a.lanes)];
     if (!sim::is_shared(sim::space_of(a.space, first))) return;
+    if (a.kind == sim::Access::Kind::write)
+      for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
+        const int lane = std::countr_zero(m);
+        fill(a.addresses[lane], a.size, a.origin, lane, false);
+      }
     const bool atomic = a.kind == sim::Access::Kind::atomic;
     const uint32_t passes = atomic ? sim::hardware::atomic_passes(a.addresses, a.lanes, a.size)
                                    : sim::hardware::shared_passes(a.addresses, a.lanes, a.size);
@@ -211,6 +240,7 @@ class MemoryProbe::Cluster {
   void on(const sim::AsyncIssue& e) {
     take_rectangle(e.writes, e.origin.pc, "written");
     take_rectangle(e.reads, e.origin.pc, "read");
+    if (e.family == isa::AsyncFamily::cp_async) take_copies(e);
     if (e.tensor_map == 0) return;
     const auto map = map_at(*run_.memory, e.tensor_map);
     if (!map || !is_plain(*map)) {
@@ -238,6 +268,24 @@ class MemoryProbe::Cluster {
   }
 
  private:
+  // Bytes of the first CTA's shared memory.
+  void fill(uint64_t address, uint32_t bytes, const sim::Origin& by, int lane, bool copied) {
+    const auto at = static_cast<uint32_t>(address);
+    if (at >> sim::cta_rank_shift != 0) return;
+    for (uint32_t chunk = at / chunk_bytes; chunk <= (at + bytes - 1) / chunk_bytes; ++chunk)
+      seen_.fill(chunk, {by.pc, by.warp, static_cast<uint32_t>(lane), copied});
+  }
+
+  // cp.async: a piece a lane, in the order of the lanes.
+  void take_copies(const sim::AsyncIssue& e) {
+    uint32_t m = e.origin.lanes;
+    for (const sim::Piece& p : e.writes) {
+      if (m == 0) return;
+      fill(p.address, p.bytes, e.origin, std::countr_zero(m), true);
+      m &= m - 1;
+    }
+  }
+
   void add(const MemorySeen::Rectangle& r) {
     if (seen_.rectangles.size() < most_rectangles || seen_.rectangles.contains(r)) ++seen_.rectangles[r];
   }
@@ -299,7 +347,8 @@ json::object MemoryProbe::json() const {
   return {{"instructions", instructions_},   {"objects", objects_},
           {"tiles", std::move(tiles)},       {"tiles_not_shown", seen_.other_tiles},
           {"accesses", std::move(accesses)}, {"tensor_memory", std::move(rectangles)},
-          {"fragments", fragments_},         {"operand_bits", operand_bits_}};
+          {"fragments", fragments_},         {"operand_bits", operand_bits_},
+          {"filled", filled_json(seen_)}};
 }
 
 }  // namespace palladion::cli

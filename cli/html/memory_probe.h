@@ -40,14 +40,22 @@ struct MemorySeen {
     std::string_view what;
     auto operator<=>(const Rectangle&) const = default;
   };
+  // 16 bytes of shared memory that threads fill: the lane that does so first.
+  struct Filled {
+    uint32_t pc = 0, warp = 0, lane = 0;
+    bool copied = false;  // by cp.async; else stored
+  };
   using TileKey = std::tuple<uint32_t, bool, std::string>;
 
   std::map<TileKey, Tile> tiles;
   uint64_t other_tiles = 0;  // copies whose layout is not shown: im2col, interleaved, packed elements
   std::map<uint32_t, Accesses> accesses;     // by pc
   std::map<Rectangle, uint64_t> rectangles;  // and how often
+  std::map<uint32_t, Filled> filled;         // by offset / 16
+  bool filled_whole = true;                  // false: there were more
 
   void take(const MemorySeen& other);
+  void fill(uint32_t chunk, const Filled& by);
 };
 
 class MemoryProbe final : public sim::Observer {
@@ -59,8 +67,8 @@ class MemoryProbe final : public sim::Observer {
   void observe(sim::ClusterState& cluster, sim::ClusterEvents& events) override;
   void retire(sim::ClusterState& cluster) override;
 
-  // {"instructions": by pc, "objects", "tiles", "accesses", "tensor_memory", "fragments"}; empty when nothing
-  // ran.
+  // {"instructions": by pc, "objects", "tiles", "accesses", "tensor_memory", "fragments", "filled"}; empty
+  // when nothing ran.
   json::object json() const;
 
  private:

@@ -5,6 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <cmath>
+#include <map>
 #include <regex>
 
 #include "cli/html/error_map.h"
@@ -97,6 +98,60 @@ TEST_F(Report, CountsTheBankConflictsOfTheClock) {
   EXPECT_EQ(extra, 3 * (31 + 1 + 31));
   EXPECT_EQ(extra,
             report.at("sim").at("clock").at("counters").at("smem_bank_conflicts").to_number<int64_t>());
+}
+
+// Each lane copies 16 bytes, the last one first in memory.
+constexpr const char* copies = R"(
+.version 8.5
+.target sm_90a
+.address_size 64
+.visible .entry copies(.param .u64 in) {
+  .reg .b32 %r<5>;
+  .reg .b64 %a<4>;
+  .shared .align 16 .b8 tile[512];
+  ld.param.u64 %a1, [in];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, tile;
+  sub.u32 %r3, 31, %r1;
+  shl.b32 %r3, %r3, 4;
+  add.u32 %r3, %r3, %r2;
+  mul.wide.u32 %a2, %r1, 16;
+  add.u64 %a3, %a1, %a2;
+  cp.async.cg.shared.global [%r3], [%a3], 16;
+  cp.async.wait_all;
+  ret;
+})";
+
+// By chunk of 16 bytes: the lane that fills it first, and whether cp.async did.
+std::map<int64_t, std::pair<int64_t, bool>> filled_of(const std::string& page) {
+  const auto recorded = boost::json::parse(data_of(page, "data-recorded"));
+  const auto& f = recorded.at("filled");
+  EXPECT_TRUE(f.at("whole").as_bool());
+  const auto column = [&](const char* name, size_t i) {
+    return f.at(name).as_array().at(i).to_number<int64_t>();
+  };
+  std::map<int64_t, std::pair<int64_t, bool>> out;
+  for (size_t i = 0; i < f.at("chunks").as_array().size(); ++i)
+    out[column("chunks", i)] = {column("lanes", i), column("copied", i) != 0};
+  return out;
+}
+
+TEST_F(Report, SaysWhichLaneFillsWhat) {
+  std::ofstream(file("conflicts.ptx")) << conflicts;
+  const auto stored =
+      filled_of(made("run --ptx " + file("conflicts.ptx") + " --grid 1 --block 32 --arg out:u32[32]"));
+  ASSERT_EQ(stored.size(), 32U + 16U - 2U);
+  const int64_t base = stored.begin()->first;
+  for (int64_t lane = 0; lane < 32; ++lane) EXPECT_EQ(stored.at(base + 8 * lane), std::pair(lane, false));
+  for (const int64_t chunk : {1, 2, 7, 9, 15})
+    EXPECT_EQ(stored.at(base + chunk), std::pair(2 * chunk, false));
+
+  std::ofstream(file("copies.ptx")) << copies;
+  const auto copied =
+      filled_of(made("run --ptx " + file("copies.ptx") + " --grid 1 --block 32 --arg in:u32[128]=iota"));
+  ASSERT_EQ(copied.size(), 32U);
+  for (int64_t lane = 0; lane < 32; ++lane)
+    EXPECT_EQ(copied.at(copied.begin()->first + 31 - lane), std::pair(lane, true));
 }
 
 TEST_F(Report, AWindowIsShownAndNamed) {

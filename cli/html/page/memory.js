@@ -168,6 +168,59 @@ function bankCard() {
   return card("Lanes and banks", el("div", { class: "row" }, choice), el("div", { class: "cells" }, canvas), legend([["var(--bad)", "another word of the same bank in the same pass"]]), note);
 }
 
+// ---- filled by threads -------------------------------------------------------------------------
+// Named arrays of which threads fill a part: {name, offset, bytes, chunks: indices into recorded.filled}.
+export function filledObjects() {
+  const f = recorded.filled, found = new Map();
+  f.chunks.forEach((chunk, i) => {
+    const o = objectAt(chunk * 16) ?? { name: "shared memory", offset: 0, bytes: 0 };
+    if (!found.has(o)) found.set(o, { name: o.name, offset: o.offset, bytes: o.bytes, chunks: [] });
+    found.get(o).chunks.push(i);
+  });
+  return [...found.values()];
+}
+
+function filledCard() {
+  const all = filledObjects(), f = recorded.filled;
+  if (!all.length) return null;
+  const choice = el("select", { "aria-label": "Array", onchange: () => open(all[choice.value]) }, all.map((o, i) => el("option", { value: i }, `${o.name}: ${grouped(o.chunks.length)} × 16 bytes`)));
+  const canvas = el("canvas", { role: "img", "aria-label": "Which lane fills which 16 bytes" }), note = el("p", { class: "note" }), w = 60, gutter = 54;
+  let o, base;
+  const place = (i) => f.chunks[i] - base / 16;
+  const draw = () => {
+    if (!o) return;
+    const lines = Math.max(...o.chunks.map((i) => place(i) >> 3)) + 1, g = sized(canvas, gutter + 8 * w, lines * cellHeight + 18);
+    g.font = "10.5px ui-monospace, 'DejaVu Sans Mono', monospace"; g.textBaseline = "middle"; g.fillStyle = color("soft");
+    for (let c = 0; c < 8; ++c) g.fillText(`b ${c * 4}-${c * 4 + 3}`, gutter + c * w + 2, 8);
+    for (let r = 0; r < lines; ++r) g.fillText(hex(base + r * 128), 0, 18 + r * cellHeight + cellHeight / 2);
+    for (const i of o.chunks) {
+      const x = gutter + (place(i) & 7) * w, y = 18 + (place(i) >> 3) * cellHeight;
+      g.fillStyle = hue(f.lanes[i], 32);
+      g.fillRect(x, y, w - 1, cellHeight - 1);
+      g.fillStyle = color("text");
+      g.fillText(`w${f.warps[i]} l${f.lanes[i]}`, x + 4, y + cellHeight / 2);
+    }
+  };
+  canvas.addEventListener("pointermove", (event) => {
+    const c = Math.floor((event.offsetX - gutter) / w), r = Math.floor((event.offsetY - 18) / cellHeight), i = c < 0 || c > 7 || r < 0 ? undefined : o.chunks.find((k) => place(k) === r * 8 + c);
+    if (i === undefined) return hideTooltip();
+    const q = instruction(f.pcs[i]);
+    showTooltip(event, el("b", {}, `bytes ${f.chunks[i] * 16 - o.offset} to ${f.chunks[i] * 16 - o.offset + 15} of ${o.name}`), `first ${f.copied[i] ? "copied by cp.async of" : "stored by"} warp ${f.warps[i]}, lane ${f.lanes[i]}\n${placeText(placeOf(q))} ${q?.text.slice(0, 70) ?? ""}`);
+  });
+  canvas.addEventListener("pointerleave", hideTooltip);
+  const open = (chosen) => {
+    o = chosen;
+    base = o.chunks.length ? f.chunks[o.chunks[0]] * 16 & ~127 : 0;
+    const pcs = [...new Set(o.chunks.map((i) => f.pcs[i]))].slice(0, 6);
+    note.replaceChildren("By ", ...pcs.flatMap((pc, k) => { const p = placeOf(instruction(pc)); return [k ? ", " : "", p ? el("button", { class: "link", type: "button", onclick: () => go("source", p) }, placeText(p)) : instruction(pc)?.text ?? ""]; }),
+      f.whole ? "." : ". Not all that threads fill is shown.");
+    draw();
+  };
+  onRedraw(draw);
+  open(all[0]);
+  return card("What threads fill: stores and cp.async", el("div", { class: "row" }, choice, el("span", { class: "label" }, "a colour a lane; w warp, l lane that fills 16 bytes first; lines of 128 bytes, 32 banks (b)")), el("div", { class: "cells" }, canvas), note);
+}
+
 // ---- tensor memory -----------------------------------------------------------------------------
 const rectangleColors = { allocated: "life", written: "tensor", read: "reading", "stored by threads": "filling", "loaded by threads": "copy" };
 
@@ -248,7 +301,7 @@ function fragmentCard() {
 
 export function showMemory(into) {
   if (!recorded) return false;
-  const wide = [tileCard(), tensorCard()].filter(Boolean), beside = [bankCard(), fragmentCard()].filter(Boolean);
+  const wide = [tileCard(), tensorCard()].filter(Boolean), beside = [filledCard(), bankCard(), fragmentCard()].filter(Boolean);
   into.append(...wide, beside.length ? el("div", { class: "two" }, beside) : "");
   return wide.length + beside.length > 0;
 }

@@ -2,7 +2,7 @@
 import { clock, findings, grouped, more, recorded, report, trace } from "./data.js";
 import { el } from "./dom.js";
 import { isWaitGraph, waitGraph } from "./graph.js";
-import { addressOf, holder, passesOf } from "./memory.js";
+import { addressOf, filledObjects, holder, passesOf } from "./memory.js";
 import { verdict } from "./summary.js";
 import { eventName, model } from "./tracks.js";
 
@@ -87,6 +87,10 @@ function checkMemory(check) {
   for (const t of recorded?.tiles ?? []) check(`addresses of a tile, swizzle ${t.swizzle}`, t.samples.every(([i, address]) => addressOf(t, i) === address));
   const plainAccesses = (recorded?.accesses ?? []).filter((a) => a.passes && !/atom|red/.test(recorded.instructions[a.pc][0]));
   check("passes of accesses", plainAccesses.every((a) => passesOf(a) === a.passes), JSON.stringify(plainAccesses.find((a) => passesOf(a) !== a.passes) ?? ""));
+  if (recorded?.filled) {
+    const f = recorded.filled, shown = filledObjects().reduce((n, o) => n + o.chunks.length, 0);
+    check("what threads fill", shown === f.chunks.length && f.lanes.every((l) => l < 32), `${shown} of ${f.chunks.length}`);
+  }
   for (const f of recorded?.fragments ?? []) {
     const held = new Set();
     for (let r = 0; r < f.rows; ++r) for (let c = 0; c < f.columns; ++c) { const h = holder(f, r, c); held.add(`${h.lane} ${h.register} ${h.part}`); }
