@@ -126,6 +126,15 @@ class File {
 
 // A regular file of the folder, not through a link. `bytes`: its size must be that; else it is at most
 // `most`.
+void check_size(const std::filesystem::path& path, const struct stat& status, std::optional<uint64_t> bytes,
+                uint64_t most) {
+  if (!S_ISREG(status.st_mode)) fail(fmt::format("{} is no regular file", path.string()));
+  const auto size = static_cast<uint64_t>(status.st_size);
+  if (bytes && size != *bytes)
+    fail(fmt::format("{} has {} bytes, the manifest says {}", path.string(), size, *bytes));
+  if (size > most) fail(fmt::format("{} has {} bytes, at most {} are read", path.string(), size, most));
+}
+
 std::vector<std::byte> read_file(const std::filesystem::path& folder, const std::string& name,
                                  std::optional<uint64_t> bytes, uint64_t most) {
   const std::filesystem::path path = folder / name;
@@ -133,11 +142,8 @@ std::vector<std::byte> read_file(const std::filesystem::path& folder, const std:
   struct stat status{};
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0)
     fail(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
-  if (!S_ISREG(status.st_mode)) fail(fmt::format("{} is no regular file", path.string()));
+  check_size(path, status, bytes, most);
   const auto size = static_cast<uint64_t>(status.st_size);
-  if (bytes && size != *bytes)
-    fail(fmt::format("{} has {} bytes, the manifest says {}", path.string(), size, *bytes));
-  if (size > most) fail(fmt::format("{} has {} bytes, at most {} are read", path.string(), size, most));
   std::vector<std::byte> out(size);
   for (size_t at = 0; at < size;) {
     const ssize_t n = ::read(file.get(), out.data() + at, size - at);
@@ -219,6 +225,26 @@ Result<Manifest> read_manifest(const std::filesystem::path& folder) {
   auto manifest = parse_manifest(*text);
   if (!manifest) return tl::unexpected(fmt::format("{}: {}", folder.string(), manifest.error()));
   return manifest;
+}
+
+Result<void> check_files(const std::filesystem::path& folder, const Manifest& manifest) {
+  try {
+    const auto check = [&](const Contents& c, uint64_t bytes) {
+      if (c.kind != Contents::Kind::file) return;
+      const std::filesystem::path path = folder / c.file;
+      struct stat status{};
+      if (::lstat(path.c_str(), &status) != 0)
+        fail(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
+      check_size(path, status, c.compressed != 0 ? c.compressed : bytes, ~uint64_t{0});
+    };
+    for (const Buffer& b : manifest.buffers)
+      for (const Contents* c : {&b.before, &b.after}) check(*c, b.bytes);
+    for (const TexelArray& a : manifest.arrays)
+      for (const Contents* c : {&a.before, &a.after}) check(*c, bytes_of(a));
+  } catch (Broken& e) {
+    return tl::unexpected(std::move(e.text));
+  }
+  return {};
 }
 
 Result<std::vector<std::byte>> read_contents(const std::filesystem::path& folder, const Contents& c,

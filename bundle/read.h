@@ -32,6 +32,9 @@ Result<Manifest> read_manifest(const std::filesystem::path& folder);
 // The same for the text of a manifest.
 Result<Manifest> parse_manifest(std::string_view text);
 
+// All files of contents are there and have the sizes that the manifest says: before memory is taken for any.
+Result<void> check_files(const std::filesystem::path& folder, const Manifest& manifest);
+
 // `bytes` of contents; checked against the checksum. Empty when they were not recorded (Kind::none). `same`
 // is the caller's matter.
 Result<std::vector<std::byte>> read_contents(const std::filesystem::path& folder, const Contents& contents,

@@ -9,10 +9,34 @@
 namespace palladion::bundle {
 namespace json_text {
 
+namespace {
+
+// Bytes of the character of UTF-8 at the start of `s`; 0: it is none.
+size_t bytes_of_character(std::string_view s) {
+  const auto byte = [&](size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0U; };
+  const unsigned first = byte(0), second = byte(1);
+  const size_t n = first >= 0xc2 && first < 0xe0   ? 2
+                   : first >= 0xe0 && first < 0xf0 ? 3
+                   : first >= 0xf0 && first < 0xf5 ? 4
+                                                   : 0;
+  for (size_t i = 1; i < n; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  const bool too_long = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  const bool no_character = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
+  return too_long || no_character ? 0 : n;
+}
+
+}  // namespace
+
+// UTF-8 stays as it is; other bytes stand for the characters of their numbers.
 std::string in_quotes(std::string_view s) {
   std::string out = "\"";
-  for (const char c : s) {
-    if (c == '"' || c == '\\') {
+  for (size_t i = 0; i < s.size(); ++i) {
+    const char c = s[i];
+    if (const size_t n = bytes_of_character(s.substr(i)); n != 0) {
+      out += s.substr(i, n);
+      i += n - 1;
+    } else if (c == '"' || c == '\\') {
       out += {'\\', c};
     } else if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) {
       char code[8];

@@ -124,10 +124,10 @@ void* nvjitlink_hook(void* library, const char* name) {
   };
 #define PLD_JIT_HOOK(call, before, after) \
   {#before #call #after, reinterpret_cast<void*>(&before##call##after), names##after},
-#define PLD_JIT_HOOKS(before, after)                                               \
-  PLD_JIT_HOOK(AddData, before, after)                                             \
-  PLD_JIT_HOOK(AddFile, before, after) PLD_JIT_HOOK(GetLinkedCubin, before, after) \
-      PLD_JIT_HOOK(Destroy, before, after)
+#define PLD_JIT_HOOKS(before, after)   \
+  PLD_JIT_HOOK(AddData, before, after) \
+  PLD_JIT_HOOK(AddFile, before, after) \
+  PLD_JIT_HOOK(GetLinkedCubin, before, after) PLD_JIT_HOOK(Destroy, before, after)
   static const Named all[] = {PLD_JIT_VERSIONS(PLD_JIT_HOOKS)};
   for (const Named& hook : all) {
     if (std::strcmp(hook.name, name) != 0) continue;

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #include "capture/recorder.h"
 
@@ -37,6 +38,9 @@ bool repeats(const std::byte* bytes, uint64_t size) {
 constexpr int level = 1;  // of zstd: the fastest that its frames are usually made with
 constexpr uint64_t compressed_from = uint64_t{64} << 10;  // bytes
 
+constexpr uint64_t threads_from = uint64_t{8} << 20;
+int threads() { return static_cast<int>(std::clamp(std::thread::hardware_concurrency() / 2, 1U, 8U)); }
+
 // A frame must save one byte in 16. Four samples tell whether it will, so that numbers without a pattern cost
 // little.
 bool shrinks(std::span<const std::byte> bytes) {
@@ -56,8 +60,12 @@ uint64_t compress(std::span<const std::byte> bytes, HostBytes& frame) {
   if (bytes.size() < compressed_from || !shrinks(bytes)) return 0;
   const uint64_t room = bytes.size() / 16 * 15;
   frame = host_bytes(room);
-  if (frame == nullptr) return 0;
-  const size_t got = ZSTD_compress(frame.get(), room, bytes.data(), bytes.size(), level);
+  const std::unique_ptr<ZSTD_CCtx, size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
+  if (frame == nullptr || context == nullptr) return 0;
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
+  // Threads are an option of zstd's build: without them it is one.
+  if (bytes.size() >= threads_from) ZSTD_CCtx_setParameter(context.get(), ZSTD_c_nbWorkers, threads());
+  const size_t got = ZSTD_compress2(context.get(), frame.get(), room, bytes.data(), bytes.size());
   return ZSTD_isError(got) != 0 ? 0 : got;
 }
 
@@ -77,16 +85,27 @@ void freed(DevicePointer base) {
   a.all.erase(base);
 }
 
-Range allocation_of(DevicePointer address, bool ask) {
+std::vector<Range> live_allocations() {
+  auto& a = allocations();
+  const std::lock_guard guard(a.lock);
+  std::vector<Range> out;
+  for (const auto& [base, bytes] : a.all) out.push_back({base, bytes});
+  return out;
+}
+
+bool read_device(DevicePointer from, void* to, uint64_t bytes) {
+  return Call<Status(void*, DevicePointer, size_t)>::to("cuMemcpyDtoH_v2", to, from, bytes) == success;
+}
+
+// Most of the values are no addresses: what lies below the first allocation or above the last needs no
+// search.
+Range Reached::allocation_of(DevicePointer address, bool ask) const {
   if (address < 0x10000 || address >> 57 != 0) return {};
-  {
-    auto& a = allocations();
-    const std::lock_guard guard(a.lock);
-    auto after = a.all.upper_bound(address);
-    if (after != a.all.begin()) {
-      --after;
-      if (address - after->first < after->second) return {after->first, after->second};
-    }
+  if (!allocations_.empty() && address >= allocations_.front().base &&
+      address < allocations_.back().base + allocations_.back().bytes) {
+    const auto after = std::ranges::upper_bound(allocations_, address, {}, &Range::base);
+    const Range& before = *(after - 1);
+    if (address - before.base < before.bytes) return before;
   }
   Range r;
   size_t bytes = 0;
@@ -95,10 +114,6 @@ Range allocation_of(DevicePointer address, bool ask) {
     return {};
   r.bytes = bytes;
   return r;
-}
-
-bool read_device(DevicePointer from, void* to, uint64_t bytes) {
-  return Call<Status(void*, DevicePointer, size_t)>::to("cuMemcpyDtoH_v2", to, from, bytes) == success;
 }
 
 void Reached::add_memory(DevicePointer address, bool ask) {

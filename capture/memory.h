@@ -19,9 +19,8 @@ struct Range {
 
 void allocated(DevicePointer base, uint64_t bytes);
 void freed(DevicePointer base);
-// The allocation that contains this address; 0 bytes: none is known. `ask`: the driver too, which costs a
-// call.
-Range allocation_of(DevicePointer address, bool ask);
+// Those that are there now, by ascending addresses.
+std::vector<Range> live_allocations();
 
 bool read_device(DevicePointer from, void* to, uint64_t bytes);
 
@@ -45,10 +44,14 @@ class Reached {
   uint64_t bytes() const;
 
  private:
+  // The allocation that contains this address; 0 bytes: none is known. `ask`: the driver too, which costs a
+  // call.
+  Range allocation_of(DevicePointer address, bool ask) const;
   void add_memory(DevicePointer address, bool ask);
   void add_object(uint64_t handle);
 
   std::vector<LiveObject> live_ = live_objects();
+  std::vector<Range> allocations_ = live_allocations();
 };
 
 // Copies all buffers into the folder, before or after the launch. False: the device or the disk failed.

@@ -90,13 +90,16 @@ void take_view(bundle::Object& o, const cuda::ResourceViewDescriptor& d, const b
   const uint64_t bytes = bundle::bytes_of(array.texel);
   if (d.format != 0 && (!texel || bundle::bytes_of(*texel) != bytes))
     return refuse(o, "a view of block-compressed texels is not modelled");
+  // The driver takes a last level beyond the array's, and layers beyond them, of which a texture reads zeros.
+  if (array.layered && (d.first_layer > d.last_layer || d.last_layer >= array.size[2]))
+    return refuse(o, "a view of layers that the array does not have is not modelled");
   o.has_view = true;
   o.view.other_texel = texel.has_value();
   if (texel) o.view.texel = *texel;
   o.view.first_level = d.first_level;
-  o.view.last_level = d.last_level;
-  o.view.first_layer = d.first_layer;
-  o.view.last_layer = d.last_layer;
+  o.view.last_level = std::min(d.last_level, array.levels - 1);
+  o.view.first_layer = array.layered ? d.first_layer : 0;
+  o.view.last_layer = array.layered ? d.last_layer : 0;
 }
 
 bool descriptor_of(Handle array, cuda::Array3DDescriptor& d) {

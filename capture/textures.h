@@ -1,7 +1,7 @@
 #pragma once
 // Texture and surface objects: which are there, what they are, and the CUDA arrays below them. The driver is
-// asked for descriptors when a launch is recorded; views are those that the program gave, because drivers
-// (580) answer with an empty view where there is none.
+// asked for descriptors when a launch is recorded; views are those that the program gave: of a texture
+// without one driver 580 answers with success, and leaves the descriptor as it was.
 #include <optional>
 #include <string>
 #include <vector>

@@ -70,23 +70,28 @@ std::optional<sim::TexelFormat> view_format(uint32_t format) {
   return texel_format(formats[(format - 1) / 3], 1U << (format - 1) % 3);
 }
 
-// The part of an image, and the type of its texels, that a view chooses.
+// The part of an image, and the type of its texels, that a view chooses. Its size is that of the image's
+// first level, whichever levels it chooses; the last level may lie beyond the image's (measured, driver 580).
 Status look_at(sim::Image& image, const ResourceViewDescriptor& v) {
+  using enum isa::Geometry;
+  const isa::Geometry g = image.geometry;
+  const sim::ImageLevel whole = image.levels.front();
+  const bool slices = g == a1d || g == a2d || g == cube || g == acube;
   if (v.format > 24) return unsupported("resource views of compressed formats");
   if (v.format != 0) {
     const auto format = view_format(v.format);
     if (!format || format->bytes() != image.format.bytes()) return invalid_value;
     image.format = *format;
   }
-  if (v.first_level > v.last_level || v.last_level >= image.levels.size()) return invalid_value;
-  image.levels = {image.levels.begin() + v.first_level, image.levels.begin() + v.last_level + 1};
-  const sim::ImageLevel& first = image.levels.front();
-  if (v.width != first.width || (v.height != 0 ? v.height : 1) != first.height) return invalid_value;
-  using enum isa::Geometry;
-  const isa::Geometry g = image.geometry;
-  if (g != a1d && g != a2d && g != cube && g != acube) return success;
-  if (v.first_layer == 0 && v.last_layer == 0) return success;
-  if (v.first_layer > v.last_layer || v.last_layer >= first.depth) return invalid_value;
+  if (v.width != whole.width || (v.height != 0 ? v.height : 1) != whole.height) return invalid_value;
+  if ((slices || g == d3 || v.depth > 1) && v.depth != whole.depth) return invalid_value;
+  if (v.first_level > v.last_level || v.first_level >= image.levels.size()) return invalid_value;
+  const auto end = std::min<size_t>(v.last_level + size_t{1}, image.levels.size());
+  image.levels = {image.levels.begin() + v.first_level, image.levels.begin() + static_cast<ptrdiff_t>(end)};
+  if (g != a1d && g != a2d && g != acube) return success;
+  if (v.first_layer > v.last_layer) return invalid_value;
+  if (v.last_layer >= whole.depth)
+    return unsupported("resource views of layers that the array does not have");
   for (sim::ImageLevel& level : image.levels) {
     level.address += v.first_layer * level.slice;
     level.depth = v.last_layer - v.first_layer + 1;

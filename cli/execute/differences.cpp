@@ -7,6 +7,7 @@
 
 #include "cli/execute/contraction_note.h"
 #include "cli/execute/execute.h"
+#include "cli/execute/heap_note.h"
 #include "cli/support/interrupt.h"
 
 namespace palladion::cli {
@@ -107,6 +108,7 @@ void explain_differences(const Subject& subject, Report& report, const Options& 
   if (!subject.recorded || !report.sim || !report.sim->result.completed) return;
   std::vector<Differing> differing = differing_buffers(subject, report);
   if (differing.empty()) return;
+  for (const Differing& d : differing) d.comparison->note += heap_note(subject, *d.got, *d.wanted);
   const uint64_t schedules = run_other_schedules(subject, report, options, differing);
   if (schedules != 0)
     for (const Differing& d : differing) d.comparison->note += text_of(d, schedules);

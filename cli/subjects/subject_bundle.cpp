@@ -167,6 +167,7 @@ Outcome<void> take_bundle(Subject& subject, const Options& options) {
   job.programmatic_serialization = m.programmatic_serialization;
   job.recorded = m.complete && m.result == 0;
   if (const auto taken = take_parameters(subject, *entry, m.parameters); !taken) return taken;
+  if (const auto whole = bundle::check_files(options.kernel, m); !whole) return user_error(whole.error());
   double bytes = 0;
   for (const bundle::Buffer& b : m.buffers) bytes += 3 * static_cast<double>(b.bytes);
   for (const bundle::TexelArray& a : m.arrays) bytes += 3 * static_cast<double>(bundle::bytes_of(a));

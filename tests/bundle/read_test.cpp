@@ -211,6 +211,20 @@ TEST_F(BundleFolder, RefusesFilesThatAreNotWhatTheManifestSays) {
   EXPECT_THAT(read_contents(folder(), x, 4096).error(), HasSubstr("is no regular file"));
 }
 
+// Before memory is taken for any: a large buffer of a constant costs nothing when another's file is wrong.
+TEST_F(BundleFolder, FilesAreCheckedBeforeContentsAreRead) {
+  testing::Axpy a;
+  a.write_to(folder());
+  EXPECT_TRUE(check_files(folder(), a.manifest));
+  a.manifest.buffers.push_back({.name = "large", .address = 0x1'0000'0000, .bytes = uint64_t{1} << 40});
+  a.manifest.buffers.back().before = {.kind = Contents::Kind::repeated, .file = {}, .value = 1};
+  EXPECT_TRUE(check_files(folder(), a.manifest));
+  a.manifest.buffers.back().after = {.kind = Contents::Kind::file, .file = "x"};
+  EXPECT_THAT(check_files(folder(), a.manifest).error(), HasSubstr("the manifest says 1099511627776"));
+  a.manifest.buffers.back().after.file = "nowhere";
+  EXPECT_THAT(check_files(folder(), a.manifest).error(), HasSubstr("cannot read"));
+}
+
 std::vector<std::byte> zstd_frame(std::span<const std::byte> bytes) {
   std::vector<std::byte> frame(ZSTD_compressBound(bytes.size()));
   frame.resize(ZSTD_compress(frame.data(), frame.size(), bytes.data(), bytes.size(), 1));

@@ -137,6 +137,7 @@ TEST_F(Capture, LaunchesIntoAGraphAreNoLaunchesYet) {
 TEST(BundleText, EscapesAndKeepsEveryBit) {
   palladion::bundle::Manifest m;
   m.entry = "a\"b\\c\n\xff";
+  m.program = "/tmp/\xc3\xa4\xe2\x82\xac";  // UTF-8
   m.parameters = {0x00, 0xff, 0x10};
   m.buffers.push_back({.name = "b",
                        .address = 0xffff'ffff'ffff'fff0,
@@ -145,6 +146,7 @@ TEST(BundleText, EscapesAndKeepsEveryBit) {
                        .after = {}});
   const json::value v = json::parse(palladion::bundle::text(m));
   EXPECT_THAT(std::string(v.at("entry").as_string()), HasSubstr("a\"b\\c\n"));
+  EXPECT_EQ(v.at("program"), "/tmp/\xc3\xa4\xe2\x82\xac");
   EXPECT_EQ(v.at("parameters"), "00ff10");
   EXPECT_EQ(v.at("buffers").at(0).at("address"), "0xfffffffffffffff0");
   EXPECT_EQ(v.at("buffers").at(0).at("before").at("repeated"), "0xffffffffffffffff");

@@ -164,6 +164,36 @@ WAIT:
   expect_equal(folder_, m, ptx);
 }
 
+// Where a launch leaves addresses of the device's heap, compare says so.
+TEST_F(CaptureCommand, AddressesOfTheHeapAreNamedWhereTheyDiffer) {
+  const std::string ptx = R"(.version 8.0
+.target sm_90
+.address_size 64
+.extern .func (.param .b64 r) malloc(.param .b64 n);
+.visible .entry k(.param .u64 p) {
+  .reg .b64 %d<4>;
+  mov.u64 %d1, 16;
+  { .param .b64 n; .param .b64 r; st.param.b64 [n], %d1; call.uni (r), malloc, (n); ld.param.b64 %d2, [r]; }
+  ld.param.u64 %d3, [p];
+  st.global.u64 [%d3], %d2;
+  ret;
+}
+)";
+  palladion::bundle::Manifest m = bundle_of(ptx);
+  m.grid = m.block = {1, 1, 1};
+  m.parameters.assign(8, 0);
+  m.parameters[5] = 0x7f;
+  m.buffers[0].after.value = 0x205b68620;
+  fs::create_directories(folder_ / "one");
+  std::ofstream(folder_ / "one/kernel.ptx") << ptx;
+  std::ofstream(folder_ / "one/bundle.json") << palladion::bundle::text(m);
+  const std::string log = (folder_ / "log").string();
+  const int status =
+      std::system((PLD_PALLADION " compare " + (folder_ / "one").string() + " >" + log + " 2>&1").c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_THAT(contents_of(log), HasSubstr("may all be addresses of blocks of the heap"));
+}
+
 TEST(Cubin, LengthsThatLieFindNothing) {
   std::string elf = "\177ELF\2" + std::string(59, '\377');
   for (size_t n = 0; n <= elf.size(); ++n) EXPECT_TRUE(cli::section_of(elf.substr(0, n), ".text.k").empty());

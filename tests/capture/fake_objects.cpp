@@ -100,8 +100,8 @@ Status cuTexObjectGetResourceDesc(abi::ResourceDescriptor* r, uint64_t object) {
 Status cuTexObjectGetTextureDesc(abi::TextureDescriptor* t, uint64_t object) {
   return *t = textures.at(object).texture, 0;
 }
-// As driver 580: an empty view where the program gave none.
-Status cuTexObjectGetResourceViewDesc(abi::ResourceViewDescriptor* v, uint64_t) { return *v = {}, 0; }
+// As driver 580 where the program gave no view: success, and the descriptor stays as it was.
+Status cuTexObjectGetResourceViewDesc(abi::ResourceViewDescriptor*, uint64_t) { return 0; }
 Status cuSurfObjectCreate(uint64_t* object, const abi::ResourceDescriptor* r) {
   surfaces[next_handle] = {*r, {}};
   return *object = next_handle++, 0;

@@ -159,6 +159,46 @@ TEST_F(Textures, layers_and_faces_are_slices) {
   EXPECT_EQ(face[0].x, 21.5F);  // the middle of the face -z: texels 20 to 23
 }
 
+// As driver 580 on an H100.
+TEST_F(Textures, a_view_has_the_arrays_size_and_chooses_levels_and_layers) {
+  void* const layered = array(4, 2, 5, format_f32, 1, array_layered);
+  upload(layered, counting(40), 4, 2, 5);
+  const auto view = [&](void* of, uint32_t type, const ResourceViewDescriptor& v, uint64_t& out) {
+    const ResourceDescriptor r = resource(of, type);
+    const TextureDescriptor t = sampling();
+    return call("cuTexObjectCreate", &out, &r, &t, &v);
+  };
+  const auto layer = [&](uint64_t object, int n) {
+    return read(float_reader("mov.s32 %r8, " + std::to_string(n) +
+                             ";\n  tex.a2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [%rd1, {%r8, %f1, %f2, %f2}];"),
+                object, 1, 1)[0]
+        .x;
+  };
+  uint64_t object = 0;
+  ResourceViewDescriptor v{0, 4, 2, 0, 0, 0, 1, 2, {}};
+  EXPECT_EQ(view(layered, resource_array, v, object), invalid_value) << "the depth is 5";
+  v.depth = 5;
+  ASSERT_EQ(view(layered, resource_array, v, object), success);
+  EXPECT_EQ(layer(object, 0), 8);
+  EXPECT_EQ(layer(object, 4), 16);
+  EXPECT_EQ(layer(object, -1), 16);
+  v.first_layer = v.last_layer = 0;
+  ASSERT_EQ(view(layered, resource_array, v, object), success);
+  EXPECT_EQ(layer(object, 3), 0);
+
+  const Array3DDescriptor d{8, 8, 0, format_f32, 1, 0};
+  void *m = nullptr, *level = nullptr;
+  ASSERT_EQ(call("cuMipmappedArrayCreate", &m, &d, 3U), success);
+  ASSERT_EQ(call("cuMipmappedArrayGetLevel", &level, m, 1U), success);
+  upload(level, std::vector<float>(16, 7.0F), 4, 4, 1);
+  ResourceViewDescriptor levels{0, 4, 4, 0, 1, 5, 0, 0, {}};
+  EXPECT_EQ(view(m, resource_mipmapped, levels, object), invalid_value)
+      << "the size is that of the first level";
+  levels.width = levels.height = 8;
+  ASSERT_EQ(view(m, resource_mipmapped, levels, object), success);
+  EXPECT_EQ(read(float_reader(at_2d), object, 1, 1)[0].x, 7);
+}
+
 TEST_F(Textures, a_box_of_a_3d_array_is_copied_both_ways) {
   void* const a = array(4, 3, 2, format_f32, 1, 0);
   upload(a, std::vector<float>(24, 9.0F), 4, 3, 2);
