@@ -108,7 +108,13 @@ void explain_differences(const Subject& subject, Report& report, const Options& 
   if (!subject.recorded || !report.sim || !report.sim->result.completed) return;
   std::vector<Differing> differing = differing_buffers(subject, report);
   if (differing.empty()) return;
-  for (const Differing& d : differing) d.comparison->note += heap_note(subject, *d.got, *d.wanted);
+  // What is explained by the heap needs no other schedule.
+  std::erase_if(differing, [&](const Differing& d) {
+    const std::string note = heap_note(subject, *d.got, *d.wanted);
+    d.comparison->note += note;
+    return !note.empty();
+  });
+  if (differing.empty()) return;
   const uint64_t schedules = run_other_schedules(subject, report, options, differing);
   if (schedules != 0)
     for (const Differing& d : differing) d.comparison->note += text_of(d, schedules);
