@@ -1,0 +1,94 @@
+// Conversions of addresses between spaces, and questions about them.
+#include <fmt/format.h>
+
+#include "sim/machine/exec/handlers.h"
+
+namespace palladion::sim {
+
+namespace {
+uint64_t window_of(const Exec& x, isa::Space space, bool kernel_params) {
+  switch (space) {
+    case isa::Space::shared_cta:
+    case isa::Space::shared_cluster:
+      return shared_window;
+    case isa::Space::local:
+      return local_window;
+    case isa::Space::param:
+      return kernel_params ? x.launch.param_base : local_window;
+    default:
+      return 0;
+  }
+}
+
+void write_integer(const Exec& x, const DecodedOperand& d, int lane, uint64_t v) {
+  if (d.width == 64)
+    x.lanes<uint64_t>(d)[lane] = v;
+  else
+    x.lanes<uint32_t>(d)[lane] = static_cast<uint32_t>(v);
+}
+}  // namespace
+
+Step exec_convert_address(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::ConvertAddress>(op);
+  const DecodedOperand &d = op.operands[e.dst], &s = op.operands[e.src];
+  const uint64_t window = window_of(x, e.space, x.program.module->functions[op.function].entry);
+  if (d.width == 64 && s.width == 64 && x.active == ~0U) {
+    const auto* from = x.lanes<uint64_t>(s);
+    auto* to = x.lanes<uint64_t>(d);
+    const uint64_t add = e.to_generic ? window : 0 - window;
+    for (int i = 0; i < 32; ++i) to[i] = from[i] + add;
+    return Step::next;
+  }
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const uint64_t a = x.lane_value(s, i);
+    write_integer(x, d, i, e.to_generic ? a + window : a - window);
+  }
+  return Step::next;
+}
+
+Step exec_is_space(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::IsSpace>(op);
+  uint32_t yes = 0;
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const uint64_t a = x.lane_value(op.operands[e.address], i);
+    const isa::Space s = space_of(a);
+    bool is = s == e.space;
+    if (e.space == isa::Space::shared_cta)
+      is = s == isa::Space::shared_cluster && static_cast<uint32_t>(a) >> cta_rank_shift == x.cta->rank;
+    if (e.space == isa::Space::const_) is = false;
+    if (e.space == isa::Space::param)
+      is = s == isa::Space::global && a - x.launch.param_base < x.launch.params.size();
+    yes |= static_cast<uint32_t>(is) << i;
+  }
+  uint32_t& d = x.predicate(op.operands[e.dst]);
+  d = (d & ~x.active) | yes;
+  return Step::next;
+}
+
+Step exec_map_shared(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::MapShared>(op);
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const uint64_t a = x.lane_value(op.operands[e.address], i), rank = x.lane_value(op.operands[e.rank], i);
+    if (rank >= x.cluster.ctas.size())
+      return x.fault("PLD3025",
+                     fmt::format("mapa to CTA rank {} in a cluster of {}", rank, x.cluster.ctas.size()));
+    const uint64_t mapped = (a & shared_offset_mask) | rank << cta_rank_shift;
+    write_integer(x, op.operands[e.dst], i, e.generic ? shared_window + mapped : mapped);
+  }
+  return Step::next;
+}
+
+Step exec_get_cta_rank(Exec& x, const MicroOp& op) {
+  const auto& e = effect<isa::GetCtaRank>(op);
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const auto a = static_cast<uint32_t>(x.lane_value(op.operands[e.address], i));
+    write_integer(x, op.operands[e.dst], i, a >> cta_rank_shift);
+  }
+  return Step::next;
+}
+
+}  // namespace palladion::sim
