@@ -73,7 +73,7 @@ void Loops::find_loops() {
         in[b] = true;
         for (const uint32_t p : cfg_.blocks[b].predecessors) work.push_back(p);
       }
-      loops_.push_back(std::move(in));
+      loops_.push_back({head, std::move(in)});
     }
   }
 }
@@ -85,11 +85,12 @@ bool Loops::dominates(uint32_t by, uint32_t b) const {
 }
 
 bool Loops::stays(uint32_t a, uint32_t b) const {
-  return std::ranges::none_of(loops_, [&](const std::vector<bool>& in) { return in[a] && !in[b]; });
+  return std::ranges::none_of(loops_, [&](const Loop& l) { return l.blocks[a] && !l.blocks[b]; });
 }
 
-bool Loops::share(uint32_t a, uint32_t b) const {
-  return std::ranges::any_of(loops_, [&](const std::vector<bool>& in) { return in[a] && in[b]; });
+bool Loops::share(uint32_t a, uint32_t b, const std::vector<bool>& but) const {
+  return std::ranges::any_of(loops_,
+                             [&](const Loop& l) { return !but[l.head] && l.blocks[a] && l.blocks[b]; });
 }
 
 }  // namespace palladion::sim

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "sim/program/program.h"
 #include "tests/sim/ptx_runner.h"
 
 namespace palladion::sim {
@@ -257,6 +258,23 @@ TEST(Contraction, PairsOfF32AreContractedWhateverTheySay) {
   EXPECT_GT(telling, 0);
   EXPECT_EQ(run_pair("mul", "add.rz", true),
             std::bit_cast<uint32_t>(toward_zero(static_cast<float>(v(a) * v(b)) + v(addend()))));
+}
+
+// The product of one pass and the sum of the next: ptxas contracts some, if it unrolls the loop.
+TEST(Contraction, SumsOfALaterPassAreCounted) {
+  const auto count = [](const std::string& pragma) {
+    const auto module = isa::parse(ptx(
+        ".visible .entry k(.param .u64 p) {\n.reg .f32 %f<4>; .reg .b64 %rd<1>; .reg .b32 %r<1>; .reg .pred "
+        "%p<1>;\nld.param.u64 %rd0, [p];\nld.global.f32 %f0, [%rd0];\nmov.f32 %f1, %f0; mov.f32 %f2, %f0; "
+        "mov.u32 %r0, 0;\nL:\n" +
+        pragma +
+        "add.f32 %f1, %f1, %f2;\nld.global.f32 %f3, [%rd0+4];\nmul.f32 %f2, %f0, %f3;\nadd.u32 %r0, %r0, 1;\n"
+        "setp.lt.u32 %p0, %r0, 100;\n@%p0 bra L;\nst.global.f32 [%rd0], %f1;\nret;\n}\n"));
+    const auto program = decode(*module, *module->find_entry("k"), isa::default_arch(), {});
+    return (*program)->sums_across_passes;
+  };
+  EXPECT_EQ(count(""), 1U);
+  EXPECT_EQ(count(".pragma \"nounroll\";\n"), 0U) << "ptxas does not unroll it";
 }
 
 }  // namespace

@@ -17,6 +17,9 @@ uint32_t sums_across_passes(const Program& program, const isa::Function& functio
     if (is_copy(in) || is_negation(in) || is_product(in, *program.code[start + i].effect))
       writers[in.operands[0].id].push_back(i);
   }
+  std::vector<bool> stays(cfg.blocks.size(), false);  // ptxas does not unroll the loop with this head
+  for (const isa::Pragma& p : function.body_pragmas)
+    if (p.text == "nounroll" && p.before < function.body.size()) stays[cfg.block_of[p.before]] = true;
   // The sum reads, perhaps through copies, what a product of its loop writes further down.
   const auto reads_earlier_pass = [&](uint32_t sum, const Operand& o) {
     if (!o.is(Operand::Kind::reg)) return false;
@@ -31,7 +34,7 @@ uint32_t sums_across_passes(const Program& program, const isa::Function& functio
         if (is_copy(in) || is_negation(in)) {
           work.push_back(in.operands[1].id);
         } else if (i > sum && type_of(in) == type_of(function.body[sum]) &&
-                   loops.share(cfg.block_of[i], cfg.block_of[sum])) {
+                   loops.share(cfg.block_of[i], cfg.block_of[sum], stays)) {
           return true;
         }
       }
