@@ -90,8 +90,9 @@ uint64_t run_other_schedules(const Subject& subject, const Report& report, const
   for (const Array& a : report.sim->outputs) work += a.bytes.size() / word_bytes;
   uint64_t schedules = 0;
   for (uint64_t n = 1; n <= std::clamp<uint64_t>(most_work / work, 1, most_schedules); ++n) {
-    const auto conditions =
-        sim::check::conditions_named(fmt::format("seeded:{},order=random:{},lanes={}", n, n, n));
+    // CTAs one after the other, too: atomics of resident ones meet round by round.
+    const auto conditions = sim::check::conditions_named(
+        fmt::format("seeded:{},order=random:{},lanes={}{}", n, n, n, n % 2 == 0 ? ",resident=1" : ""));
     Job job = subject.job;
     const MachineRun run = run_on_machine(subject, job, unchecked, *conditions);
     if (interrupted()) break;
