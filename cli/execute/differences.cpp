@@ -16,7 +16,7 @@ namespace {
 // Floats are 4 bytes or less; of a word that differs another byte may vary than the one that differs.
 constexpr size_t word_bytes = 4;
 constexpr uint64_t most_schedules = 32;
-constexpr uint64_t most_work = 16'000'000;  // warp instructions and words of buffers, of all replays
+constexpr uint64_t most_work = 32'000'000;  // warp instructions and words of buffers, of all replays
 
 // Words of one buffer whose bits are not the device's.
 struct Differing {
@@ -71,10 +71,13 @@ void look(Differing& d, const Array& other) {
 std::string text_of(const Differing& d, uint64_t schedules) {
   const size_t varies = d.varying();
   const auto as_device = std::ranges::count(d.as_device, true);
+  const size_t others = d.at.size() - varies;
   const std::string what =
-      varies == d.at.size() ? "the order of threads decides them, see `check`"
-      : varies == 0         ? "the order of threads does not explain them"
-                    : fmt::format("the order of threads does not explain the other {}", d.at.size() - varies);
+      others == 0 ? "the order of threads decides them, see `check`"
+      : varies == 0
+          ? "no order that was tried explains them"
+          : fmt::format("the order of threads decides those; none that was tried explains the other {}",
+                        others);
   return fmt::format(
       "\nwords of 4 bytes that differ: {}; under {} other schedule{} {} vary and {} get the device's bits: "
       "{}",

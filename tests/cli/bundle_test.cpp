@@ -94,7 +94,7 @@ TEST_F(BundleProgram, TellsWhetherTheOrderOfThreadsExplainsADifference) {
   after[5] = 11.5;
   set_after(a, after);
   EXPECT_THAT(run_on("compare", a).out,
-              HasSubstr("0 vary and 0 get the device's bits: the order of threads does not explain them"));
+              HasSubstr("0 vary and 0 get the device's bits: no order that was tried explains them"));
 }
 
 class BundleWithToolkit : public BundleProgram {
