@@ -100,6 +100,9 @@ std::string answer_text(const SumsOfPtxas& s) {
 }
 
 std::string ask(const Subject& subject, const sim::Program& program) {
+  for (const char* tool : {"ptxas", "nvdisasm"})
+    if (!find_tool(tool))
+      return fmt::format("ptxas was not asked: there is no {} in CUDA_HOME or on PATH", tool);
   const std::string ptx = ptx_of(subject.job);
   if (ptx.size() > longest_ptx) return "ptxas was not asked: the PTX is longer than 1 MiB";
   const auto code = ask_machine_code(ptx, subject.arch->ptx_target);

@@ -244,21 +244,24 @@ Effect set(const Instruction& i, const DecodeContext&) {
 std::vector<OpDef> arithmetic() {
   return {
       OpDef{"add",
-            "d = a + b. Without a rounding ptxas may fuse it into an fma (--fmad). Floating Point: add.",
+            "d = a + b. Without a rounding ptxas may fuse it into an fma (--fmad), f32x2 with one, too. "
+            "Floating Point: add.",
             {"add{.rnd:%rnd}{.ftz}{.sat}.type:f32 =d:type, a:type, b:type",
              "add{.rnd:%rnd}.type:f64 =d:type, a:type, b:type"},
             fma_pipe,
             rounded<Add, 2, true>,
             Operation::add},
       OpDef{"sub",
-            "d = a - b. Without a rounding ptxas may fuse it into an fma (--fmad). Floating Point: sub.",
+            "d = a - b. Without a rounding ptxas may fuse it into an fma (--fmad), f32x2 with one, too. "
+            "Floating Point: sub.",
             {"sub{.rnd:%rnd}{.ftz}{.sat}.type:f32 =d:type, a:type, b:type",
              "sub{.rnd:%rnd}.type:f64 =d:type, a:type, b:type"},
             fma_pipe,
             rounded<Sub, 2, true>,
             Operation::subtract},
       OpDef{"mul",
-            "d = a * b. Without a rounding ptxas may fuse it into an fma (--fmad). Floating Point: mul.",
+            "d = a * b. Without a rounding ptxas may fuse it into an fma (--fmad), f32x2 with one, too. "
+            "Floating Point: mul.",
             {"mul{.rnd:%rnd}{.ftz}{.sat}.type:f32 =d:type, a:type, b:type",
              "mul{.rnd:%rnd}.type:f64 =d:type, a:type, b:type"},
             fma_pipe,
