@@ -153,10 +153,10 @@ def verdict(p, code, out):
     if code == 0 and FAILED.search(out):
         return 'fails', last_line(out, FAILED.pattern)[:160]
     if code == 0:
-        return ('verifies nothing' if 'nothing' in p.settings else 'passes'), note
+        return ('verifies nothing' if 'nothing' in p.settings else 'passes'), ''
     if missing:
-        return 'unsupported', '; '.join(missing)[:160]
-    return 'fails', f'exit code {code}: ' + last_line(out, r'(?i)error|fail|PLD\d{4}|unsupported|what')[:160]
+        return 'unsupported', note or '; '.join(missing)[:160]
+    return 'fails', note or f'exit code {code}: ' + last_line(out, r'(?i)error|fail|PLD\d{4}|unsupported|what')[:160]
 
 
 def run(p, home, palladion, threads, limit):
