@@ -98,6 +98,12 @@ std::string missing_edge(const ClusterContext& x, const Case& c) {
                      at_line(x, pc));
 }
 
+std::string missing_scope(const Case& c) {
+  if ((c.then.flags & Record::strong) != 0 && c.later.strong)
+    return "the scope of one of the two does not include the other one's CTA: they are not morally strong";
+  return "the flag between the two was released or acquired at a scope that does not include the other CTA";
+}
+
 }  // namespace
 
 void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
@@ -171,7 +177,8 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   f.object = later.shared ? shared_name(context_.run, context_.cluster,
                                         static_cast<uint32_t>(conflict.address), conflict.bytes)
                           : global_name(context_.run, conflict.address, conflict.bytes);
-  f.missing = missing_edge(context_, c);
+  const bool scope = code == Code(6004) && conflict.relation == Relation::unordered;
+  f.missing = scope ? missing_scope(c) : missing_edge(context_, c);
   if (verdict) f.notes.push_back(verdict->text);
   if (code == Code(4406) && c.then_is_wgmma())
     f.notes.emplace_back(

@@ -135,7 +135,7 @@ void MbarrierLedger::signal(const MbarrierEvent& e) {
   const uint32_t nth =
       async ? land(*b, e, inside) : p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc);
   if (!async) use(*b, origin);
-  if (!async) acts_[p_.causality.index(origin)] = true;
+  if (!async) note_act(p_.causality.index(origin));
   if (e.action == isa::MbarrierAction::arrive) check_overrun(*b, origin, nth, async);
   check_special_forms(*b, e);
   if (!async) judge_forced(*b, origin);
@@ -211,7 +211,7 @@ void MbarrierLedger::complete(MbarrierObject& b) {
 
 void MbarrierLedger::on(const AsyncIssue& e) {
   const Origin& origin = e.origin;
-  acts_[p_.causality.index(origin)] = true;
+  note_act(p_.causality.index(origin));
   uint32_t inside = 0;
   for (const Piece& piece : e.reads) inside += piece.bytes;
   for (const Piece& piece : e.writes)
@@ -280,11 +280,12 @@ void MbarrierLedger::wait(const MbarrierEvent& e) {
             .phase = e.succeeded ? b->number - 1 : b->number,
             .ignored = !result_used(origin.pc),
             .by_state = !e.parity_known,
-            .repeated = e.succeeded && u.observed == b->number - 1,
+            .repeated = e.succeeded && u.observed == b->number - 1 && (u.observed_lanes & e.lanes) != 0,
             .pc = origin.pc,
             .nth = p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc)};
   if (!e.succeeded) return;
   observe(*b, origin);
+  u.observed_lanes = e.lanes | (u.observed == b->number - 1 ? u.observed_lanes : 0);
   u.observed = b->number - 1;
 }
 

@@ -56,7 +56,7 @@ struct LastWait {
   int64_t phase = 0;      // that it observed, or waits for
   bool ignored = false;   // no instruction reads its result
   bool by_state = false;  // not by parity
-  bool repeated = false;  // it had observed that phase before
+  bool repeated = false;  // these lanes had observed that phase before
   uint32_t pc = 0, nth = 0;
 };
 
@@ -72,8 +72,9 @@ struct WaitVerdict {
 struct MbarrierUser {
   bool knows_init = false;
   LastWait wait;
-  int64_t observed = -2;  // the newest phase that it has observed; -2: none
-  uint32_t last_use = 0;  // its time then; 0: none
+  int64_t observed = -2;        // the newest phase that it has observed; -2: none
+  uint32_t observed_lanes = 0;  // lanes that have
+  uint32_t last_use = 0;        // its time then; 0: none
   Point last_point;
   Origin last_origin;
 };
@@ -103,7 +104,10 @@ struct ForcedPhases {
 class MbarrierLedger {
  public:
   explicit MbarrierLedger(const Protocol& protocol)
-      : p_(protocol), last_waits_(protocol.causality.warps()), acts_(protocol.causality.warps()) {}
+      : p_(protocol),
+        last_waits_(protocol.causality.warps()),
+        missable_(protocol.causality.warps()),
+        acts_(protocol.causality.warps()) {}
 
   void on(const MbarrierEvent& e);
   void on(const AsyncIssue& e);
@@ -149,6 +153,7 @@ class MbarrierLedger {
   bool known(const std::vector<Observation>& list, const Origin& origin) const;
   bool known_complete(const MbarrierPhase& phase, const Origin& origin) const;
   void check_missable(const MbarrierObject& b, const Observation& wait);
+  void note_act(uint32_t warp);
   bool others_wait_otherwise(const MbarrierObject& b, uint32_t warp, bool parity) const;
   void check_dead(const MbarrierEvent& e);
 
@@ -194,7 +199,8 @@ class MbarrierLedger {
   ForcedPhases forced_;
   mutable std::map<uint32_t, bool> result_used_;  // by pc
   Observed observed_;
-  std::vector<bool> acts_;  // by warp: it has arrived or copied, not only waited
+  std::vector<std::map<FindingKey, Finding>> missable_;  // by warp that has not acted yet: its waits
+  std::vector<bool> acts_;                               // by warp: it has arrived or copied, not only waited
   uint32_t serials_ = 0;
   uint32_t lowest_ = ~0U, highest_ = 0;  // offsets of objects: an access outside cannot overlap one
 };

@@ -100,13 +100,15 @@ void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& origin, uint
   if (b.number == 0 || b.overrun) return;
   const bool observed = !b.last.observers.empty();
   if (observed && (async || known(b.last.observers, origin))) return;
-  b.overrun = true;
-  if (const MbarrierObject* waited = stale_wait(origin)) return report_stale_wait(b, *waited, origin);
-  const Overrun o = overrun(b, origin, nth, p_.mbarrier(b.address));
-  const FindingKey key{o.code, origin.pc, b.init.pc, b.address & shared_offset_mask};
-  if (p_.reporter().seen(key)) return;
   // Other barriers order the phase's arrivals before this one: no schedule mixes rounds.
   const bool complete = !async && known_complete(b.last, origin);
+  const MbarrierObject* const waited = stale_wait(origin);
+  b.overrun = waited != nullptr || !complete;
+  if (waited != nullptr) return report_stale_wait(b, *waited, origin);
+  const Overrun o = overrun(b, origin, nth, p_.mbarrier(b.address));
+  const uint64_t object = b.address & shared_offset_mask;
+  const FindingKey key{o.code, origin.pc, b.init.pc, object | uint64_t{complete} << 32};
+  if (p_.reporter().seen(key)) return;
   Finding f = finding(b, o.message, complete ? FindingSeverity::strict : FindingSeverity::error);
   if (complete)
     f.notes.emplace_back(
@@ -244,10 +246,11 @@ void MbarrierLedger::check_skipped(const MbarrierObject& b, const Origin& origin
 // A phase completed, and no order makes it wait for a thread that has observed the phase before: delayed for
 // so long, that thread waits for ever, or passes for the phase after.
 void MbarrierLedger::check_missable(const MbarrierObject& b, const Observation& wait) {
-  if (!acts_[wait.warp]) return;  // a spectator: the exploration judges those
   const Origin& waiter = b.users[wait.warp].last_origin;
   const FindingKey key{4115, b.users[wait.warp].wait.pc, b.init.pc, 1};
-  if (p_.reporter().seen(key)) return;
+  // Of a warp that only waits nothing depends on the wait: the exploration judges those.
+  auto& spectators = missable_[wait.warp];
+  if (acts_[wait.warp] ? p_.reporter().seen(key) : spectators.contains(key)) return;
   Origin at = waiter;
   at.pc = b.users[wait.warp].wait.pc;
   Finding f = finding(b,
@@ -260,7 +263,19 @@ void MbarrierLedger::check_missable(const MbarrierObject& b, const Observation& 
     if (f.sites.size() <= 2 && s.arrivals != 0) f.sites.push_back(signal_site(s));
   f.missing = fmt::format("nothing makes the completion of phase {} wait for this thread", b.current.number);
   f.help = "let only threads wait that take part in the next phase, or have them meet before one goes on";
-  p_.reporter().report(key, std::move(f));
+  if (!acts_[wait.warp])
+    spectators.emplace(key, std::move(f));
+  else
+    p_.reporter().report(key, std::move(f));
+}
+
+// The warp arrives or copies: what it waited for before mattered.
+void MbarrierLedger::note_act(uint32_t warp) {
+  if (acts_[warp]) return;
+  acts_[warp] = true;
+  for (auto& [key, finding] : missable_[warp])
+    if (!p_.reporter().seen(key)) p_.reporter().report(key, std::move(finding));
+  missable_[warp].clear();
 }
 
 // An operation delivers its bytes in a later phase than the one in which it was issued.

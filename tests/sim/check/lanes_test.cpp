@@ -1,0 +1,159 @@
+// Lanes of a warp that act apart, or meet without an order of memory: what shipped kernels rely on is strict,
+// beside the mistakes that it looks like.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "tests/sim/check/checked.h"
+#include "tests/sim/check/protocol_run.h"
+
+namespace palladion::sim::testing {
+namespace {
+
+// Lanes 0 and 1 of two warps arrive at two mbarriers by one instruction; a wait for the one orders both.
+TEST(Lanes, ArrivalsOfOneInstructionAreOneStep) {
+  const std::string round = "  @%p4 mbarrier.arrive.shared.b64 _, [%r4];\n";
+  const std::string answer = "  mbarrier.arrive.shared.b64 _, [full];\n";
+  const auto body = [&](const std::string& meet) {
+    return R"(
+  .shared .align 8 .b64 other;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra MADE;
+  mbarrier.init.shared.b64 [other], 2;
+MADE:
+  bar.sync 0;
+  setp.eq.u32 %p3, %r2, 2;
+  @%p3 bra ANSWER;
+  setp.eq.u32 %p3, %r2, 3;
+  @%p3 bra WATCH;
+  and.b32 %r3, %r1, 31;
+  setp.lt.u32 %p4, %r3, 2;
+  mov.u32 %r4, empty;
+  mov.u32 %r5, other;
+  setp.eq.u32 %p3, %r3, 0;
+  selp.b32 %r4, %r4, %r5, %p3;
+)" + round +
+           meet + round + "  ret;\nANSWER:\n" + wait("EMPTY", "empty", "0") + answer + "  ret;\nWATCH:\n" +
+           wait("OTHER", "other", "0") + wait("AGAIN", "other", "1") + "  ret;";
+  };
+  const Checked together = run_checked(with_mbarriers(body(wait("FULL", "full", "0")), 32, 2), {128, 1, 1});
+  ASSERT_THAT(codes(together), ::testing::Contains("PLD4126"));
+  for (const Finding& f : together.result.findings)
+    EXPECT_EQ(f.severity, FindingSeverity::strict) << render(f);
+  const Checked loose = run_checked(with_mbarriers(body(""), 32, 2), {128, 1, 1});
+  EXPECT_TRUE(std::ranges::any_of(loose.result.findings,
+                                  [](const Finding& f) { return f.severity == FindingSeverity::error; }));
+}
+
+// shfl.sync makes lanes wait for each other and orders no memory.
+TEST(Lanes, LanesThatMeetWithoutAnOrderOfMemoryAreStrict) {
+  const auto exchange = [](const std::string& meet) {
+    return R"(
+  shl.b32 %r3, %r1, 2;
+  mov.u32 %r4, tile;
+  add.u32 %r5, %r4, %r3;
+  st.shared.u32 [%r5], %r1;
+)" + meet + R"(
+  xor.b32 %r3, %r3, 4;
+  add.u32 %r5, %r4, %r3;
+  ld.shared.u32 %r6, [%r5];
+)";
+  };
+  const auto codes_with = [&](const std::string& meet) {
+    return codes_of(checked(exchange(meet), {1, 1, 1}, {32, 1, 1}));
+  };
+  EXPECT_EQ(codes_with("bar.warp.sync 0xffffffff;"), Codes{});
+  EXPECT_EQ(codes_with("shfl.sync.bfly.b32 %r7, %r1, 1, 31, 0xffffffff;"), Codes{"PLD4611?"});
+  EXPECT_EQ(codes_with("vote.sync.ballot.b32 %r7, %p1, 0xffffffff;"), Codes{"PLD4611?"});
+  EXPECT_EQ(codes_with(""), Codes{"PLD4611"});
+  const std::string before = "shfl.sync.bfly.b32 %r7, %r1, 1, 31, 0xffffffff;\n";
+  EXPECT_EQ(codes_of(checked(before + exchange(""), {1, 1, 1}, {32, 1, 1})), Codes{"PLD4611"});
+}
+
+// One lane arrives for its warp, whose lanes have read: they met, or they did not.
+TEST(Lanes, OneLaneArrivesForLanesThatMet) {
+  const auto hand_over = [](const std::string& meet) {
+    return R"(
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra MADE;
+  mbarrier.init.shared.b64 [full], 1;
+MADE:
+  shl.b32 %r3, %r1, 2;
+  mov.u32 %r4, tile;
+  add.u32 %r5, %r4, %r3;
+  st.shared.u32 [%r5], %r1;
+  bar.sync 0;
+  setp.ne.u32 %p3, %r2, 0;
+  @%p3 bra OTHER;
+  ld.shared.u32 %r6, [%r5];
+)" + meet + R"(
+  setp.eq.u32 %p3, %r1, 0;
+  @%p3 mbarrier.arrive.shared.b64 _, [full];
+  ret;
+OTHER:
+  mbarrier.try_wait.parity.shared.b64 %p2, [full], 0;
+  @!%p2 bra OTHER;
+  st.shared.u32 [%r5+-128], %r1;
+)";
+  };
+  const auto codes_with = [&](const std::string& meet) {
+    return codes_of(checked(hand_over(meet), {1, 1, 1}, {64, 1, 1}));
+  };
+  EXPECT_EQ(codes_with("bar.warp.sync 0xffffffff;"), Codes{});
+  EXPECT_EQ(codes_with("vote.sync.ballot.b32 %r7, %p3, 0xffffffff;"), Codes{"PLD4105?"});
+  EXPECT_EQ(codes_with(""), Codes{"PLD4105"});
+}
+
+// Lanes of a warp wait for one phase in two groups: the second sees it for the first time, too.
+TEST(Lanes, LanesThatWaitApartHaveNotSeenAPhaseBefore) {
+  const std::string body = R"(
+  setp.ge.u32 %p3, %r1, 32;
+  @%p3 bra FILL;
+  setp.lt.u32 %p4, %r1, 16;
+  @%p4 bra FIRST;
+)" + wait("SECOND_FULL", "full", "0") +
+                           "  mbarrier.arrive.shared.b64 _, [empty];\n  ret;\nFIRST:\n" +
+                           wait("FIRST_FULL", "full", "0") +
+                           "  mbarrier.arrive.shared.b64 _, [empty];\n  ret;\nFILL:\n"
+                           "  mbarrier.arrive.shared.b64 _, [full];\n  ret;";
+  const Checked apart = run_checked(with_mbarriers(body, 32, 16), {64, 1, 1});
+  EXPECT_THAT(codes(apart), ::testing::Not(::testing::Contains("PLD4114")));
+}
+
+// Lanes that know different things store one value: parts of one store, the second before the value is in
+// memory.
+TEST(Lanes, OneValueOfLanesWithDifferentViewsIsStrict) {
+  const std::string body = R"(
+  mov.u32 %r3, tile;
+  st.shared.u32 [%r3+128], %r1;
+  setp.ge.u32 %p1, %r1, 8;
+  @%p1 bra REST;
+  bar.warp.sync 0xff;
+REST:
+  st.shared.u32 [%r3], )";
+  EXPECT_EQ(codes_of(checked(body + "5;", {1, 1, 1}, {16, 1, 1})).back().back(), '?');
+  EXPECT_THAT(codes_of(checked(body + "%r1;", {1, 1, 1}, {16, 1, 1})), ::testing::Contains("PLD4611"));
+}
+
+// Lane 0 of a warp is late; another warp stores for it what it will store, and for the others what they have.
+TEST(Lanes, OneValueOfWarpsWithALateLaneIsStrict) {
+  const std::string body = R"(
+  and.b32 %r3, %r1, 31;
+  shl.b32 %r4, %r3, 2;
+  mov.u32 %r5, tile;
+  add.u32 %r5, %r5, %r4;
+  setp.eq.u32 %p1, %r2, 0;
+  setp.eq.u32 %p2, %r3, 0;
+  @%p1 bra LATE;
+  st.shared.u32 [%r5], )";
+  const auto codes_with = [&](const std::string& value) {
+    return codes_of(checked(
+        body + value + ";\n  ret;\nLATE:\n  @%p2 bra HERE;\n  st.shared.u32 [%r5], " + value + ";\nHERE:\n",
+        {1, 1, 1}, {64, 1, 1}));
+  };
+  EXPECT_EQ(codes_with("%r3"), Codes{"PLD4001?"});
+  EXPECT_EQ(codes_with("%r1"), Codes{"PLD4001"});
+}
+
+}  // namespace
+}  // namespace palladion::sim::testing
