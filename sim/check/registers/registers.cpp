@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
@@ -68,11 +70,12 @@ void UnwrittenRegisters::on(const Executing& event) {
 }
 
 void UnwrittenRegisters::judge(const Origin& origin, const Watched& w, const Lanes& unwritten) {
+  bool told = false;  // of the accumulators: one for all registers
   for (const auto& use : w.sinks) {
     uint32_t lanes = unwritten[use.tracked] & origin.lanes;
     if (use.sink == Sink::address) lanes &= w.address_lanes;
     if (lanes == 0 || use.sink == Sink::guard) continue;
-    if (use.sink == Sink::accumulator && !accumulates(origin)) continue;
+    if (use.sink == Sink::accumulator && (!accumulates(origin) || std::exchange(told, true))) continue;
     report(origin, use, lanes);
   }
 }
@@ -117,7 +120,7 @@ bool UnwrittenRegisters::accumulates(const Origin& origin) const {
 void UnwrittenRegisters::report(const Origin& origin, const UnwrittenAnalysis::Use& use, uint32_t lanes) {
   const bool accumulator = use.sink == Sink::accumulator;
   const FindingKey key{accumulator ? unwritten_accumulator : unwritten_register, origin.pc, ~0U, 0};
-  if (context_.reporter.seen(key)) return;
+  if (accumulator ? context_.reporter.seen_by_group(key, origin) : context_.reporter.seen(key)) return;
   const std::string name = register_name(*context_.run.program, analysis_.register_at(use.tracked));
   Origin at = origin;
   at.lanes = lanes;

@@ -204,6 +204,11 @@ TEST(WgmmaRegisters, AccumulatesOnGarbage) {
   EXPECT_THAT(run(fence + mma(acc, "// @1") + commit + wait(0)), ElementsAre("PLD4411 @1"));
   EXPECT_THAT(run(fence + mma(acc, "", "%rd1", "%p2") + mma0 + commit + wait(0)), IsEmpty());
   EXPECT_THAT(run(fence + mma(acc, "", "%rd1", "0") + mma0 + commit + wait(0)), IsEmpty());
+  const std::string text = register_kernel(fence + mma0 + commit + wait(0));
+  std::vector<float> out(1024);
+  PtxRunner runner(text);
+  runner.array(out).shape({1, 1, 1}, {128, 1, 1});
+  EXPECT_EQ(findings_of(runner).at(0).count, 1u) << "one wgmma, whatever its warps and registers";
 }
 
 // --- registers that were never written
