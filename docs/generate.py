@@ -70,6 +70,7 @@ def instructions(program, out):
     for name in re.split(r',\s+', reasons.strip()):
         page += ['## %s\n' % name, fenced(program('explain', name))]
     (out / 'instructions.md').write_text('\n'.join(page))
+    shutil.copy(ROOT / 'tests/golden/isa/coverage.md', out / 'coverage.md')
 
 
 def members(value, path, rows):

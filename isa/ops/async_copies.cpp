@@ -260,7 +260,9 @@ std::vector<OpDef> bulk_defs() {
 
 // --- st.async, red.async --------------------------------------------------------------------------------
 Effect store_async(const Instruction& i, const DecodeContext&) {
-  if (i.has("sem")) return decode::unsupported(i, "asynchronous stores to global memory begin with sm_100");
+  if (i.has("sem"))
+    return decode::unsupported(
+        i, "asynchronous stores to global memory, which begin with sm_100, are not modelled");
   return StoreAsync{.type = i.type(),
                     .elements = decode::elements(i),
                     .address = index(i, "a"),
@@ -270,7 +272,8 @@ Effect store_async(const Instruction& i, const DecodeContext&) {
 
 Effect reduce_async(const Instruction& i, const DecodeContext&) {
   if (i.mod("sem") == "release")
-    return decode::unsupported(i, "asynchronous reductions of global memory begin with sm_100");
+    return decode::unsupported(
+        i, "asynchronous reductions of global memory, which begin with sm_100, are not modelled");
   return ReduceAsync{.op = decode::atomic_op(i),
                      .type = i.type(),
                      .address = index(i, "a"),

@@ -112,9 +112,11 @@ std::vector<std::string_view> scalar_forms() {
           "cvt.rnd:$irnd{.sat}.dtype:$int.type:f16|f64$da",
           "cvt.rnd:$irnd{.ftz}{.sat}.dtype:$int.type:f32$da",
           "[7.8 sm_90] cvt.rnd:$irnd.dtype:$from16.type:bf16$da",
+          "[7.8 sm_90] cvt.rnd:$irnd.dtype:u8|s8.type:bf16 =d:dtype, a:type",  // registers of 8 bits alone
           "cvt.rnd:%rnd{.sat}.dtype:f16|f64.type:$int$da",
           "cvt.rnd:%rnd{.ftz}{.sat}.dtype:f32.type:$int$da",
           "[7.8 sm_90] cvt.rnd:%rnd.dtype:bf16.type:$from16$da",
+          "[7.8 sm_90] cvt.rnd:%rnd.dtype:bf16.type:u8|s8 =d:dtype, a:type",
           // Between floats.
           "cvt{.rnd:$irnd}{.sat}.dtype:<s:f16;f64>.type:<s:f16;f64>$da",
           "cvt{.rnd:$irnd}{.ftz}{.sat}.dtype:f32.type:f32$da",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "isa/core/manual.h"
 #include "isa/text/parse_internal.h"
 
 namespace palladion::isa::detail {
@@ -129,6 +130,11 @@ std::vector<std::string_view> split_words(std::string_view mnemonic) {
 }
 
 void Parser::no_candidate(const Token& mnemonic, const Candidates& c) {
+  if (const std::string_view name = unstated_instruction(mnemonic.text); !name.empty()) {
+    error(mnemonic, code::not_modelled, fmt::format("`{}` is not modelled", name),
+          "`palladion explain` lists the instructions that are");
+    return;
+  }
   std::vector<std::string_view> words = split_words(mnemonic.text);
   if (c.op == nullptr) {
     Nearest nearest(words[0]);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "isa/arch/target.h"
+
 namespace palladion::isa::forms {
 namespace {
 
@@ -47,10 +49,11 @@ std::string vector_of(Type type, int factor, size_t count) {
   return s + "}";
 }
 
-// ld, st and cvt take narrow values in 16-bit registers, but for pairs of e2m1; st.async to global memory
-// does not.
-Type narrowest(const Form& form, Type t) {
-  const bool exact = t == Type::e2m1x2 || form.text.find("st.async{.mmio}") != std::string_view::npos;
+// ld, st and cvt take narrow values in 16-bit registers, where a register may be wider; st.async to global
+// memory does not.
+Type narrowest(const Form& form, const OperandDef& d, Type t) {
+  const bool exact =
+      (form.op == "cvt" && !d.widens) || form.text.find("st.async{.mmio}") != std::string_view::npos;
   return bits(t) == 8 && !exact ? Type::b16 : t;
 }
 
@@ -103,7 +106,7 @@ size_t any_length(const Form& form, const Choice& c, const OperandDef& d) {
 }
 
 std::string value(const Form& form, const Choice& c, const OperandDef& d, int number) {
-  const Type type = narrowest(form, type_of(form, c, d));
+  const Type type = narrowest(form, d, type_of(form, c, d));
   size_t count = static_cast<size_t>(d.count);
   if (!d.count_slot.empty()) {
     const std::string_view w = word(form, c, d.count_slot);
@@ -178,6 +181,11 @@ std::string text_of(const Form& form, const Choice& c) {
   return s + ";";
 }
 
+// PTX since 6.4 refuses these on all that it still compiles for.
+bool is_from_before_volta(const Instance& i) {
+  return (i.form->op == "shfl" || i.form->op == "vote") && i.text.find(".sync") == std::string::npos;
+}
+
 }  // namespace
 
 std::vector<Instance> instances_of(const Form& form) {
@@ -235,5 +243,20 @@ std::string one_kernel_each(const std::vector<std::string>& instructions, std::s
     s += fmt::format(".visible .entry k{}() {{\n{}{}\nret;\n}}\n", k, registers, instructions[k]);
   return s;
 }
+
+bool is_later_than_hopper(const Form& form) { return form.target.size() > 5 && form.target[3] == '1'; }
+
+std::vector<std::string> targets_of(const Instance& i) {
+  if (is_from_before_volta(i)) return {"sm_75"};
+  const bool of_several = i.form->target.find('|') != std::string_view::npos;
+  std::vector<std::string> targets;
+  if (!is_later_than_hopper(*i.form)) targets.emplace_back("sm_90a");
+  if (!is_later_than_hopper(*i.form) && !of_several) return targets;
+  for (const std::string_view t : blackwell)
+    if (provides(t, i.form->target)) targets.emplace_back(t);
+  return targets;
+}
+
+std::string version_for(const std::string& target) { return target == "sm_75" ? "6.3" : "9.0"; }
 
 }  // namespace palladion::isa::forms

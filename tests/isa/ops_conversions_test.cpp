@@ -300,5 +300,20 @@ TEST(Conversions, PackSaturatesAndKeepsWhatIsAbove) {
   EXPECT_EQ(one_lane("cvt.pack.sat.u2.s32.b32", {2, 9, 0xABCDEF1}), 0xABCDEF1BU);
 }
 
+// cuda_bf16.h converts with registers of eight bits, which is the only width that ptxas takes there.
+TEST(Conversions, BytesAndBf16MeetInRegistersOfBytes) {
+  const auto one = [](const char* name, uint64_t from) {
+    Bench bench(name);
+    bench.sources[0].set(Lanes(32, from));
+    bench.fn()(bench.arguments());
+    return bench.destinations[0].get()[17];
+  };
+  EXPECT_EQ(one("cvt.rzi.s8.bf16", 0x4070), 3U);     // 3.75
+  EXPECT_EQ(one("cvt.rzi.s8.bf16", 0xC348), 0x80U);  // -200
+  EXPECT_EQ(one("cvt.rzi.u8.bf16", 0x4396), 0xFFU);  // 300
+  EXPECT_EQ(one("cvt.rn.bf16.s8", 0x80), 0xC300U);   // -128
+  EXPECT_EQ(one("cvt.rn.bf16.u8", 0xFF), 0x437FU);   // 255
+}
+
 }  // namespace
 }  // namespace palladion::isa

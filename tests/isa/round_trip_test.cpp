@@ -88,28 +88,11 @@ TEST(round_trip, nvcc_of_today_is_read) {
 
 // --- every form ----------------------------------------------------------------------------------
 
-bool is_later_than_hopper(const Form& form) { return form.target.size() > 5 && form.target[3] == '1'; }
-constexpr std::array<std::string_view, 4> blackwell = {"sm_100a", "sm_103a", "sm_100f", "sm_120a"};
-// PTX since 6.4 refuses these on all that it still compiles for.
-bool is_from_before_volta(const forms::Instance& i) {
-  return (i.form->op == "shfl" || i.form->op == "vote") && i.text.find(".sync") == std::string::npos;
-}
+using forms::blackwell;
 
 // ptxas has no 32-bit addressing for Hopper.
 bool is_for_32_bit_addresses(const forms::Instance& i) {
   return i.form->op == "cvta" && i.text.find(".u32") != std::string::npos;
-}
-
-// Those of Blackwell that have the form, or Hopper's, or an old one's.
-std::vector<std::string> targets_of(const forms::Instance& i) {
-  if (is_from_before_volta(i)) return {"sm_75"};
-  const bool of_several = i.form->target.find('|') != std::string_view::npos;
-  std::vector<std::string> targets;
-  if (!is_later_than_hopper(*i.form)) targets.emplace_back("sm_90a");
-  if (!is_later_than_hopper(*i.form) && !of_several) return targets;
-  for (const std::string_view t : blackwell)
-    if (provides(t, i.form->target)) targets.emplace_back(t);
-  return targets;
 }
 
 std::map<std::string, std::vector<std::string>> all_forms() {
@@ -118,23 +101,21 @@ std::map<std::string, std::vector<std::string>> all_forms() {
     for (const Form& form : op.forms) {
       for (const auto& i : forms::instances_of(form)) {
         if (is_for_32_bit_addresses(i)) continue;
-        for (const std::string& target : targets_of(i)) by_target[target].push_back(i.text);
+        for (const std::string& target : forms::targets_of(i)) by_target[target].push_back(i.text);
       }
     }
   }
   return by_target;
 }
 
-std::string version_for(const std::string& target) { return target == "sm_75" ? "6.3" : "9.0"; }
-
 TEST(forms, every_form_reads_back_as_the_same_instruction) {
   for (const auto& [target, lines] : all_forms())
-    expect_round_trip(forms::module_text(lines, target, version_for(target)), target);
+    expect_round_trip(forms::module_text(lines, target, forms::version_for(target)), target);
 }
 
 TEST(forms, a_line_keeps_its_words_through_parser_and_printer) {
   for (const auto& [target, lines] : all_forms()) {
-    const auto module = parse(forms::module_text(lines, target, version_for(target)));
+    const auto module = parse(forms::module_text(lines, target, forms::version_for(target)));
     ASSERT_TRUE(module);
     const Function& kernel = *module->find_entry("k");
     ASSERT_EQ(kernel.body.size(), lines.size() + 1);
@@ -169,7 +150,7 @@ TEST(forms, ptxas_assembles_every_form_for_hopper) {
     for (const std::string& line : all.at(target))
       if (!line.starts_with("wgmma") && !line.starts_with("ld.param::func")) lines.push_back(line);
     EXPECT_GT(lines.size(), target == "sm_90a" ? 4000u : 10u);
-    expect_assembles(ptxas, forms::module_text(lines, target, version_for(target)), target);
+    expect_assembles(ptxas, forms::module_text(lines, target, forms::version_for(target)), target);
   }
 }
 
@@ -211,7 +192,7 @@ TEST(forms, ptxas_and_the_verifier_agree_which_target_has_a_form) {
   for (const Op& op : all_ops()) {
     if (op.name == "tcgen05" || op.name == "clusterlaunchcontrol") continue;  // stated for chips with a clock
     for (const Form& form : op.forms)
-      if (is_later_than_hopper(form) || form.target.find('|') != std::string_view::npos)
+      if (forms::is_later_than_hopper(form) || form.target.find('|') != std::string_view::npos)
         for (const auto& i : forms::instances_of(form)) instances.push_back(i);
   }
   std::vector<std::string> lines;
