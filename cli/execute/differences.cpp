@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "cli/execute/contraction_note.h"
@@ -16,7 +17,8 @@ namespace {
 // Floats are 4 bytes or less; of a word that differs another byte may vary than the one that differs.
 constexpr size_t word_bytes = 4;
 constexpr uint64_t most_schedules = 32;
-constexpr uint64_t most_work = 32'000'000;  // warp instructions and words of buffers, of all replays
+constexpr auto most_time = std::chrono::seconds(5);  // after which no further replay begins
+constexpr uint64_t most_work = 32'000'000;           // warp instructions and words of buffers, of all replays
 
 // Words of one buffer whose bits are not the device's.
 struct Differing {
@@ -89,10 +91,13 @@ uint64_t run_other_schedules(const Subject& subject, const Report& report, const
                              std::vector<Differing>& differing) {
   Options unchecked = options;
   unchecked.check = "none";
+  unchecked.max_instructions = 2 * report.sim->result.instructions + 100'000;  // another order may never end
   uint64_t work = report.sim->result.instructions + 1;
   for (const Array& a : report.sim->outputs) work += a.bytes.size() / word_bytes;
   uint64_t schedules = 0;
+  const auto start = std::chrono::steady_clock::now();
   for (uint64_t n = 1; n <= std::clamp<uint64_t>(most_work / work, 1, most_schedules); ++n) {
+    if (n > 1 && std::chrono::steady_clock::now() - start > most_time) break;
     // CTAs one after the other, too: atomics of resident ones meet round by round.
     const auto conditions = sim::check::conditions_named(
         fmt::format("seeded:{},order=random:{},lanes={}{}", n, n, n, n % 2 == 0 ? ",resident=1" : ""));
