@@ -164,7 +164,8 @@ Stages measure(const std::string& text) {
   return s;
 }
 
-void rows(const char* what, int count, std::string (*text)(int)) {
+void rows(std::string_view wanted, std::string_view what, int count, std::string (*text)(int)) {
+  if (!wanted.empty() && what != wanted) return;
   double before = 0;
   for (const int n : {count / 4, count / 2, count}) {
     const Stages s = measure(text(n));
@@ -179,16 +180,18 @@ void rows(const char* what, int count, std::string (*text)(int)) {
 
 }  // namespace
 
-int main() {
+// bench_scale [KERNEL]: one of the table's, else all.
+int main(int count, char** words) {
+  const std::string_view wanted = count > 1 ? words[1] : "";
   fmt::print(
       "| kernel | of them | load | decode | lower | run | checked | clock | clock, no values | twice as many "
       "|\n");
   fmt::print("|---|---|---|---|---|---|---|---|---|---|\n");
-  rows("instructions in a row", 1000000, straight);
-  rows("branches", 100000, branches);
-  rows("branches, single assignment", 100000, single_assignment);
-  rows("loops", 100000, loops);
-  rows("branches, nested", 100000, nested_branches);
-  rows("loops, nested", 4000, nested_loops);
-  rows("functions, a chain", 50000, functions);
+  rows(wanted, "instructions in a row", 1000000, straight);
+  rows(wanted, "branches", 100000, branches);
+  rows(wanted, "branches, single assignment", 100000, single_assignment);
+  rows(wanted, "loops", 100000, loops);
+  rows(wanted, "branches, nested", 100000, nested_branches);
+  rows(wanted, "loops, nested", 4000, nested_loops);
+  rows(wanted, "functions, a chain", 50000, functions);
 }
