@@ -80,13 +80,13 @@ void poison(Array& array);
 // FNV-1a, 64 bits.
 uint64_t hash(std::span<const std::byte> bytes);
 inline uint64_t hash(const Array& array) { return hash(std::span<const std::byte>(array.bytes)); }
-
+// One element that differs.
 struct Mismatch {
   std::vector<int64_t> index;              // of the element
   double got = 0, wanted = 0;              // both values
   uint64_t got_bits = 0, wanted_bits = 0;  // and their bits
 };
-
+// How two arrays differ, and whether a tolerance covers it.
 struct Comparison {
   bool comparable = true;           // the same dtype and shape
   bool bits_equal = false;          // every bit

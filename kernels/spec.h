@@ -64,7 +64,7 @@ class Choice {
   // A setting whose words are dtypes.
   pl::DType dtype(const std::string& name) const;
 };
-
+// A kernel as the commands know it.
 struct KernelSpec {
   std::string name;                          // by which commands name it
   std::string doc;                           // one line

@@ -28,7 +28,7 @@ namespace palladion::native {
 
 template <class T>
 using Result = tl::expected<T, isa::Diagnostics>;  // a value, or diagnostics with a code
-
+// What the driver says of a device.
 struct DeviceFacts {
   int ordinal = 0;               // as CUDA counts devices
   std::string name;              // as the driver gives it
@@ -42,20 +42,20 @@ struct DeviceFacts {
   int shared_bytes_per_cta = 0;  // that a CTA may ask for
   int driver_version = 0;        // 13000 is CUDA 13.0
 };
-
+// Whether there is a device that kernels run on; if not, why.
 struct Availability {
   std::string reason;                // why there is no device to use; empty when there is one
   std::vector<DeviceFacts> devices;  // that the driver names
   // There is a device that kernels run on.
   bool usable() const { return reason.empty(); }
 };
-
+// Sizes of a grid, block or cluster.
 struct Dim3 {
   uint32_t x = 1, y = 1, z = 1;  // sizes along the axes
   // Their product.
   uint64_t count() const { return uint64_t{x} * y * z; }
 };
-
+// Grid, block, cluster and shared memory of a launch.
 struct LaunchShape {
   Dim3 grid;                          // in CTAs
   Dim3 block;                         // in threads
@@ -117,7 +117,7 @@ class Buffer {
   uint64_t address_ = 0;
   size_t bytes_ = 0;
 };
-
+// What the driver says of a compiled entry: cuFuncGetAttribute.
 struct FunctionAttributes {
   int registers = 0;                 // of a thread
   int local_bytes = 0;               // stack and spills, per thread
@@ -152,12 +152,12 @@ class Function {
   std::shared_ptr<KernelState> state_;
 };
 
-struct GlobalVariable {
+struct GlobalVariable {  // a .global or .const variable of a module, on the device
   uint64_t address = 0;  // of the device
   size_t bytes = 0;      // its size
 };
 
-class Module {
+class Module {  // PTX that the driver has compiled and loaded
  public:
   Result<Function> function(const std::string& entry) const;     // an .entry by name
   Result<GlobalVariable> global(const std::string& name) const;  // a .global or .const variable by name
@@ -170,34 +170,34 @@ class Module {
   explicit Module(std::shared_ptr<LoadedModule> module) : module_(std::move(module)) {}
   std::shared_ptr<LoadedModule> module_;
 };
-
+// The options of the driver's compiler.
 struct ModuleOptions {
   int max_registers = 0;   // 0: as the PTX says
   bool line_info = false;  // keep .loc lines, for profilers
 };
-
+// When waiting for a device ends.
 struct WaitOptions {
   std::optional<std::chrono::milliseconds> limit;  // none: for ever
   const std::atomic<bool>* stop = nullptr;         // polled; true ends the wait as the limit does
 };
-
+// How often a Timing repeats.
 struct TimingOptions {
   int warmups = 3;        // runs that are not counted
   int repeats = 20;       // runs that are
   bool flush_l2 = false;  // overwrite twice the L2's size before each repeat
   WaitOptions wait;       // for the warm-ups, and again for all repeats
 };
-
+// Times of repeated runs, in microseconds.
 struct Timing {
   double median_us = 0, min_us = 0, max_us = 0;  // of the repeats
   std::vector<double> samples_us;                // each repeat, in order
 };
-
+// A tensor map as the driver has encoded it.
 struct TensorMapHandle {
   driver::OpaqueTensorMap opaque;  // what a kernel takes as its .param of 128 bytes
 };
 
-class Device {
+class Device {  // a GPU, through the CUDA driver that is loaded at run time; failures are values: PLD8xxx
  public:
   // Whether and why not a device can be used; never fails, for `palladion doctor`.
   static Availability available(const std::string& library = driver::default_library);

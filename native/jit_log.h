@@ -12,7 +12,7 @@
 
 namespace palladion::native {
 
-struct JitMessage {
+struct JitMessage {  // one message of the driver's PTX compiler
   // As the log says.
   enum class Kind : uint8_t { error, warning, info } kind;
   uint32_t line = 0;  // of the PTX; 0 when the message has none

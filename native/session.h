@@ -15,7 +15,7 @@ inline tl::unexpected<isa::Diagnostics> failure(std::string code, std::string me
       isa::Diagnostics{{.code = std::move(code), .message = std::move(message), .help = std::move(help)}});
 }
 
-class Session {
+class Session {  // the driver's primary context of one device, held until its last user is gone
  public:
   Session(std::shared_ptr<const driver::Api> api, driver::DeviceId device, driver::Context context,
           DeviceFacts facts)
@@ -50,7 +50,7 @@ class Session {
   DeviceFacts facts_;
   bool lost_ = false;
 };
-
+// A module in the driver; its end unloads it.
 struct LoadedModule {
   std::shared_ptr<Session> session;                           // that loaded it
   driver::Module handle = nullptr;                            // the driver's

@@ -34,28 +34,28 @@ namespace palladion {
 // The error is a text that states what was expected.
 template <class T>
 using Result = tl::expected<T, std::string>;
-
+// A number: i32:2048.
 struct ScalarArg {
   std::vector<uint8_t> bytes;  // its value, little endian
 };
-struct ArrayArg {
+struct ArrayArg {            // an array: in:f32[2048]=randn(7)
   Role role = Role::in;      // in, out or inout
   pl::ShapeDtype type;       // shape and element type
   std::optional<Fill> fill;  // in, inout
   std::string file;          // in, inout: read; out: written
 };
-struct TensorMapArg {
-  pl::ShapeDtype type;            // of the array that it covers
-  int over = -1;                  // number of the argument whose array it covers
-  std::optional<ArrayArg> array;  // or an array of its own
-  std::vector<int64_t> box,
-      strides;  // of the box, in elements; of the array, in bytes, without the innermost
+struct TensorMapArg {                            // a tensor map: tmap:f16[512,256]@0,box=64x64,swizzle=128
+  pl::ShapeDtype type;                           // of the array that it covers
+  int over = -1;                                 // number of the argument whose array it covers
+  std::optional<ArrayArg> array;                 // or an array of its own
+  std::vector<int64_t> box,                      // sizes of the box, in elements
+      strides;                                   // of the array, in bytes, without the innermost
   isa::Swizzle swizzle = isa::Swizzle::none;     // of rows in SMEM
   isa::OobFill oob = isa::OobFill::zero;         // what comes from outside the array
   isa::L2Promotion l2 = isa::L2Promotion::none;  // how much L2 fetches
   uint64_t offset = 0;                           // bytes from the array's start
 };
-struct BytesArg {
+struct BytesArg {    // a parameter whose bytes stand in a file
   std::string file;  // with the parameter's bytes
 };
 using ArgSpec = std::variant<ScalarArg, ArrayArg, TensorMapArg, BytesArg>;  // one --arg

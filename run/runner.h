@@ -14,7 +14,7 @@
 
 namespace palladion {
 
-struct SimOutcome {
+struct SimOutcome {  // what a run on the machine gave
   // Of the out and inout buffers, in order; as far as they were written. None without values.
   std::vector<Array> outputs;
   std::vector<std::byte> profile;  // of the buffer with this role; empty: there is none
@@ -50,14 +50,14 @@ SimOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, sim::Mach
 // Arrays of the types that the kernel takes, without contents: for runs without values (sim::Values::none),
 // which need none.
 std::vector<Array> blank_inputs(const plgpu::Kernel& kernel);
-
+// How a job is run on a device.
 struct DeviceOptions {
   int repeats = 20;                         // timed runs after the one whose results count; 0: none
   int warmups = 3;                          // runs that are not counted
   std::chrono::milliseconds limit{10'000};  // for the first run; each timed run may take as long
   const std::atomic<bool>* stop = nullptr;  // polled while a kernel runs
 };
-
+// What a run on a device gave.
 struct DeviceOutcome {
   isa::Diagnostics errors;                // nothing was returned
   bool still_runs = false;                // PLD8007: end the process with std::_Exit

@@ -17,7 +17,7 @@ namespace palladion::sim {
 // Variables of a module whose memory the caller has bound.
 using Placed = std::map<std::string, Address, std::less<>>;
 
-class Machine {
+class Machine {  // a simulated GPU: its memory, and the execution of launches on it
  public:
   explicit Machine(const isa::ArchSpec& arch) : arch_(&arch) {}
 

@@ -19,7 +19,7 @@ struct Window {
   uint64_t first = 0, last = ~0ULL;  // cycles, both included
 };
 
-struct CtaChoice {
+struct CtaChoice {  // the CTAs that are recorded: the argument of --trace-ctas
   // All, some by number, those of some SMs.
   enum class Kind : uint8_t { all, ctas, sms };
   Kind kind = Kind::sms;         // which of them

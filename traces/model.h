@@ -50,7 +50,7 @@ enum class Category : uint8_t {
 inline constexpr size_t category_count = 12;  // categories of events
 // "stall"
 std::string_view name(Category category);
-
+// A row of the timeline; rows form a tree.
 struct Track {
   uint64_t id = 0;                      // never 0, the same in every run
   uint64_t parent = 0;                  // 0: none
@@ -58,7 +58,7 @@ struct Track {
   int order = 0;                        // among its siblings
   std::string name;                     // of the row
 };
-
+// One detail of an event.
 struct Arg {
   std::string_view key;                            // what is said
   std::variant<uint64_t, std::string_view> value;  // a number or a text
@@ -78,7 +78,7 @@ struct Event {
   static constexpr uint32_t no_pc = ~0U;
   uint32_t pc = no_pc;
 };
-
+// What is said once of a trace.
 struct Header {
   std::string title;                    // "matmul_ws m=512 n=512 k=512, h200, hardware"
   TimeUnit unit = TimeUnit::sm_cycles;  // of all times

@@ -9,14 +9,14 @@
 #include "traces/model.h"
 
 namespace palladion::traces {
-
+// What a Recorder records.
 struct RecorderOptions {
   CtaChoice ctas;                       // which CTAs
   Window window;                        // which cycles
   TimeUnit unit = TimeUnit::sm_cycles;  // of the sink's times
 };
 
-class Recorder final : public sim::Observer {
+class Recorder final : public sim::Observer {  // writes a run's timeline into a sink
  public:
   // `sink` must outlive the recorder, which does not finish it.
   Recorder(Sink& sink, RecorderOptions options);

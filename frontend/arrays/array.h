@@ -17,7 +17,7 @@ namespace palladion::plgpu {
 
 struct ArrayArg;
 
-class Array {
+class Array {  // values in a warpgroup's registers: shape, element type, layout; operators make new ones
  public:
   Array() = default;
   Array(const Array&) = default;
@@ -55,8 +55,8 @@ class Array {
   int64_t shape(size_t i, std::source_location loc = std::source_location::current()) const {
     return pl::dimension(shape_, i, loc);
   }
-  size_t rank() const { return shape_.size(); }
-  const Layout& layout() const { return layout_; }
+  size_t rank() const { return shape_.size(); }     // number of dimensions
+  const Layout& layout() const { return layout_; }  // where its elements lie
 
   // What one lane holds. Neighbours of a vector share a register: two 16-bit elements or four 8-bit
   // ones in 32 bits (two in 16), when the layout's vectors are that long; others have one each.
@@ -66,7 +66,7 @@ class Array {
     if (registers_.empty()) unassigned();
     return registers_;
   }
-  int pack() const { return pack_of(dtype_, layout_); }
+  int pack() const { return pack_of(dtype_, layout_); }  // elements of a register: 1, 2 or 4
   // An Error for an array that was never assigned (default-constructed, moved away), or whose body has ended.
   void check_assigned(const std::source_location& loc) const;
   // One operand an element, in the order of Layout::index's `e`.
@@ -224,7 +224,7 @@ std::vector<isa::Operand> element_indices(const Shape& shape, const Layout& layo
 // The widest WG_STRIDED layout that fits; WG_PADDED when 128 lanes do not divide the number of elements.
 Layout default_layout(const Shape& shape, DType dtype,
                       std::source_location loc = std::source_location::current());
-
+// The options of plgpu::load.
 struct LoadOptions {
   Layout layout;          // the layout that the array gets
   bool optimized = true;  // an error when the loads or stores would have bank conflicts

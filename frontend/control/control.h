@@ -85,7 +85,7 @@ auto switch_(ScalarArg index, First&& first, Rest&&... rest) {
   return cond(ScalarArg(index.value <= 0, index.loc), std::forward<First>(first),
               [&] { return switch_(ScalarArg(others, index.loc), std::forward<Rest>(rest)...); });
 }
-
+// The options of pl::loop and pl::fori_loop.
 struct LoopOptions {
   int64_t step = 1;    // what the index grows by; positive
   int64_t unroll = 1;  // bodies per iteration; must divide the number of steps

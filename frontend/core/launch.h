@@ -46,7 +46,7 @@ struct Profile {
   // 48 of header, 16 an event.
   int64_t bytes_per_warpgroup() const { return 48 + 16 * space; }
 };
-
+// What a recorded kernel needs to be launched, on the machine or on a device.
 struct Launch {
   std::string entry;                            // name of the .entry
   isa::Dim3 grid;                               // in CTAs

@@ -26,7 +26,7 @@ struct Replicated {
   int times = 1;  // warps or lanes that hold the same elements
 };
 using LayoutDim = std::variant<int, Replicated>;  // a dimension of the tiled shape, or a number of copies
-struct Tiling {
+struct Tiling {  // how the last dimensions of an array are cut into tiles, and those into smaller ones
   std::vector<std::vector<int64_t>> tiles;  // of the last dimensions, applied one after the other
 };
 
@@ -38,7 +38,7 @@ struct NativeTensorLayout {
   Layout operator()(int vec_size, std::source_location loc = std::source_location::current()) const;
 };
 
-class Layout {
+class Layout {  // which lane and register of a warpgroup holds which element of an Array
  public:
   // One value for all; vectors of neighbours; tiles dealt out to warps, lanes and registers.
   enum class Kind : uint8_t { splat, strided, tiled };

@@ -44,7 +44,7 @@ auto profile_scope(const std::string& name, Body&& body,
 
 // What one warpgroup recorded.
 struct ProfiledWarpgroup {
-  struct Event {
+  struct Event {         // an entry into a profile_scope, or an exit from one
     uint32_t scope = 0;  // index in Profile::scopes
     bool exit = false;   // else entry
     uint64_t clock = 0;  // %clock64, SM cycles

@@ -15,7 +15,7 @@ namespace palladion::pl {
 
 struct ScalarArg;
 
-class Scalar {
+class Scalar {  // one number of a kernel: an immediate while recording, or in a register of each lane
  public:
   Scalar() : Scalar(0) {}
   template <std::integral T>
@@ -67,10 +67,10 @@ class Scalar {
     home_.check(is_constant(), loc);
     return is_constant() ? offset_ : not_known(loc);
   }
-  double as_double(std::source_location loc = std::source_location::current()) const {
+  double as_double(std::source_location loc = std::source_location::current()) const {  // as a double
     return is_float(dtype_) && is_constant() ? number_ : static_cast<double>(as_int(loc));
   }
-  bool nonnegative() const { return is_constant() ? offset_ >= 0 : nonnegative_ && offset_ >= 0; }
+  bool nonnegative() const { return is_constant() ? offset_ >= 0 : nonnegative_ && offset_ >= 0; }  // known
   // The largest number that is known to divide it (0 divides into everything).
   int64_t multiple() const;
   // A host number without a dtype of its own: it takes that of its partner.
@@ -182,7 +182,7 @@ struct Slice {
 inline Slice ds(const Scalar& start, int64_t size, int64_t stride = 1) { return {start, size, stride}; }
 // Ds by its older name.
 inline Slice dslice(const Scalar& start, int64_t size, int64_t stride = 1) { return {start, size, stride}; }
-struct All {};
+struct All {};               // the type of pl::all
 inline constexpr All all{};  // a whole dimension, as `:` in Python
 
 // The position along a named axis of the grid, the cluster or the threads, and its size.

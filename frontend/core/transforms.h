@@ -34,7 +34,7 @@ int64_t find_swizzle(int64_t minor_dim_bits, std::string_view what = "",
 // Byte layout of an array: along each dimension, index i lies at i / tile * outer + i % tile * inner. Where
 // elements share a byte, an index of the minor dimension is that of a byte (Ref::as_bytes).
 struct PhysicalLayout {
-  struct Dim {
+  struct Dim {                               // one dimension: index i lies in tile i / tile
     int64_t tile = 1, outer = 0, inner = 0;  // bytes
     // Bytes from the start of the dimension to index i.
     int64_t offset(int64_t i) const { return i / tile * outer + i % tile * inner; }

@@ -55,7 +55,7 @@ enum class PtxEach : uint8_t {
   packed,   // once for each register (Array::registers): two 16-bit or four 8-bit elements in a .b32
   array,    // once: x0, x1, ... are the registers of array x
 };
-
+// The options of plgpu::inline_ptx.
 struct PtxOptions {
   PtxEach each = PtxEach::element;  // what the text is repeated for
   // The text stores, synchronises, or issues asynchronous operations. Without it, it may compute and load.

@@ -35,12 +35,12 @@ class Types {
 // What scratch_types may hold: memory, accumulators, barriers, semaphores.
 using ScratchType =
     std::variant<SmemType, GmemType, TmemType, AccType, BarrierType, SemaphoreType, RefUnionType>;
-struct NamedScratch {
-  std::string name;  // by which the body asks for it
-  ScratchType type;  // what is allocated
+struct NamedScratch {  // one entry of scratch_types
+  std::string name;    // by which the body asks for it
+  ScratchType type;    // what is allocated
 };
 
-struct CompilerParams {
+struct CompilerParams {  // the compiler_params of plgpu::kernel, with Pallas' names and defaults
   // exp, log, tanh, ... may use the chip's approximate instructions alone.
   bool approx_math = false;
   // Leaves out the warpgroup barriers around stores to SMEM and GMEM.
@@ -65,7 +65,7 @@ class ForArch {
  private:
   const isa::ArchSpec* outer_;
 };
-
+// The arguments of plgpu::kernel beside the body.
 struct KernelOptions {
   Types in_types;                           // of the input arrays, in GMEM
   Types out_type;                           // of the output arrays, in GMEM

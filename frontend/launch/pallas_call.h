@@ -13,7 +13,7 @@
 #include "frontend/pipeline/block_spec.h"
 
 namespace palladion::pl {
-
+// The compiler_params of pl::pallas_call.
 struct PallasCallParams {
   bool approx_math = false;  // approximate instructions for exp, log, tanh, ...
   // One for each axis of the grid: "parallel" (a CTA each, the default) or "sequential" (a pipeline
@@ -31,7 +31,7 @@ struct GridSpec {
   std::vector<plgpu::BlockSpec> in_specs = {}, out_specs = {};  // blocks of the inputs and outputs, one each
   std::vector<plgpu::NamedScratch> scratch_shapes = {};         // memory and barriers of a program
 };
-
+// The arguments of pl::pallas_call beside the body, as Pallas names them.
 struct PallasCallOptions {
   plgpu::Types out_shape = {};     // types of the outputs
   std::vector<int64_t> grid = {};  // sizes of its axes; or in a GridSpec
@@ -52,7 +52,7 @@ struct BatchLevel {
   int64_t axis_size = 0;                    // 0: that of the batched inputs
 };
 
-class PallasCall {
+class PallasCall {  // what pl::pallas_call makes: called with the inputs' types it records the kernel
  public:
   PallasCall(plgpu::KernelBody body, PallasCallOptions options, std::source_location loc);
 

@@ -35,7 +35,7 @@ KernelFunction kernel_function(Body body, KernelOptions options,
 
 namespace palladion::pl {
 
-struct VmapOptions {
+struct VmapOptions {  // of pl::vmap; outputs are batched along dimension 0
   // The batch dimension of each input, -1: the input is shared. Missing: 0 for all.
   std::optional<std::vector<int>> in_axes = {};
   // Required where no input type gives it (kernel functions, or all inputs shared).

@@ -15,7 +15,7 @@ struct OperandShape {
   int64_t m, n, k;        // sizes of the product
   bool sparse;            // A has two of four elements
 };
-
+// Block scaling of an operand of tcgen05.mma.
 struct ScaledBlocks {
   int64_t elements = 0;  // of K that share a scale; 0: no scales
   int vectors = 0;       // scales for the K of one instruction

@@ -9,7 +9,7 @@
 #include "frontend/sync/barriers.h"
 
 namespace palladion::plgpu {
-
+// The options of plgpu::tcgen05_mma.
 struct Tcgen05Options {
   Scalar accumulate = true;  // false: acc = a @ b; the same in all lanes
   // A pair of CTAs that are neighbours along this axis (the cluster's minormost) computes one product: acc is
@@ -36,7 +36,7 @@ void tcgen05_mma(const Ref& acc, const Ref& a, const Ref& b, const BarrierRef& b
                  std::source_location loc = std::source_location::current());
 void tcgen05_mma(const Ref& acc, const Ref& a, const Ref& b, const Tcgen05Options& options = {},
                  std::source_location loc = std::source_location::current());
-
+// The options of plgpu::tcgen05_commit_arrive.
 struct CommitOptions {
   std::string collective_axis;  // of the products
 };

@@ -8,7 +8,7 @@
 
 namespace palladion::plgpu {
 
-struct TensorCopyOptions {
+struct TensorCopyOptions {  // of the copies from SMEM to TMEM
   // Both CTAs of a pair copy, each from its SMEM to its tensor memory. The first one alone calls the verb.
   std::string collective_axis;
 };

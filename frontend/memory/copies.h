@@ -24,7 +24,7 @@ struct CopyPartition {
 };
 inline constexpr CopyPartition CopyPartition::REPLICATED{-1};
 
-struct CopyInOptions {
+struct CopyInOptions {  // of plgpu::copy_gmem_to_smem
   // Multicast: every CTA along these cluster axes issues the copy, each fetches a part, all get the whole.
   std::vector<std::string> collective_axes;
   OOBFillMode oob_mode = OOBFillMode::ZEROS;
@@ -38,7 +38,7 @@ struct CopyInOptions {
 void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier,
                        const CopyInOptions& options = {},
                        std::source_location loc = std::source_location::current());
-
+// The options of plgpu::copy_smem_to_gmem.
 struct CopyOutOptions {
   std::optional<Scalar> predicate;  // the copy happens where it holds
   bool commit_group = true;         // ends the group, as wait_smem_to_gmem counts them
@@ -52,7 +52,7 @@ void commit_smem_to_gmem_group(std::source_location loc = std::source_location::
 void wait_smem_to_gmem(int n, bool wait_read_only = false,
                        std::source_location loc = std::source_location::current());
 
-struct PrefetchOptions {
+struct PrefetchOptions {  // of plgpu::async_prefetch
   // Each of the CTAs along these cluster axes fetches a part.
   std::vector<std::string> collective_axes;
   // False: nothing is fetched.
@@ -62,7 +62,7 @@ struct PrefetchOptions {
 void async_prefetch(const Ref& ref, const PrefetchOptions& options = {},
                     std::source_location loc = std::source_location::current());
 
-struct AsyncStoreOptions {
+struct AsyncStoreOptions {  // of plgpu::async_store_smem
   Scalar cluster_idx;       // the CTA of the cluster that gets it
   std::string cluster_dim;  // the cluster's axis along which it is counted
   std::string atomic;       // add, min, max, inc, dec, and, or, xor; empty: a store

@@ -16,8 +16,8 @@
 
 namespace palladion::plgpu {
 
-struct AllocationOptions {
-  Transforms transforms;  // order of its bytes
+struct AllocationOptions {  // of plgpu::SMEM
+  Transforms transforms;    // order of its bytes
 };
 // Types know where the author wrote them.
 struct SmemType {
@@ -40,7 +40,7 @@ struct GmemType {
   DType dtype = DType::f32;  // element type
   std::source_location loc;  // the author's line
 };
-struct GmemMaker {
+struct GmemMaker {  // the type of plgpu::GMEM: given a shape, scratch in global memory
   GmemType operator()(Shape shape, DType dtype,
                       std::source_location loc = std::source_location::current()) const {
     return {std::move(shape), dtype, loc};
@@ -56,11 +56,11 @@ struct AccType {
   DType dtype = DType::f32;  // f32, f16 or s32
   std::source_location loc;  // the author's line
 };
-struct AccInit {
+struct AccInit {             // plgpu::ACC.init(value): an accumulator that starts with an array's values
   Array value;               // what the accumulator starts with
   std::source_location loc;  // the author's line
 };
-struct AccMaker {
+struct AccMaker {  // the type of plgpu::ACC: given a shape, it describes an accumulator of wgmma
   AccType operator()(Shape shape, DType dtype = DType::f32,
                      std::source_location loc = std::source_location::current()) const {
     return {std::move(shape), dtype, loc};
@@ -76,7 +76,7 @@ inline constexpr AccMaker ACC{};
 // Groups of arrays in SMEM and TMEM that share their bytes and columns: at any time one group is in use.
 // Pallas has SMEM alone or TMEM alone. Of TMEM, all or none are collective.
 using RefUnionGroup = std::vector<std::variant<SmemType, TmemType>>;
-struct RefUnionType {
+struct RefUnionType {  // groups of allocations on the same bytes; one of them is in use at a time
   std::vector<RefUnionGroup> groups;  // each group is allocated over the others
   std::source_location loc;           // the author's line
 };
@@ -85,7 +85,7 @@ inline RefUnionType RefUnion(std::vector<RefUnionGroup> groups,
                              std::source_location loc = std::source_location::current()) {
   return {std::move(groups), loc};
 }
-struct UnionRef {
+struct UnionRef {                        // what the body gets of a plgpu::RefUnion
   std::vector<std::vector<Ref>> groups;  // references, as the groups were given
   // An Error for a group that the union does not have.
   const std::vector<Ref>& operator[](const frontend::IndexAt& i) const;

@@ -12,7 +12,7 @@
 
 namespace palladion::plgpu {
 
-struct TmemOptions {
+struct TmemOptions {  // of plgpu::TMEM
   // Elements of fewer than 32 bits: two or four share a column (the left operand of tcgen05_mma), or each has
   // its own (accumulators). Must be said for them.
   std::optional<bool> packed = std::nullopt;
@@ -22,7 +22,7 @@ struct TmemOptions {
   // SPARSE_METADATA_LAYOUT, (128, k / 2) of u2. They are filled by copies (frontend/matrix/tensor_copies.h).
   std::optional<TMEMLayout> layout = std::nullopt;
 };
-struct TmemType {
+struct TmemType {            // the tensor memory that plgpu::TMEM asks for
   Shape shape;               // (rows, columns): 64 or 128 rows
   DType dtype = DType::f32;  // element type
   TmemOptions options;       // packing, layout, pairs of CTAs
@@ -52,7 +52,7 @@ int64_t take_tensor_columns(int64_t columns, int64_t alignment, int ctas, const 
                             std::source_location loc);
 Ref tmem_at(const TmemType& type, const std::string& name, int64_t column);
 
-struct TmemLoadOptions {
+struct TmemLoadOptions {  // of plgpu::async_load_tmem
   // 128 rows: Layout::TCGEN05 (what is used if none is given) or Layout::TCGEN05_TMEM_NATIVE; 64:
   // Layout::WGMMA; 64 of a pair of CTAs: Layout::TCGEN05_M64_COLLECTIVE(n) or ..._NATIVE(n).
   std::optional<Layout> layout = std::nullopt;

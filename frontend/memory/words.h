@@ -59,8 +59,8 @@ auto with_scoped(First first, Types... types) {
   return with_scoped(Collective{}, std::move(first), std::move(types)...);
 }
 
-struct ReciprocalOptions {
-  bool approx = false;  // unsupported: CompilerParams::approx_math says it for the whole kernel
+struct ReciprocalOptions {  // of pl::reciprocal
+  bool approx = false;      // unsupported: CompilerParams::approx_math says it for the whole kernel
 };
 // 1 / x; approximate if the options say so.
 plgpu::Array reciprocal(const plgpu::Array& x, const ReciprocalOptions& options = {},
@@ -80,7 +80,7 @@ struct SignalOptions {
 // Adds `inc` to one semaphore when all that this thread did is done.
 void semaphore_signal(const plgpu::Ref& semaphore, const Scalar& inc = 1, const SignalOptions& options = {},
                       std::source_location loc = std::source_location::current());
-struct WaitOptions {
+struct WaitOptions {      // of pl::semaphore_wait
   bool decrement = true;  // takes the amount off the semaphore
 };
 // Until it is at least `value`; then subtracts it, unless an option forbids.

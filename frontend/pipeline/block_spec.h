@@ -29,11 +29,11 @@ inline constexpr Squeezed squeezed{};
 struct Element {
   int64_t size = 1;  // elements
 };
-struct Blocked {
+struct Blocked {     // a dimension whose index counts blocks, as a plain number's does
   int64_t size = 1;  // elements
 };
 
-struct BlockDim {
+struct BlockDim {  // one dimension of a block's shape: a number, Blocked, Element, Squeezed or nullopt
   // The map counts blocks; counts elements; the dimension is not in the block.
   enum class Kind : uint8_t { blocked, element, dropped };
   Kind kind = Kind::blocked;  // how the map counts
@@ -127,7 +127,7 @@ namespace palladion::plgpu {
 // Registers: of accumulators, which are allocated with plgpu::ACC.
 inline constexpr MemorySpace REGS = MemorySpace::regs;
 
-struct BlockSpecOptions {
+struct BlockSpecOptions {  // where a block lies, in which order of bytes, and who fetches it
   std::optional<MemorySpace> memory_space = {};  // SMEM; GMEM: the whole array where it is, nothing is copied
   Transforms transforms = {};                    // of the SMEM buffers
   // Steps for which a block stays in use after its own (a wgmma that still runs): it is overwritten so much
@@ -139,7 +139,7 @@ struct BlockSpecOptions {
   OOBFillMode oob_fill_mode = OOBFillMode::ZEROS;
 };
 
-struct BlockSpec {
+struct BlockSpec {  // which block of an array a step of the grid works on, as pl.BlockSpec
   // The whole array.
   BlockSpec(std::source_location l = std::source_location::current()) : loc(l) {}  // NOLINT
   BlockSpec(pl::BlockShape shape, pl::IndexMap map, BlockSpecOptions o = {},
@@ -164,7 +164,7 @@ namespace palladion::pl {
 using plgpu::MemorySpace;
 inline constexpr MemorySpace ANY =
     MemorySpace::ANY;  // stays where it is: the body gets the reference to GMEM
-
+// The options of pl::BlockSpec.
 struct BlockSpecOptions {
   std::optional<plgpu::MemorySpace> memory_space = {};  // none: SMEM
 };

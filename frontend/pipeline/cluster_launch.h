@@ -32,7 +32,7 @@ std::pair<pl::Indices, pl::Scalar> query_cluster_cancel(
     const Ref& result, const std::vector<std::string>& grid_names,
     std::source_location loc = std::source_location::current());
 
-struct DynamicSchedulingOptions {
+struct DynamicSchedulingOptions {  // of plgpu::dynamic_scheduling_loop
   // thread_name of the kernel; must be given when it has several threads.
   std::string thread_axis = {};
   // All axes of the cluster; must be given when it has several CTAs.

@@ -9,14 +9,14 @@
 #include "frontend/pipeline/block_spec.h"
 
 namespace palladion::plgpu {
-
+// What the body of plgpu::nd_loop gets in each step.
 struct NDLoopInfo {
   pl::Indices index;       // in the grid
   pl::Scalar local_index;  // how many steps this program did before
   // That this program does; none in a dynamic_scheduling_loop, where nobody knows.
   std::optional<pl::Scalar> num_local_steps;
 };
-
+// The options of plgpu::nd_loop.
 struct NDLoopOptions {
   std::vector<std::string> collective_axes = {};  // axes whose programs share the iterations
   // Goes through the grid tile by tile (row-major), which must divide it.

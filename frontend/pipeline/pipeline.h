@@ -9,7 +9,7 @@
 
 namespace palladion::plgpu {
 
-struct PipelineOptions {
+struct PipelineOptions {  // the arguments of plgpu::emit_pipeline beside the body
   // Sequential, row-major; numbers or scalars.
   pl::Indices grid = {};
   std::vector<BlockSpec> in_specs = {}, out_specs = {};

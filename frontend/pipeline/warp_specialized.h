@@ -19,7 +19,7 @@ struct PipelinePipeline {
   static constexpr int START = 0, STEADY = 1, STOP = 2;  // before the first step, between, after the last one
 };
 
-struct WarpSpecializedOptions {
+struct WarpSpecializedOptions {  // of plgpu::emit_pipeline_warp_specialized
   // Sequential, row-major; numbers or scalars.
   pl::Indices grid = {};
   // Registers of a lane of the memory thread; the compute threads share the rest.

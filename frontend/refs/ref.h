@@ -112,9 +112,9 @@ struct RowNumbers {
 
 class PickedRows;
 
-class Ref {
+class Ref {  // a window of GMEM, SMEM, TMEM or an accumulator; free until it is loaded or stored
  public:
-  struct Dim {
+  struct Dim {         // one dimension of the window
     int base = -1;     // dimension of the allocation; -1: a dimension of size 1 added by reshape
     int64_t size = 1;  // elements of the window
   };
@@ -147,10 +147,10 @@ class Ref {
   int64_t shape(size_t i, std::source_location loc = std::source_location::current()) const {
     return pl::dimension(shape_, i, loc);
   }
-  size_t rank() const { return shape_.size(); }
-  DType dtype() const { return base().dtype; }
-  MemorySpace space() const { return base().space; }
-  const std::string& name() const { return base().name; }
+  size_t rank() const { return shape_.size(); }            // number of dimensions of the window
+  DType dtype() const { return base().dtype; }             // element type
+  MemorySpace space() const { return base().space; }       // where its bytes lie
+  const std::string& name() const { return base().name; }  // of the allocation, for messages
 
   // Integers and scalars drop their dimension, slices keep it; missing trailing ones are pl::all.
   template <class... Rest>

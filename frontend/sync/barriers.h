@@ -19,7 +19,7 @@ struct BarrierOptions {
   Shape num_barriers = {1};         // shape of an array of barriers; {4}: a ring of four
   bool orders_tensor_core = false;  // waits order accesses of tensor memory too
 };
-struct ClusterBarrierOptions {
+struct ClusterBarrierOptions {               // of plgpu::ClusterBarrier
   std::vector<std::string> collective_axes;  // axes whose CTAs arrive and wait together
   Shape num_barriers = {1};                  // shape of an array of barriers
   int64_t num_arrivals = 1;                  // arrivals of each CTA in a phase
@@ -29,7 +29,7 @@ struct ClusterBarrierOptions {
   // No word of Pallas', whose barriers stay at CTA scope.
   bool orders_memory = false;
 };
-
+// The mbarriers that plgpu::Barrier and plgpu::ClusterBarrier ask for.
 struct BarrierType {
   BarrierOptions options;                    // arrivals, number
   bool cluster = false;                      // of a cluster
@@ -78,7 +78,7 @@ class BarrierRef {
     return indexed({first.value, Scalar(rest)...}, first.loc);
   }
   BarrierRef indexed(const std::vector<Scalar>& index,
-                     std::source_location loc = std::source_location::current()) const;
+                     std::source_location loc = std::source_location::current()) const;  // as `at`
 
   // --- for other verbs
   // An Error for a barrier that was never given (default-constructed, moved away), or whose scope has ended.
@@ -95,12 +95,12 @@ class BarrierRef {
   Shape shape_;
 };
 
-struct BarrierRef::State {
-  std::string name;     // the author's name of it
-  BarrierType type;     // as it was asked for
-  int64_t offset = 0;   // from the first barrier of the kernel
-  int64_t count = 1;    // barriers of the array
-  isa::Operand phases;  // bit i: parity that the next wait for barrier i expects
+struct BarrierRef::State {  // one allocation of mbarriers, of which a BarrierRef is a view
+  std::string name;         // the author's name of it
+  BarrierType type;         // as it was asked for
+  int64_t offset = 0;       // from the first barrier of the kernel
+  int64_t count = 1;        // barriers of the array
+  isa::Operand phases;      // bit i: parity that the next wait for barrier i expects
   frontend::RegionId scope = frontend::current_scope;  // they end with it
   // Copies arrive once, warpgroups with each of their warps; where both do, copies make up for it.
   bool tma_arrivals = false, group_arrivals = false;
@@ -133,7 +133,7 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
 // One arrival of this Pallas thread (release); at a ClusterBarrier, at those of all CTAs that differ
 // in at most one collective axis.
 void barrier_arrive(const BarrierRef& barrier, std::source_location loc = std::source_location::current());
-struct ArriveOptions {
+struct ArriveOptions {  // of plgpu::barrier_arrive
   // False: there is no arrival. The same in all lanes of the Pallas thread.
   std::optional<Scalar> predicate = std::nullopt;
 };
@@ -167,20 +167,20 @@ struct SemaphoreType {
 };
 // Semaphores in GMEM, zero at the start.
 Ref make_semaphores(const SemaphoreType& type, const std::string& name, std::source_location loc);
-
+// The options of plgpu::semaphore_signal.
 struct SignalOptions {
   std::string memory_scope = "sys";  // as PTX names it: cta, cluster, gpu, sys
 };
-struct WaitOptions {
+struct WaitOptions {                 // of plgpu::semaphore_wait
   bool decrement = true;             // takes the amount off the semaphore
   std::string memory_scope = "sys";  // as PTX names it: cta, cluster, gpu, sys
 };
 // Adds to a semaphore, releasing what this warpgroup wrote.
 void semaphore_signal(const Ref& semaphore, const Scalar& inc = 1, const SignalOptions& options = {},
                       std::source_location loc = std::source_location::current());
-struct SemaphoreSignal {
-  Ref ref;         // the semaphore
-  Scalar inc = 1;  // what is added
+struct SemaphoreSignal {  // one signal of plgpu::semaphore_signal_parallel
+  Ref ref;                // the semaphore
+  Scalar inc = 1;         // what is added
 };
 // Many signals after one synchronisation, in no order.
 void semaphore_signal_parallel(const std::vector<SemaphoreSignal>& signals, const SignalOptions& options = {},

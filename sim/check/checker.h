@@ -22,7 +22,7 @@ struct Coverage {
   std::vector<std::string> incomplete;    // why something could not be judged
 };
 
-class Checker final : public Observer {
+class Checker final : public Observer {  // races, barriers, memory, numerics: sim/check
  public:
   explicit Checker(const Options& options = {});
   ~Checker() override;

@@ -71,7 +71,7 @@ struct ClockCounters {
   uint64_t dram_read_bytes = 0;      // from HBM
   uint64_t dram_write_bytes = 0;     // to HBM
 };
-
+// What the clock measured of a run under the `hardware` schedule.
 struct ClockReport {
   uint64_t cycles = 0;      // of the SM clock, launch included: sm__cycles_elapsed.max; 0: no clock ran
   double sm_clock_mhz = 0;  // at which microseconds are computed

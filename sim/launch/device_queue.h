@@ -16,19 +16,19 @@ inline constexpr int device_queue_high = 3, device_queue_low = 4;  // %envreg
 
 // A launch or a copy, in the order in which the grid asked for them.
 struct DeviceWork {
-  enum class Kind : uint32_t { kernel, copy };
-  Kind kind = Kind::kernel;
-  uint32_t function = 0;  // index in the module
-  isa::Dim3 grid, block;
-  uint32_t shared = 0;  // dynamic, bytes
-  uint64_t stream = 0;  // a handle of the device's runtime library
-  std::vector<uint8_t> params;
-  uint64_t to = 0, from = 0, bytes = 0;  // of a copy
+  enum class Kind : uint32_t { kernel, copy };  // what was asked for
+  Kind kind = Kind::kernel;                     // a launch, or a copy
+  uint32_t function = 0;                        // index in the module
+  isa::Dim3 grid, block;                        // in CTAs; in threads
+  uint32_t shared = 0;                          // dynamic, bytes
+  uint64_t stream = 0;                          // a handle of the device's runtime library
+  std::vector<uint8_t> params;                  // the parameter block
+  uint64_t to = 0, from = 0, bytes = 0;         // of a copy
 
   static constexpr uint64_t tail_stream = 3;  // cudaStreamTailLaunch: after all others
 };
 
-class DeviceQueue {
+class DeviceQueue {  // the queue, in its bytes of global memory
  public:
   explicit DeviceQueue(std::span<uint8_t> memory) : memory_(memory) {}
   void clear();  // once before each grid

@@ -17,35 +17,35 @@ namespace palladion::sim {
 
 // The warp, lanes and instruction of an execution. `pc` indexes Program::code.
 struct Origin {
-  uint16_t cta_rank = 0;  // in the cluster
-  uint16_t warp = 0;      // in the CTA
-  uint32_t lanes = 0;     // that execute the instruction
-  uint32_t pc = 0;
-  const isa::Instruction* instruction = nullptr;
-  const isa::Effect* effect = nullptr;
+  uint16_t cta_rank = 0;                          // in the cluster
+  uint16_t warp = 0;                              // in the CTA
+  uint32_t lanes = 0;                             // that execute the instruction
+  uint32_t pc = 0;                                // indexes Program::code
+  const isa::Instruction* instruction = nullptr;  // as it was written
+  const isa::Effect* effect = nullptr;            // what it does: isa/core/effects.h
 };
 
 // Lanes touch memory through the generic proxy: loads, stores, atomics, ldmatrix and stmatrix.
 struct Access {
   enum class Kind : uint8_t { read, write, atomic };  // atomic: reads and writes at once
-  Origin origin;
-  Kind kind = Kind::read;
+  Origin origin;                                      // who executes it
+  Kind kind = Kind::read;                             // what it does to memory
   isa::Space space = isa::Space::generic;  // as the instruction states; a generic address determines its own
   uint32_t size = 0;                       // bytes a lane, contiguous
   const uint64_t* addresses = nullptr;     // 32, valid where `lanes` says so
-  uint32_t lanes = 0;
-  isa::Order order = isa::Order::weak;
-  isa::Scope scope = isa::Scope::cta;
+  uint32_t lanes = 0;                      // mask of those that access memory
+  isa::Order order = isa::Order::weak;     // .weak, .relaxed, .acquire, ...: PTX, "Memory consistency model"
+  isa::Scope scope = isa::Scope::cta;      // of a strong access
   uint32_t unchanged = 0;  // lanes that store the values which the memory has already; of st and stmatrix
 };
 
 // Contiguous bytes that an asynchronous operation reads or writes. Addresses of shared and tensor memory
 // carry the CTA's rank (tensor_byte).
 struct Piece {
-  isa::Space space = isa::Space::global;
-  uint64_t address = 0;
-  uint32_t bytes = 0;
-
+  isa::Space space = isa::Space::global;  // global, shared or tensor memory
+  uint64_t address = 0;                   // of the first byte
+  uint32_t bytes = 0;                     // their number
+  // Whether it lies in shared memory, of this CTA or of another one.
   bool shared() const { return space == isa::Space::shared_cta || space == isa::Space::shared_cluster; }
 };
 
@@ -59,32 +59,32 @@ inline void append(std::vector<Piece>& pieces, const Piece& piece) {
 
 // A warp loads or stores a rectangle of its CTA's tensor memory: tcgen05.ld, tcgen05.st.
 struct TensorAccess {
-  Origin origin;
-  bool writes = false;
-  uint32_t lane = 0, lanes = 0, column = 0, columns = 0;
+  Origin origin;                                          // who executes it
+  bool writes = false;                                    // tcgen05.st
+  uint32_t lane = 0, lanes = 0, column = 0, columns = 0;  // first and number; 32-bit columns
 };
 
 // Columns of the CTA's tensor memory were allocated or freed, or the right to allocate was given up (columns:
 // 0).
 struct TensorAllocated {
-  Origin origin;
-  bool freed = false;
-  uint32_t column = 0, columns = 0;
-  int ctas = 1;  // .cta_group
+  Origin origin;                     // who executes it
+  bool freed = false;                // tcgen05.dealloc, relinquish_alloc_permit
+  uint32_t column = 0, columns = 0;  // the first, and how many
+  int ctas = 1;                      // .cta_group
 };
 
 // An asynchronous operation was issued by the lanes of its origin (one lane for bulk and tensor copies). One
 // that several warps issue together is announced once, when the last of them has issued it; AsyncJoined comes
 // for each of them.
 struct AsyncIssue {
-  Origin origin;
-  uint64_t id = 0;  // ascending in the cluster
-  isa::AsyncFamily family = isa::AsyncFamily::none;
-  isa::Participants participants = isa::Participants::lanes;
-  isa::AsyncGroup group = isa::AsyncGroup::none;  // in which its issuers wait for it
-  bool reduces = false;                           // its writes are individually relaxed atomics at gpu scope
-  std::span<const Piece> reads, writes;           // empty for registers
-  std::span<const Piece> fills;  // of the writes: the fill value for elements outside the tensor
+  Origin origin;                                              // the lanes that issue it
+  uint64_t id = 0;                                            // ascending in the cluster
+  isa::AsyncFamily family = isa::AsyncFamily::none;           // cp.async, bulk copy, wgmma, tcgen05, ...
+  isa::Participants participants = isa::Participants::lanes;  // who issues it together
+  isa::AsyncGroup group = isa::AsyncGroup::none;              // in which its issuers wait for it
+  bool reduces = false;                  // its writes are individually relaxed atomics at gpu scope
+  std::span<const Piece> reads, writes;  // empty for registers
+  std::span<const Piece> fills;          // of the writes: the fill value for elements outside the tensor
   // Completes bytes at these mbarriers (shared addresses with rank), one per destination CTA.
   std::span<const uint32_t> mbarriers;
   std::span<const uint32_t> mbarrier_bytes;
@@ -96,10 +96,10 @@ struct AsyncIssue {
 // The layout of bytes in shared memory, as a tensor map or a matrix descriptor states it.
 enum LayoutTag : uint8_t { layout_unknown, layout_plain, layout_32b, layout_64b, layout_128b };
 
-struct MbarrierEvent {
-  Origin origin;
-  isa::MbarrierAction action = isa::MbarrierAction::init;
-  uint32_t address = 0;            // shared, with rank
+struct MbarrierEvent {  // an operation on an mbarrier took effect: PTX, "mbarrier"
+  Origin origin;        // who executes it, or issued the operation that signals
+  isa::MbarrierAction action = isa::MbarrierAction::init;  // init, arrive, expect_tx, test_wait, ...
+  uint32_t address = 0;                                    // shared, with rank
   uint32_t lanes = 0;              // one lane for arrivals, all lanes that name this object for waits
   uint32_t count = 0;              // init: expected count; arrive: arrivals
   int64_t tx = 0;                  // bytes announced (positive) or completed (negative)
@@ -113,22 +113,22 @@ struct MbarrierEvent {
   uint64_t async_id = 0;
 };
 
-struct CtaBarrierEvent {
+struct CtaBarrierEvent {  // lanes arrived at a barrier of their CTA, or passed it: PTX, "barrier"
   enum class Step : uint8_t { arrive, pass };  // sync: both, with time between
-  Origin origin;
-  Step step = Step::arrive;
-  uint32_t id = 0;
-  uint32_t threads = 0;     // as the instruction says; 0: all of the CTA
-  uint64_t generation = 0;  // that these lanes arrive in, or have passed
-  bool completed = false;   // this arrival completed the generation
+  Origin origin;                               // these lanes
+  Step step = Step::arrive;                    // what they did
+  uint32_t id = 0;                             // number of the barrier, 0 to 15
+  uint32_t threads = 0;                        // as the instruction says; 0: all of the CTA
+  uint64_t generation = 0;                     // that these lanes arrive in, or have passed
+  bool completed = false;                      // this arrival completed the generation
 };
 
-struct ClusterBarrierEvent {
-  enum class Step : uint8_t { arrive, pass };
-  Origin origin;
-  Step step = Step::arrive;
-  uint64_t generation = 0;
-  bool completed = false;
+struct ClusterBarrierEvent {  // lanes arrived at the cluster's barrier, or passed it: PTX, "barrier.cluster"
+  enum class Step : uint8_t { arrive, pass };  // barrier.cluster.arrive; .wait returned
+  Origin origin;                               // these lanes
+  Step step = Step::arrive;                    // what they did
+  uint64_t generation = 0;                     // that they arrive in, or have passed
+  bool completed = false;                      // this arrival completed the generation
 };
 
 // The CTAs exist, no instruction has run.
@@ -139,91 +139,91 @@ struct ClusterEnded {};
 // Of an instruction that an observer watches: these lanes have reached it, its guard is not applied yet. Only
 // of instructions that have a guard.
 struct Reached {
-  Origin origin;
+  Origin origin;  // `lanes`: before the guard
 };
 // The same instruction is about to be executed, `lanes` with the guard applied; again when it is tried again
 // after a wait.
 struct Executing {
-  Origin origin;
+  Origin origin;  // `lanes`: those whose guard is true
 };
 // It was executed; not of an instruction that branched.
 struct Executed {
-  Origin origin;
+  Origin origin;  // as of Executing
 };
 
 // Fence effects, wgmma.fence, tensormap.cp_fenceproxy with its copy done.
 struct Fenced {
-  Origin origin;
+  Origin origin;  // `effect` says which fence
 };
 // Warp-collective instructions that order memory among `lanes`, such as bar.warp.sync.
 struct WarpSynced {
-  Origin origin;
+  Origin origin;  // `lanes`: those that are ordered
 };
 
 // One of the warps that issue an operation together has issued it.
 struct AsyncJoined {
-  Origin origin;
-  uint64_t id = 0;
+  Origin origin;    // this warp
+  uint64_t id = 0;  // AsyncIssue::id
 };
 // The operation's sources are in its staging buffer.
 struct AsyncRead {
-  uint64_t id = 0;
+  uint64_t id = 0;  // AsyncIssue::id
 };
 // The operation's results are visible, its mbarriers signalled.
 struct AsyncLanded {
-  uint64_t id = 0;
+  uint64_t id = 0;  // AsyncIssue::id
 };
-struct GroupCommitted {
-  Origin origin;
-  isa::AsyncGroup group = isa::AsyncGroup::none;
+struct GroupCommitted {  // a commit_group closed the group of these lanes' earlier operations
+  Origin origin;         // these lanes, each for itself
+  isa::AsyncGroup group = isa::AsyncGroup::none;  // cp.async, bulk or wgmma groups
 };
 // A wait_group returned: of these lanes at most `allowed` newest groups may be incomplete.
 struct GroupWaited {
-  Origin origin;
-  isa::AsyncGroup group = isa::AsyncGroup::none;
-  uint64_t allowed = 0;
-  bool read_only = false;
+  Origin origin;                                  // these lanes
+  isa::AsyncGroup group = isa::AsyncGroup::none;  // cp.async, bulk or wgmma groups
+  uint64_t allowed = 0;                           // N of wait_group N
+  bool read_only = false;                         // .read: sources have been read, results may be missing
 };
 // cp.async.mbarrier.arrive, tcgen05.commit: `id` will arrive once the issuing lanes' earlier cp.async, or
 // tcgen05 operations, have landed.
 struct ArrivalDeferred {
-  Origin origin;
-  uint64_t id = 0;
-  std::span<const uint64_t> awaited;
+  Origin origin;                        // the lanes that issue it
+  uint64_t id = 0;                      // of the arrival, among the ids of AsyncIssue
+  std::span<const uint64_t> awaited;    // ids of the operations
   std::span<const uint32_t> mbarriers;  // of tcgen05.commit: shared addresses with rank
 };
 
 // setmaxnreg: registers of a thread.
 struct RegistersSet {
-  Origin origin;
-  uint32_t before = 0, after = 0;
+  Origin origin;                   // the warp
+  uint32_t before = 0, after = 0;  // registers of a thread
 };
-struct Exited {
-  Origin origin;
+struct Exited {   // these lanes ended: exit, or ret of the entry
+  Origin origin;  // these lanes
 };
 
 // Under the `hardware` schedule: the instruction issues at ClusterState::now, after its warp was stalled for
 // this reason since `from`.
 struct Stalled {
-  Origin origin;
-  Stall reason{};
-  uint64_t from = 0;
+  Origin origin;      // the instruction that was held up
+  Stall reason{};     // as `palladion explain` lists them
+  uint64_t from = 0;  // cycle
 };
 // Under the `hardware` schedule: a unit of the SM worked on an asynchronous operation during [from, to).
 struct UnitWorked {
-  uint64_t id = 0;
-  Resource unit{};
-  uint64_t from = 0, to = 0;
+  uint64_t id = 0;            // AsyncIssue::id
+  Resource unit{};            // TMA, tensor core, ...
+  uint64_t from = 0, to = 0;  // cycles
 };
 
 template <class... E>
-struct EventList {
-  static constexpr size_t count = sizeof...(E);
+struct EventList {                               // a list of event types, to iterate over while compiling
+  static constexpr size_t count = sizeof...(E);  // number of types
 };
 using ClusterEventTypes =
     EventList<ClusterBegan, ClusterEnded, Reached, Executing, Executed, Access, TensorAccess, TensorAllocated,
               Fenced, WarpSynced, MbarrierEvent, CtaBarrierEvent, ClusterBarrierEvent, AsyncIssue,
               AsyncJoined, AsyncRead, AsyncLanded, GroupCommitted, GroupWaited, ArrivalDeferred, RegistersSet,
-              Exited, Stalled, UnitWorked>;
+              Exited, Stalled, UnitWorked>;  // every event of a cluster; its place is its number
 
 }  // namespace palladion::sim

@@ -17,8 +17,8 @@ enum class FindingSeverity : uint8_t { error, strict, unknown, unsupported };
 
 // The place in the grid where something happened.
 struct Site {
-  isa::Dim3 cta{0, 0, 0};
-  uint32_t warp = 0;
+  isa::Dim3 cta{0, 0, 0};   // its coordinates in the grid
+  uint32_t warp = 0;        // in the CTA
   uint32_t lanes = 0;       // mask of the lanes concerned
   uint32_t ptx_line = 0;    // 0 = unknown
   isa::SourceLoc source;    // the author's line, when known
@@ -30,19 +30,19 @@ struct Site {
 
 // A load whose values another access may change: lanes of a warp of a cluster at an instruction.
 struct RacingRead {
-  uint32_t pc = 0;  // indexes Program::code
-  uint32_t cluster = 0;
-  uint32_t warp = 0;  // in the cluster
-  uint32_t lanes = 0;
+  uint32_t pc = 0;       // indexes Program::code
+  uint32_t cluster = 0;  // in the grid
+  uint32_t warp = 0;     // in the cluster
+  uint32_t lanes = 0;    // mask
   friend bool operator==(const RacingRead&, const RacingRead&) = default;
 };
 
-struct Finding {
-  static constexpr size_t most_reads = 1 << 16;
-  std::string code;  // "PLD3001"
-  FindingSeverity severity = FindingSeverity::error;
-  bool fatal = false;  // the grid was stopped
-  std::string message;
+struct Finding {  // what is wrong with a run, or cannot be decided: one finding of `palladion check`
+  static constexpr size_t most_reads = 1 << 16;       // kept in `reads`
+  std::string code;                                   // "PLD3001"
+  FindingSeverity severity = FindingSeverity::error;  // how sure, and how bad
+  bool fatal = false;                                 // the grid was stopped
+  std::string message;                                // the first line: what is wrong
   std::vector<Site> sites;         // the sites involved, the victim first; of a deadlock all that wait
   std::string object;              // "`a` bytes [0, 128)", "mbarrier `full`[1] of CTA (0,0,0)"
   std::string missing;             // the edge that is missing, or was dropped, and why

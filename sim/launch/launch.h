@@ -18,7 +18,7 @@
 
 namespace palladion::sim {
 
-struct Launch {
+struct Launch {  // one launch: what cuLaunchKernelEx takes, and what the machine must know of the process
   const isa::Module* module = nullptr;  // the program
   std::string entry;                    // empty: the module's only entry
   isa::Dim3 grid, block;                // CTAs, threads
@@ -43,7 +43,7 @@ struct StartOrder {
   Kind kind = Kind::ascending;  // which of them
   uint64_t seed = 0;            // of a random one
 };
-
+// How a launch is run: schedule, limits, observer.
 struct RunOptions {
   Schedule schedule;              // functional
   unsigned threads = 0;           // host threads; 0 = all cores
@@ -71,7 +71,7 @@ struct RunOptions {
   const isa::ClockParameters* parameters = nullptr;  // null: the architecture's own
   uint32_t registers = 0;  // a thread, which limit the CTAs of an SM; 0: estimated (sim/sass/pressure.h)
 };
-
+// What a run left beside the contents of memory.
 struct RunResult {
   isa::Diagnostics errors;            // errors of a launch that was refused
   std::vector<Finding> findings;      // of the checkers, most important first

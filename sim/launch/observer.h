@@ -34,14 +34,14 @@ class ClusterEvents {
     add_to_all(subscriber, static_cast<ClusterEventTypes*>(nullptr));
   }
   template <class E>
-  bool wanted() const {
+  bool wanted() const {  // whether somebody subscribes to E: without a subscriber no event is built
     return !calls_[number<E>].empty();
   }
   template <class E>
-  void emit(const E& event) const {
+  void emit(const E& event) const {  // hands the event to its subscribers
     for (const Call& call : calls_[number<E>]) call.on(call.subscriber, &event);
   }
-  bool empty() const {
+  bool empty() const {  // nobody subscribes to anything
     for (const std::vector<Call>& calls : calls_)
       if (!calls.empty()) return false;
     return true;
@@ -86,7 +86,7 @@ struct RunView {
   const GlobalMemory* memory = nullptr;  // as it is at the moment
 };
 
-class Observer {
+class Observer {  // what a checker, a trace or a report derives from
  public:
   virtual ~Observer() = default;
   // Before the first event.

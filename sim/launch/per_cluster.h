@@ -18,7 +18,7 @@ class PerCluster {
     const std::lock_guard lock(mutex_);
     return *(made_[&cluster] = std::move(subscriber));
   }
-  T* find(const ClusterState& cluster) const {
+  T* find(const ClusterState& cluster) const {  // null when there is none; it is not handed over
     const auto at = made_.find(&cluster);
     return at == made_.end() ? nullptr : at->second.get();
   }
@@ -27,7 +27,7 @@ class PerCluster {
     auto node = made_.extract(&cluster);
     return node.empty() ? nullptr : std::move(node.mapped());
   }
-  void clear() { made_.clear(); }
+  void clear() { made_.clear(); }  // before the next run
 
  private:
   std::mutex mutex_;

@@ -8,7 +8,7 @@
 
 namespace palladion::sim {
 
-struct Schedule {
+struct Schedule {  // the order in which warps and asynchronous operations run: docs/concepts/schedules.md
   // Who decides which warp is next.
   enum class Kind : uint8_t {
     functional,  // fair and fast: round robin, asynchronous work follows soon after its issue

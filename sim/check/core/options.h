@@ -12,7 +12,7 @@ struct GlobalBudget {
   size_t pages = 1U << 16;     // of shadow memory, 4 KiB each
   size_t deferred = 1U << 20;  // reads of an array that nothing has written
 };
-
+// Which checkers run, and how much they keep.
 struct Options {
   bool race = true;            // data races over every proxy
   bool barrier = true;         // protocols: mbarriers, barriers, groups, lifetime
