@@ -18,6 +18,18 @@ install(FILES ${PROJECT_SOURCE_DIR}/program.h DESTINATION ${CMAKE_INSTALL_INCLUD
 if(TARGET palladion)
   install(TARGETS palladion RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+
+# What is installed, without tests and benches: `./dev install` builds it.
+add_custom_target(palladion_package)
+foreach(target palladion palladion_capture palladion_cuda palladion_cudart palladion_cublas palladion_exec pld_cli)
+  if(TARGET ${target})
+    add_dependencies(palladion_package ${target})
+  endif()
+endforeach()
+foreach(name ${PLD_PUBLIC_LIBRARIES})
+  add_dependencies(palladion_package pld_${name})
+endforeach()
+
 install(FILES ${PLD_TBB_FILE} RENAME ${PLD_TBB_NAME} DESTINATION ${PLD_CARRIED_DIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
