@@ -28,33 +28,35 @@ inline int registers(WmmaMatrix matrix, int m, int n, int k, Type type) {
 // Elements in a register.
 inline int parts(Type type) { return bits(type) >= 32 ? 1 : 32 / bits(type); }
 
+// The m8n32k16 of a fragment is m32n8k16 transposed: D^T = B^T A^T.
+constexpr bool is_transposed(int m, int n) { return m == 8 && n == 32; }
+constexpr WmmaMatrix transposed(WmmaMatrix matrix) {
+  return matrix == WmmaMatrix::a ? WmmaMatrix::b : matrix == WmmaMatrix::b ? WmmaMatrix::a : WmmaMatrix::c;
+}
+
+// Tile `number` of a fragment (of a shape that is not transposed): the fragment of an mma.sync, and its
+// place.
+struct Tile {
+  FragmentLayout layout;
+  MatrixIndex first;
+};
+inline Tile tile(WmmaMatrix matrix, int m, int n, int k, Type type, int number) {
+  const int rows = m < 16 ? m : 16;
+  if (matrix == WmmaMatrix::a) return {mma_a(rows, k, bits(type)), {number * rows % m, 0}};
+  if (matrix == WmmaMatrix::b) return {mma_b(k, bits(type)), {0, number * 8 % n}};
+  return {mma_c(rows, bits(type)), n > 8 ? MatrixIndex{0, number * 8} : MatrixIndex{number * rows, 0}};
+}
+
 // The element that part `part` of a register holds.
 inline MatrixIndex element(WmmaMatrix matrix, int m, int n, int k, Type type, int lane, int reg, int part) {
-  const bool swapped = m == 8 && n == 32;  // D^T = B^T A^T
-  if (swapped) {
-    const WmmaMatrix other = matrix == WmmaMatrix::a   ? WmmaMatrix::b
-                             : matrix == WmmaMatrix::b ? WmmaMatrix::a
-                                                       : WmmaMatrix::c;
-    const MatrixIndex t = element(other, n, m, k, type, lane, reg, part);
+  if (is_transposed(m, n)) {
+    const MatrixIndex t = element(transposed(matrix), n, m, k, type, lane, reg, part);
     return {t.col, t.row};
   }
-  const int b = bits(type);
-  if (matrix == WmmaMatrix::a) {
-    const int rows = m < 16 ? m : 16;
-    const FragmentLayout tile = mma_a(rows, k, b);
-    const MatrixIndex at = tile.element(lane, reg % tile.registers, part);
-    return {at.row + (reg / tile.registers * rows) % m, at.col};
-  }
-  if (matrix == WmmaMatrix::b) {
-    const FragmentLayout tile = mma_b(k, b);
-    const MatrixIndex at = tile.element(lane, reg % tile.registers, part);
-    return {at.row, at.col + (reg / tile.registers * 8) % n};
-  }
-  const int rows = m < 16 ? m : 16;
-  const FragmentLayout tile = mma_c(rows, b);
-  const MatrixIndex at = tile.element(lane, reg % tile.registers, part);
-  const int number = reg / tile.registers;
-  return n > 8 ? MatrixIndex{at.row, at.col + number * 8} : MatrixIndex{at.row + number * rows, at.col};
+  const int registers = tile(matrix, m, n, k, type, 0).layout.registers;
+  const Tile t = tile(matrix, m, n, k, type, reg / registers);
+  const MatrixIndex at = t.layout.element(lane, reg % registers, part);
+  return {t.first.row + at.row, t.first.col + at.col};
 }
 
 }  // namespace palladion::isa::wmma

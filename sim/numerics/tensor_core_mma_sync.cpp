@@ -3,6 +3,7 @@
 #include <immintrin.h>
 #include <cfenv>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cassert>
@@ -16,8 +17,9 @@
 namespace palladion::sim::numerics::tc {
 namespace {
 
-constexpr int max_rows = 16;
-constexpr int max_columns = 8;
+constexpr int max_rows = 32;     // of A
+constexpr int max_columns = 16;  // of B
+constexpr int columns_of_f64 = 8;
 constexpr int row_bytes = 128;  // room for one row of k
 
 // Room for the rows of one operand in the form that decode_a and decode_b want.
@@ -53,17 +55,17 @@ struct Operands {
   BOperand b;
 };
 
-// Rows as they are, or copied and padded with zeros, which change no sum and no e_max.
-Rows staged(Buffer& buffer, Element type, const void* from, int rows, int k) {
+// Rows of k elements, `stride` bytes apart, as they are, or copied and padded with zeros, which change no sum
+// and no e_max.
+Rows staged(Buffer& buffer, Element type, const std::uint8_t* from, int rows, int k, int stride) {
   const int bytes = k * element_bits(type) / 8;
-  if (element_bits(type) != 4 && bytes % 32 == 0) return {from, bytes};
+  if (element_bits(type) != 4 && bytes % 32 == 0) return {from, stride};
   buffer.clear(rows);
   if (element_bits(type) == 4) {
     unpack_nibbles(buffer, from, rows, k, type);
   } else {
-    const auto* row = static_cast<const std::uint8_t*>(from);
     for (int r = 0; r < rows; ++r)
-      std::memcpy(buffer.row[r], row + r * bytes, static_cast<std::size_t>(bytes));
+      std::memcpy(buffer.row[r], from + r * stride, static_cast<std::size_t>(bytes));
   }
   return buffer.rows();
 }
@@ -95,7 +97,7 @@ void run_transposed(const MmaSync& op, const Operands& operands, void* d, SimdLe
   transpose_result(turned, op.n, op.m, static_cast<T*>(d));
 }
 
-void run(const MmaSync& op, const Operands& operands, void* d, SimdLevel level, bool zero_c) {
+void run_turned(const MmaSync& op, const Operands& operands, void* d, SimdLevel level, bool zero_c) {
   switch (op.d) {
     case Result::f32:
       return run_transposed<float>(op, operands, d, level, zero_c);
@@ -106,7 +108,7 @@ void run(const MmaSync& op, const Operands& operands, void* d, SimdLevel level, 
   }
 }
 
-void sparse_step(const MmaSync& op, const Operands& operands, void* d, SimdLevel level) {
+void run_straight(const MmaSync& op, const Operands& operands, void* d, SimdLevel level) {
   const MultiplyOptions options{.saturate = op.saturate, .level = level};
   switch (op.d) {
     case Result::f32:
@@ -118,21 +120,27 @@ void sparse_step(const MmaSync& op, const Operands& operands, void* d, SimdLevel
   }
 }
 
-void one_step(const MmaSync& op, const void* a, const void* b, void* d, const std::uint64_t* selected,
-              SimdLevel level) {
+// Step `step` of K: a, b and d are those of the whole product.
+void one_step(const MmaSync& op, int step, const void* a, const void* b, void* d,
+              const std::uint64_t* selected, SimdLevel level) {
   Operands operands;
   Buffer a_buffer, b_buffer;
-  const Rows a_rows = staged(a_buffer, op.a, a, op.m, op.k);
-  const Rows b_rows = staged(b_buffer, op.b, b, op.n, op.k);
+  const auto rows_of = [&](Buffer& buffer, Element type, const void* from, int rows) {
+    const int bytes = op.k * element_bits(type) / 8;
+    return staged(buffer, type, static_cast<const std::uint8_t*>(from) + step * bytes, rows, op.k,
+                  bytes * op.steps);
+  };
+  const Rows a_rows = rows_of(a_buffer, op.a, a, op.m);
+  const Rows b_rows = rows_of(b_buffer, op.b, b, op.n);
   const Element a_type = as_byte_type(op.a), b_type = as_byte_type(op.b);
-  if (op.sparse) {
-    decode_a(operands.a, a_type, op.m, padded_k(a_type, op.k), a_rows);
-    decode_b(operands.b, b_type, op.n, padded_k(b_type, op.k), b_rows);
-    select_sparse(operands.a, selected);
-    return sparse_step(op, operands, d, level);
+  if (!op.sparse && op.n < op.m) {
+    decode_turned(operands, a_type, a_rows, b_type, b_rows, op, op.k);
+    return run_turned(op, operands, d, level, false);
   }
-  decode_turned(operands, a_type, a_rows, b_type, b_rows, op, op.k);
-  run(op, operands, d, level, false);
+  decode_a(operands.a, a_type, op.m, padded_k(a_type, op.k), a_rows);
+  decode_b(operands.b, b_type, op.n, padded_k(b_type, op.k), b_rows);
+  if (op.sparse) select_sparse(operands.a, selected);
+  run_straight(op, operands, d, level);
 }
 
 // F2FP.F16.E4M3/E5M2.UNPACK_B: exact.
@@ -194,7 +202,7 @@ void fp8_by_halves(const MmaSync& op, const void* a, const void* b, void* d, Sim
   for (const int first : {0, 2}) {
     decode_turned(operands, Element::f16, half_of_fp8(a_buffer, op.a, a, op.m, op.k, first), Element::f16,
                   half_of_fp8(b_buffer, op.b, b, op.n, op.k, first), op, op.k / 2);
-    run(op, operands, product, level, first == 0);
+    run_turned(op, operands, product, level, first == 0);
   }
   for (int i = 0; i < op.m * op.n; ++i) {
     if (op.d == Result::f16) {
@@ -230,17 +238,17 @@ void bits(const MmaSync& op, const void* a, const void* b, std::int32_t* d) {
 }
 
 [[gnu::noinline]] void doubles(const MmaSync& op, const double* a, const double* b, double* d) {
-  double by_k[16][max_columns];
+  double by_k[16][columns_of_f64];
   for (int k = 0; k < op.k; ++k) {
-    for (int n = 0; n < max_columns; ++n) by_k[k][n] = b[n * op.k + k];
+    for (int n = 0; n < columns_of_f64; ++n) by_k[k][n] = b[n * op.k + k];
   }
   for (int m = 0; m < op.m; ++m) {
-    double sum[max_columns];
-    std::memcpy(sum, d + m * max_columns, sizeof sum);
+    double sum[columns_of_f64];
+    std::memcpy(sum, d + m * columns_of_f64, sizeof sum);
     for (int k = 0; k < op.k; ++k) {
-      for (int n = 0; n < max_columns; ++n) sum[n] = std::fma(a[m * op.k + k], by_k[k][n], sum[n]);
+      for (int n = 0; n < columns_of_f64; ++n) sum[n] = std::fma(a[m * op.k + k], by_k[k][n], sum[n]);
     }
-    std::memcpy(d + m * max_columns, sum, sizeof sum);
+    std::memcpy(d + m * columns_of_f64, sum, sizeof sum);
   }
 }
 
@@ -291,6 +299,15 @@ bool double_shape(const MmaSync& op) {
   return (op.m == 8 && op.k == 4) || (op.m == 16 && one_of(op.k, {4, 8, 16}));
 }
 
+// The mma.sync that a product of wmma is made of.
+[[maybe_unused]] MmaSync tile_of(MmaSync op) {
+  if (is_integer(op.a) || op.d != Result::f64) {
+    op.m = std::min(op.m, 16);
+    op.n = 8;
+  }
+  return op;
+}
+
 std::size_t result_bytes(Result d) { return d == Result::f16 ? 2 : d == Result::f64 ? 8 : 4; }
 
 }  // namespace
@@ -302,8 +319,8 @@ bool is_modelled(const MmaSync& op) {
 
 void mma_sync(const MmaSync& op, const void* a, const void* b, const void* c, void* d,
               const std::uint64_t* selected, SimdLevel level) {
-  assert(is_modelled(op) && (selected != nullptr) == op.sparse);
-  std::memmove(d, c, static_cast<std::size_t>(op.m * op.n) * result_bytes(op.d));
+  assert(is_modelled(tile_of(op)) && (selected != nullptr) == op.sparse);
+  if (d != c) std::memmove(d, c, static_cast<std::size_t>(op.m * op.n) * result_bytes(op.d));
   if (op.a == Element::f64) {
     rounded_doubles(op, static_cast<const double*>(a), static_cast<const double*>(b),
                     static_cast<double*>(d));
@@ -312,7 +329,7 @@ void mma_sync(const MmaSync& op, const void* a, const void* b, const void* c, vo
   } else if (is_fp8(op.a)) {
     fp8_by_halves(op, a, b, d, level);
   } else {
-    one_step(op, a, b, d, selected, level);
+    for (int step = 0; step < op.steps; ++step) one_step(op, step, a, b, d, selected, level);
   }
 }
 

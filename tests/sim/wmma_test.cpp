@@ -62,7 +62,8 @@ std::string declared(const std::string& name, const std::string& type) {
   return fmt::format(".reg .{} %{}<16>;\n", reg, name);
 }
 
-std::string ptx_of(const Case& c) {
+// `c_layout`: of C and D in memory.
+std::string ptx_of(const Case& c, const std::string& c_layout = "row") {
   using M = isa::WmmaMatrix;
   const auto load = [&](const char* matrix, const std::string& layout, const std::string& type, M which,
                         int address) {
@@ -80,12 +81,12 @@ std::string ptx_of(const Case& c) {
       "ld.param.u64 %rd1, [pa];\nld.param.u64 %rd2, [pb];\nld.param.u64 %rd3, [pc];\nld.param.u64 %rd4, "
       "[pd];\n";
   text += load("a", c.a_layout, c.a, M::a, 1) + load("b", c.b_layout, c.b, M::b, 2) +
-          load("c", "row", c.c, M::c, 3);
+          load("c", c_layout, c.c, M::c, 3);
   text += fmt::format("{} {}, {}, {}, {};\n", c.instruction, registers("d", count_of(c, M::c, c.d)),
                       registers("a", count_of(c, M::a, c.a)), registers("b", count_of(c, M::b, c.b)),
                       registers("c", count_of(c, M::c, c.c)));
-  text += fmt::format("wmma.store.d.sync.aligned.row.{}.global.{} [%rd4], {}, {};\nret;\n}}\n", c.shape, c.d,
-                      registers("d", count_of(c, M::c, c.d)), c.n);
+  text += fmt::format("wmma.store.d.sync.aligned.{}.{}.global.{} [%rd4], {}, {};\nret;\n}}\n", c_layout,
+                      c.shape, c.d, registers("d", count_of(c, M::c, c.d)), c_layout == "row" ? c.n : c.m);
   return text;
 }
 
@@ -97,6 +98,28 @@ TEST(Wmma, ProductsHaveTheBitsOfAnH200) {
     const RunResult r = PtxRunner(ptx_of(c)).array(a).array(b).array(in).array(out).run();
     ASSERT_TRUE(r.clean()) << c.instruction << '\n' << PtxRunner::describe(r);
     EXPECT_TRUE(out == c.bytes[3]) << c.instruction;
+  }
+}
+
+// Rows become columns.
+std::vector<uint8_t> transposed(const std::vector<uint8_t>& bytes, int rows, const std::string& type) {
+  const auto size = static_cast<size_t>(isa::bytes(type_of(type))), m = static_cast<size_t>(rows);
+  const size_t n = bytes.size() / size / m;
+  std::vector<uint8_t> out(bytes.size());
+  for (size_t r = 0; r < m; ++r)
+    for (size_t c = 0; c < n; ++c)
+      std::copy_n(bytes.begin() + static_cast<ptrdiff_t>((r * n + c) * size), size,
+                  out.begin() + static_cast<ptrdiff_t>((c * m + r) * size));
+  return out;
+}
+
+TEST(Wmma, CAndDMayLieByColumns) {
+  for (const Case& c : recorded()) {
+    std::vector<uint8_t> a = c.bytes[0], b = c.bytes[1], in = transposed(c.bytes[2], c.m, c.c),
+                         out(c.bytes[3].size());
+    const RunResult r = PtxRunner(ptx_of(c, "col")).array(a).array(b).array(in).array(out).run();
+    ASSERT_TRUE(r.clean()) << c.instruction << '\n' << PtxRunner::describe(r);
+    EXPECT_EQ(out, transposed(c.bytes[3], c.m, c.d)) << c.instruction;
   }
 }
 

@@ -1,6 +1,6 @@
 // mma.sync: fragments of one warp to matrices and back; the arithmetic is sim/numerics'.
-#include "isa/formats/fragments.h"
 #include "sim/machine/exec/elements.h"
+#include "sim/machine/exec/fragment_tiles.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/mma_words.h"
 #include "sim/machine/exec/sparse.h"
@@ -11,69 +11,15 @@ namespace {
 
 namespace tc = numerics::tc;
 
-const DecodedOperand& element(const DecodedOperand& o, size_t k) {
-  return o.kind == DecodedOperand::Kind::vector ? o.elements[k] : o;
-}
-
 uint64_t lane_bits(const Exec& x, const DecodedOperand& o, int lane) { return x.lane_value(o, lane); }
 
-// Writes `bits` of an element at index `at` of a packed row.
-void put(uint8_t* row, int at, int bits, uint64_t value) {
-  if (bits >= 8) {
-    std::memcpy(row + static_cast<size_t>(at) * static_cast<size_t>(bits) / 8, &value,
-                static_cast<size_t>(bits) / 8);
-    return;
-  }
-  const int bit = at * bits;
-  row[bit / 8] = static_cast<uint8_t>(row[bit / 8] | (value & ((1U << bits) - 1)) << (bit % 8));
+auto rows_of(uint8_t* matrix, size_t row_bytes) {
+  return [=](int r) { return matrix + static_cast<size_t>(r) * row_bytes; };
 }
 
-uint64_t get(const uint8_t* row, int at, int bits) {
-  uint64_t v = 0;
-  std::memcpy(&v, row + static_cast<size_t>(at) * static_cast<size_t>(bits) / 8,
-              static_cast<size_t>(bits) / 8);
-  return v;
-}
-
-struct Fragment {
-  isa::FragmentLayout layout;
-  int bits;
-  bool transposed = false;  // store as [col][row]
-};
-
-uint64_t part_of(uint64_t reg, int part, int bits) {
-  return bits == 64 ? reg : reg >> (part * bits) & ((uint64_t{1} << bits) - 1);
-}
-
-void collect(const Exec& x, const DecodedOperand& o, const Fragment& f, uint8_t* matrix, size_t row_bytes) {
-  for (int lane = 0; lane < 32; ++lane) {
-    for (int reg = 0; reg < f.layout.registers; ++reg) {
-      const uint64_t word = lane_bits(x, element(o, static_cast<size_t>(reg)), lane);
-      for (int part = 0; part < f.layout.parts; ++part) {
-        const isa::MatrixIndex at = f.layout.element(lane, reg, part);
-        const int row = f.transposed ? at.col : at.row, col = f.transposed ? at.row : at.col;
-        put(matrix + static_cast<size_t>(row) * row_bytes, col, f.bits, part_of(word, part, f.bits));
-      }
-    }
-  }
-}
-
-void spread(const Exec& x, const DecodedOperand& o, const Fragment& f, const uint8_t* matrix,
-            size_t row_bytes) {
-  for (int lane = 0; lane < 32; ++lane) {
-    for (int reg = 0; reg < f.layout.registers; ++reg) {
-      uint64_t word = 0;
-      for (int part = 0; part < f.layout.parts; ++part) {
-        const isa::MatrixIndex at = f.layout.element(lane, reg, part);
-        word |= get(matrix + static_cast<size_t>(at.row) * row_bytes, at.col, f.bits) << (part * f.bits);
-      }
-      const DecodedOperand& d = element(o, static_cast<size_t>(reg));
-      if (d.width == 64)
-        x.lanes<uint64_t>(d)[lane] = word;
-      else
-        x.lanes<uint32_t>(d)[lane] = static_cast<uint32_t>(word);
-    }
-  }
+void collect(const Exec& x, const DecodedOperand& o, const isa::FragmentLayout& f, int bits, uint8_t* matrix,
+             size_t row_bytes) {
+  collect_tile(x, o, 0, f, bits, rows_of(matrix, row_bytes));
 }
 
 // A in dense form; false when the metadata are not defined. Elements of 4 bits are stored and selected by
@@ -90,7 +36,7 @@ bool collect_sparse(const Exec& x, const MicroOp& op, const isa::Mma& e, SparseR
   if (!read_sparse_metadata(metadata, shape, places)) return false;
   const size_t row = static_cast<size_t>(e.k * bits) / 8;
   uint8_t stored[SparseRows::count * 32] = {};
-  collect(x, op.operands[e.ra], {isa::mma_a(e.m, e.k / 2, bits), bits}, stored, row / 2);
+  collect(x, op.operands[e.ra], isa::mma_a(e.m, e.k / 2, bits), bits, stored, row / 2);
   expand_sparse_rows(stored, row / 2, shape, places, matrix, row);
   return true;
 }
@@ -120,20 +66,20 @@ Step exec_mma(Exec& x, const MicroOp& op) {
   const int bits_ab = isa::bits(e.a), bits_cd = isa::bits(e.d);
   const size_t row_ab = static_cast<size_t>(e.k) * static_cast<size_t>(bits_ab) / 8;
   const size_t row_cd = static_cast<size_t>(e.n) * static_cast<size_t>(bits_cd) / 8;
-  alignas(64) uint8_t ma[16 * 128] = {}, mb[8 * 128] = {}, mc[16 * 8 * 8] = {}, md[16 * 8 * 8] = {};
+  alignas(64) uint8_t ma[16 * 128], mb[8 * 128], mc[16 * 8 * 8], md[16 * 8 * 8];
   SparseRows places;
   if (!e.sparse)
-    collect(x, op.operands[e.ra], {isa::mma_a(e.m, e.k, bits_ab), bits_ab}, ma, row_ab);
+    collect(x, op.operands[e.ra], isa::mma_a(e.m, e.k, bits_ab), bits_ab, ma, row_ab);
   else if (!collect_sparse(x, op, e, places, ma))
     return x.fault("PLD3066", undefined_sparse_metadata);
-  collect(x, op.operands[e.rb], {isa::mma_b(e.k, bits_ab), bits_ab, true}, mb, row_ab);
-  const Fragment cd{isa::mma_c(e.m, bits_cd), bits_cd};
-  collect(x, op.operands[e.rc], cd, mc, row_cd);
+  collect(x, op.operands[e.rb], isa::mma_b(e.k, bits_ab), bits_ab, mb, row_ab);
+  const isa::FragmentLayout cd = isa::mma_c(e.m, bits_cd);
+  collect(x, op.operands[e.rc], cd, bits_cd, mc, row_cd);
   if (e.sparse)
     sparse_mma(m, ma, mb, mc, md, places.selected);
   else
     tc::mma_sync(m, ma, mb, mc, md);
-  spread(x, op.operands[e.dst], cd, md, row_cd);
+  spread_tile(x, op.operands[e.dst], 0, cd, bits_cd, rows_of(md, row_cd));
   return Step::next;
 }
 
