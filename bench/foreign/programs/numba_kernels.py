@@ -8,6 +8,11 @@ import numpy as np
 from numba import cuda
 from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_normal_float32
 
+# numba-cuda names functions that NumPy 2.4 no longer has; no kernel here calls them.
+for removed, present in (('row_stack', np.vstack), ('in1d', np.isin), ('trapz', np.trapezoid)):
+    if not hasattr(np, removed):
+        setattr(np, removed, present)
+
 G = np.random.default_rng(4)
 
 
