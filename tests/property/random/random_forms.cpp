@@ -22,6 +22,12 @@ bool is_scalar(const isa::Form& f) {
   return false;
 }
 
+// cvt between bytes and bf16 takes registers of eight bits alone, which these programs do not have
+// (tests/isa/ops_conversions_test.cpp computes with them).
+bool needs_byte_registers(const isa::Form& f) {
+  return f.op == "cvt" && f.text.find("u8|s8") != std::string_view::npos && !f.operands.back().widens;
+}
+
 // mma.sync of dense fragments, row by column; m8n8k4 of halves is Volta's layout.
 bool is_modelled_product(const isa::Form& f) {
   if (f.op != "mma" || f.slot("sparse") >= 0) return false;
@@ -41,7 +47,8 @@ std::vector<std::string> computing_forms() {
   for (const isa::Op& op : isa::all_ops()) {
     for (const isa::Form& f : op.forms) {
       const bool documented = f.slot("oob") < 0;  // the pattern of an out-of-bounds NaN is not
-      if (runs_on_sm_90a(f) && documented && (is_scalar(f) || is_modelled_product(f)))
+      if (runs_on_sm_90a(f) && documented && !needs_byte_registers(f) &&
+          (is_scalar(f) || is_modelled_product(f)))
         texts.emplace_back(f.text);
     }
   }
