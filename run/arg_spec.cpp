@@ -6,12 +6,13 @@
 #include <cstring>
 
 #include "arrays/words.h"
+#include "run/texture_spec.h"
 
 namespace palladion {
 namespace {
 
 constexpr std::string_view kinds =
-    "a scalar (i32:5, u64:7, f32:0.5), in:, out:, inout:, scratch:, tmap: or bytes:@file";
+    "a scalar (i32:5, u64:7, f32:0.5), in:, out:, inout:, scratch:, tmap:, tex:, surf: or bytes:@file";
 
 tl::unexpected<std::string> wrong(std::string text) { return tl::make_unexpected(std::move(text)); }
 
@@ -87,28 +88,6 @@ Result<ArrayArg> contents(ArrayArg arg, std::string_view text) {
   return arg;
 }
 
-std::optional<Role> role_named(std::string_view word) {
-  if (word == "in") return Role::in;
-  if (word == "out") return Role::out;
-  if (word == "inout") return Role::inout;
-  if (word == "scratch") return Role::scratch;
-  return std::nullopt;
-}
-
-Result<ArrayArg> array(Role role, std::string_view text) {
-  const size_t equals = text.find('=');
-  const auto type = parse_type(text.substr(0, equals));
-  if (!type) return tl::make_unexpected(type.error());
-  ArrayArg arg{.role = role, .type = *type};
-  const bool is_input = role == Role::in || role == Role::inout;
-  if (equals == std::string_view::npos) {
-    if (is_input) return wrong("an input needs contents: `=randn(0)`, `=zeros`, `=a.npy`, ...");
-    return arg;
-  }
-  if (role == Role::scratch) return wrong("scratch starts as zeros: nothing may stand after its type");
-  return contents(std::move(arg), text.substr(equals + 1));
-}
-
 // ---- tensor maps ---------------------------------------------------------------------------------
 std::optional<isa::Swizzle> swizzle_named(std::string_view text) {
   if (text == "none" || text == "0") return isa::Swizzle::none;
@@ -158,17 +137,6 @@ std::string take_option(TensorMapArg& arg, std::string_view key, std::string_vie
   return fmt::format("a tensor map has no option `{}`; it has box, swizzle, stride, oob, offset, l2", key);
 }
 
-// The first comma outside all brackets.
-size_t end_of_array(std::string_view text) {
-  int depth = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    depth += text[i] == '[' || text[i] == '(';
-    depth -= text[i] == ']' || text[i] == ')';
-    if (text[i] == ',' && depth == 0) return i;
-  }
-  return text.size();
-}
-
 Result<TensorMapArg> map_over(std::string_view text) {
   TensorMapArg arg;
   const size_t colon = text.find(':');
@@ -176,7 +144,7 @@ Result<TensorMapArg> map_over(std::string_view text) {
     const auto role = role_named(text.substr(0, colon));
     if (!role || *role == Role::scratch)
       return wrong(fmt::format("`{}`: expected in:, out: or inout:", text));
-    auto own = array(*role, text.substr(colon + 1));
+    auto own = parse_array(*role, text.substr(colon + 1));
     if (!own) return tl::make_unexpected(own.error());
     arg.type = own->type;
     arg.array = std::move(*own);
@@ -218,11 +186,16 @@ Result<ArgSpec> tensor_map(std::string_view text) {
 
 Result<ArgSpec> parse_known(std::string_view kind, std::string_view rest) {
   if (const auto role = role_named(kind)) {
-    auto arg = array(*role, rest);
+    auto arg = parse_array(*role, rest);
     if (!arg) return tl::make_unexpected(arg.error());
     return *arg;
   }
   if (kind == "tmap") return tensor_map(rest);
+  if (kind == "tex" || kind == "surf") {
+    auto arg = parse_texture(rest, kind == "surf");
+    if (!arg) return tl::make_unexpected(arg.error());
+    return *arg;
+  }
   if (kind == "bytes") {
     if (!rest.starts_with('@') || rest.size() == 1) return wrong("bytes come from a file: `bytes:@file`");
     return BytesArg{std::string(rest.substr(1))};
@@ -240,6 +213,46 @@ Result<ArgSpec> parse_arg(std::string_view text) {
   auto arg = parse_known(text.substr(0, colon), text.substr(colon + 1));
   if (!arg) return wrong(fmt::format("{}: {}", text, arg.error()));
   return arg;
+}
+
+const ArrayArg* array_of(const ArgSpec& spec) {
+  if (const auto* array = std::get_if<ArrayArg>(&spec)) return array;
+  if (const auto* map = std::get_if<TensorMapArg>(&spec)) return map->array ? &*map->array : nullptr;
+  if (const auto* texture = std::get_if<TextureArg>(&spec))
+    return texture->array ? &*texture->array : nullptr;
+  return nullptr;
+}
+
+std::optional<Role> role_named(std::string_view word) {
+  if (word == "in") return Role::in;
+  if (word == "out") return Role::out;
+  if (word == "inout") return Role::inout;
+  if (word == "scratch") return Role::scratch;
+  return std::nullopt;
+}
+
+Result<ArrayArg> parse_array(Role role, std::string_view text) {
+  const size_t equals = text.find('=');
+  const auto type = parse_type(text.substr(0, equals));
+  if (!type) return tl::make_unexpected(type.error());
+  ArrayArg arg{.role = role, .type = *type};
+  const bool is_input = role == Role::in || role == Role::inout;
+  if (equals == std::string_view::npos) {
+    if (is_input) return wrong("an input needs contents: `=randn(0)`, `=zeros`, `=a.npy`, ...");
+    return arg;
+  }
+  if (role == Role::scratch) return wrong("scratch starts as zeros: nothing may stand after its type");
+  return contents(std::move(arg), text.substr(equals + 1));
+}
+
+size_t end_of_array(std::string_view text) {
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '[' || text[i] == '(';
+    depth -= text[i] == ']' || text[i] == ')';
+    if (text[i] == ',' && depth == 0) return i;
+  }
+  return text.size();
 }
 
 Result<pl::ShapeDtype> parse_type(std::string_view text) {

@@ -11,6 +11,8 @@
 //                                       a tensor map over the array of argument 0
 //   tmap:in:f16[512,256]=a.npy,box=64x64,swizzle=128
 //                                       a tensor map over an array of its own
+//   tex:f32[48,64]=randn(7),filter=linear     a texture object (texture_spec.h)
+//   surf:out:f32[48,64]=c.npy           a surface object
 //   bytes:@file                         a struct, with the bytes of the file
 //
 // Shapes, boxes and strides are written outermost first, as everywhere; strides are in elements, one for
@@ -28,6 +30,7 @@
 #include "arrays/arrays.h"
 #include "isa/formats/tensor_map.h"
 #include "run/job.h"
+#include "sim/machine/state/textures.h"
 
 namespace palladion {
 
@@ -55,13 +58,30 @@ struct TensorMapArg {                            // a tensor map: tmap:f16[512,2
   isa::L2Promotion l2 = isa::L2Promotion::none;  // how much L2 fetches
   uint64_t offset = 0;                           // bytes from the array's start
 };
+// A texture or surface object.
+struct TextureArg {
+  bool surface = false;           // else a texture
+  pl::ShapeDtype type;            // of its texels
+  int over = -1;                  // number of the argument whose array it covers
+  std::optional<ArrayArg> array;  // or an array of its own
+  sim::Texture texture;           // addresses count from the array's start
+};
 struct BytesArg {    // a parameter whose bytes stand in a file
   std::string file;  // with the parameter's bytes
 };
-using ArgSpec = std::variant<ScalarArg, ArrayArg, TensorMapArg, BytesArg>;  // one --arg
+using ArgSpec = std::variant<ScalarArg, ArrayArg, TensorMapArg, TextureArg, BytesArg>;  // one --arg
 
 // The text states what was expected and where the spec differs from it.
 Result<ArgSpec> parse_arg(std::string_view text);
+
+// The array that an argument brings; none: a null pointer.
+const ArrayArg* array_of(const ArgSpec& spec);
+
+// Parts of it: "in", "out", "inout", "scratch"; "f16[512,256]=randn(7)"; where the array's text ends, before
+// the first comma outside all brackets.
+std::optional<Role> role_named(std::string_view word);
+Result<ArrayArg> parse_array(Role role, std::string_view text);
+size_t end_of_array(std::string_view text);
 
 // "f16[512,256]"
 Result<pl::ShapeDtype> parse_type(std::string_view text);

@@ -4,8 +4,6 @@
 namespace palladion {
 namespace {
 
-using native::Result;
-
 native::Dim3 dims(const isa::Dim3& d) { return {d.x, d.y, d.z}; }
 
 native::LaunchShape shape_of(const Job& job) {
@@ -18,10 +16,10 @@ native::LaunchShape shape_of(const Job& job) {
   return shape;
 }
 
-Result<native::Buffer> upload(const Buffer& buffer, const native::Device& device) {
+native::Result<native::Buffer> upload(const Buffer& buffer, const native::Device& device) {
   auto made = device.allocate(size_t(buffer.type.bytes()));
   if (!made) return made;
-  Result<void> done;
+  native::Result<void> done;
   switch (buffer.role) {
     case Role::in:
     case Role::inout:
@@ -39,8 +37,8 @@ Result<native::Buffer> upload(const Buffer& buffer, const native::Device& device
   return made;
 }
 
-Result<native::Arguments> arguments_of(const Job& job, const std::vector<native::Buffer>& buffers,
-                                       const native::Device& device) {
+native::Result<native::Arguments> arguments_of(const Job& job, const std::vector<native::Buffer>& buffers,
+                                               const native::Device& device) {
   native::Arguments arguments;
   for (const ParamValue& value : job.params) {
     if (const auto* pointer = std::get_if<PointerValue>(&value)) {
@@ -58,8 +56,8 @@ Result<native::Arguments> arguments_of(const Job& job, const std::vector<native:
   return arguments;
 }
 
-Result<void> launch_once(const Job& job, std::vector<native::Buffer>& buffers,
-                         const native::Function& function, const native::Arguments& arguments) {
+native::Result<void> launch_once(const Job& job, std::vector<native::Buffer>& buffers,
+                                 const native::Function& function, const native::Arguments& arguments) {
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (job.buffers[i].role != Role::scratch && job.buffers[i].role != Role::profile) continue;
     if (const auto zeroed = buffers[i].fill(0); !zeroed) return zeroed;
@@ -67,7 +65,7 @@ Result<void> launch_once(const Job& job, std::vector<native::Buffer>& buffers,
   return function.launch(shape_of(job), arguments);
 }
 
-Result<std::vector<Array>> download(const Job& job, const std::vector<native::Buffer>& buffers) {
+native::Result<std::vector<Array>> download(const Job& job, const std::vector<native::Buffer>& buffers) {
   std::vector<Array> outputs;
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (!job.is_output(i)) continue;
@@ -78,7 +76,8 @@ Result<std::vector<Array>> download(const Job& job, const std::vector<native::Bu
   return outputs;
 }
 
-Result<std::vector<std::byte>> download_profile(const Job& job, const std::vector<native::Buffer>& buffers) {
+native::Result<std::vector<std::byte>> download_profile(const Job& job,
+                                                        const std::vector<native::Buffer>& buffers) {
   std::vector<std::byte> bytes;
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (job.buffers[i].role != Role::profile) continue;
@@ -88,8 +87,8 @@ Result<std::vector<std::byte>> download_profile(const Job& job, const std::vecto
   return bytes;
 }
 
-Result<void> run_into(DeviceOutcome& outcome, const Job& job, const native::Device& device,
-                      const DeviceOptions& options) {
+native::Result<void> run_into(DeviceOutcome& outcome, const Job& job, const native::Device& device,
+                              const DeviceOptions& options) {
   const auto module = device.load(ptx_of(job));
   if (!module) return tl::unexpected(module.error());
   outcome.jit_log = module->info_log();

@@ -43,6 +43,9 @@ std::string device_name(const native::DeviceFacts& facts) {
 }
 
 Outcome<void> run_on_device(Report& report, const Subject& subject, const Options& options) {
+  if (!subject.job.objects.empty())
+    return unsupported("texture and surface objects of a launch on a device",
+                       "`palladion run` without `--on device` has them");
   auto device = native::Device::open();
   if (!device) return tl::make_unexpected(Failure{exit_unsupported, isa::render(device.error())});
   report.device_facts = device->facts();

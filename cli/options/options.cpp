@@ -93,8 +93,10 @@ void add_subject(CLI::App& app, Options& o, Raw& raw) {
   app.add_option("--block", o.block, "threads a CTA: x,y,z");
   app.add_option("--cluster", o.cluster, "CTAs a cluster: x,y,z");
   number(app, "--smem", o.smem, 0, UINT32_MAX, "dynamic shared memory a CTA, bytes");
-  many(app.add_option("--arg", o.args,
-                      "a parameter, in order: i32:5, in:f16[512,256]=randn(7), out:..., tmap:..."));
+  many(app.add_option(
+      "--arg", o.args,
+      "a parameter, in order: i32:5, in:f16[512,256]=randn(7), out:..., tmap:..., a texture or surface: "
+      "tex:f32[48,64]=a.npy,filter=linear,address=wrap/clamp, surf:out:f32[48,64]"));
 }
 
 void add_clock(CLI::App& app, Options& o) {

@@ -24,8 +24,7 @@ struct Files {
 void add_argument(Files& files, const std::string& text) {
   const auto spec = parse_arg(text);
   if (!spec) return;  // reported where it is bound
-  const ArrayArg* array = std::get_if<ArrayArg>(&*spec);
-  if (const auto* map = std::get_if<TensorMapArg>(&*spec); map != nullptr && map->array) array = &*map->array;
+  const ArrayArg* array = array_of(*spec);
   if (const auto* bytes = std::get_if<BytesArg>(&*spec)) files.inputs.push_back({"--arg", bytes->file});
   if (array == nullptr || array->file.empty()) return;
   (array->role == Role::out ? files.outputs : files.inputs).push_back({"--arg", array->file});

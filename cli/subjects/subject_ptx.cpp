@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "arrays/words.h"
 #include "cli/subjects/subject.h"
@@ -75,9 +76,7 @@ class Binder {
   }
 
   Outcome<void> make_buffer(size_t i) {
-    const ArrayArg* arg = std::get_if<ArrayArg>(&specs_[i]);
-    if (const auto* map = std::get_if<TensorMapArg>(&specs_[i]); map != nullptr && map->array)
-      arg = &*map->array;
+    const ArrayArg* arg = array_of(specs_[i]);
     if (arg == nullptr) return {};
     bytes_ += bytes_of(arg->type);
     if (const auto fits = check_memory(bytes_); !fits) return fits;
@@ -100,10 +99,11 @@ class Binder {
     return {};
   }
 
-  Outcome<ParamValue> value_of(size_t i) const {
+  Outcome<ParamValue> value_of(size_t i) {
     if (const auto* scalar = std::get_if<ScalarArg>(&specs_[i])) return BytesValue{scalar->bytes};
     if (std::holds_alternative<ArrayArg>(specs_[i])) return PointerValue{buffer_of_[i]};
     if (const auto* map = std::get_if<TensorMapArg>(&specs_[i])) return tensor_map(i, *map);
+    if (const auto* texture = std::get_if<TextureArg>(&specs_[i])) return texture_object(i, *texture);
     const std::string& file = std::get<BytesArg>(specs_[i]).file;
     const auto bytes = read_file(file, most_of_parameter);
     if (!bytes) return user_error(bytes.error());
@@ -112,20 +112,40 @@ class Binder {
   }
 
   Outcome<ParamValue> tensor_map(size_t i, const TensorMapArg& arg) const {
-    const size_t over = arg.array ? i : size_t(arg.over);
-    const bool is_array = over < specs_.size() && buffer_of_[over] >= 0;
-    if (!is_array)
-      return user_error(
-          fmt::format("argument {}: a tensor map over argument {}, which is no array", i, over));
+    const auto over = buffer_under(i, arg.array ? int(i) : arg.over, "tensor map");
+    if (!over) return tl::make_unexpected(over.error());
     const auto map = tensor_map_of(arg);
     if (!map) return user_error(fmt::format("argument {}: {}", i, map.error()));
-    const Buffer& buffer = subject_.job.buffers[size_t(buffer_of_[over])];
+    const Buffer& buffer = subject_.job.buffers[size_t(*over)];
     uint64_t last = uint64_t(map->element_bytes()) * map->dims[0];
     for (int d = 1; d < map->rank; ++d) last += map->strides[size_t(d) - 1] * (map->dims[size_t(d)] - 1);
     if (map->global_address + last > uint64_t(buffer.type.bytes()))
       return user_error(fmt::format("argument {}: the tensor map covers {} bytes, {} has {}", i,
                                     map->global_address + last, describe(buffer.type), buffer.type.bytes()));
-    return TensorMapValue{buffer_of_[over], *map};
+    return TensorMapValue{*over, *map};
+  }
+
+  // The parameter is the object's handle.
+  Outcome<ParamValue> texture_object(size_t i, const TextureArg& arg) {
+    const char* const what = arg.surface ? "surface" : "texture";
+    const auto over = buffer_under(i, arg.array ? int(i) : arg.over, what);
+    if (!over) return tl::make_unexpected(over.error());
+    const Buffer& buffer = subject_.job.buffers[size_t(*over)];
+    if (arg.texture.image.bytes() > uint64_t(buffer.type.bytes()))
+      return user_error(fmt::format("argument {}: the {} covers {} bytes, {} has {}", i, what,
+                                    arg.texture.image.bytes(), describe(buffer.type), buffer.type.bytes()));
+    auto& objects = subject_.job.objects;
+    const uint64_t handle = objects.size() + 1;
+    objects.push_back({.handle = handle, .surface = arg.surface, .buffer = *over, .texture = arg.texture});
+    BytesValue value{std::vector<uint8_t>(sizeof handle)};
+    std::memcpy(value.bytes.data(), &handle, sizeof handle);
+    return value;
+  }
+
+  // The buffer of argument `over`, which argument `i` covers.
+  Outcome<int> buffer_under(size_t i, int over, const char* what) const {
+    if (size_t(over) < specs_.size() && buffer_of_[size_t(over)] >= 0) return buffer_of_[size_t(over)];
+    return user_error(fmt::format("argument {}: a {} over argument {}, which is no array", i, what, over));
   }
 
   Outcome<void> check_size(size_t i, const ParamValue& value) const {

@@ -115,6 +115,64 @@ TEST(ArgSpec, WrongTensorMaps) {
   EXPECT_THAT(error_of("tmap:f16[1,1,1,1,1,1]@0,box=1x1x1x1x1x1"), HasSubstr("1 to 5 dimensions"));
 }
 
+TEST(ArgSpec, ATextureIsOutermostFirst) {
+  const auto arg = parsed<TextureArg>("tex:f32[48,64]=randn(7)");
+  EXPECT_FALSE(arg.surface);
+  ASSERT_TRUE(arg.array);
+  EXPECT_EQ(arg.array->role, Role::in);
+  const sim::ImageLevel& level = arg.texture.image.levels.front();
+  EXPECT_EQ(arg.texture.image.geometry, isa::Geometry::d2);
+  EXPECT_EQ(level.width, 64U);
+  EXPECT_EQ(level.height, 48U);
+  EXPECT_EQ(level.pitch, 256U);
+  const auto& cubes = parsed<TextureArg>("tex:u8[12,5,5,4]@3,channels=4,geometry=acube").texture.image;
+  EXPECT_EQ(cubes.levels.front().depth, 12U);
+  EXPECT_EQ(cubes.format.bytes(), 4U);
+  const auto& lines = parsed<TextureArg>("tex:f16[3,9]=zeros,geometry=a1d").texture.image;
+  EXPECT_EQ(lines.levels.front().width, 9U);
+  EXPECT_EQ(lines.levels.front().depth, 3U);
+  EXPECT_TRUE(parsed<TextureArg>("tex:f32[9]=zeros,geometry=linear").texture.image.linear_memory);
+}
+
+TEST(ArgSpec, HowATextureIsSampled) {
+  const auto arg = parsed<TextureArg>(
+      "tex:u8[4,8]@1,filter=linear,address=wrap/border,coords=normalized,read=normalized,border=0.5");
+  const sim::Sampling& s = arg.texture.sampling;
+  EXPECT_EQ(arg.over, 1);
+  EXPECT_TRUE(s.linear && s.normalized && s.as_float);
+  EXPECT_THAT(s.address,
+              ElementsAre(sim::AddressMode::wrap, sim::AddressMode::border, sim::AddressMode::border));
+  EXPECT_THAT(s.border, ElementsAre(0.5F, 0.5F, 0.5F, 0.5F));
+  EXPECT_THAT(parsed<TextureArg>("tex:f32[4,8]@1,border=1/2").texture.sampling.border,
+              ElementsAre(1.0F, 2.0F, 0.0F, 0.0F));
+}
+
+TEST(ArgSpec, ASurfaceHasARole) {
+  const auto arg = parsed<TextureArg>("surf:out:f32[4,8]=c.npy");
+  EXPECT_TRUE(arg.surface);
+  ASSERT_TRUE(arg.array);
+  EXPECT_EQ(arg.array->role, Role::out);
+  EXPECT_EQ(arg.array->file, "c.npy");
+  EXPECT_EQ(parsed<TextureArg>("surf:f32[4,8]@2").over, 2);
+}
+
+TEST(ArgSpec, WrongTexturesSayWhatWasExpected) {
+  EXPECT_THAT(error_of("tex:f32[4,8]"), HasSubstr("needs contents"));
+  EXPECT_THAT(error_of("tex:f64[4,8]@0"), HasSubstr("not f64"));
+  EXPECT_THAT(error_of("tex:f32[4,8]@0,filter=cubic"), HasSubstr("expected point, linear"));
+  EXPECT_THAT(error_of("tex:f32[4,8]@0,colour=red"), HasSubstr("no option `colour`"));
+  EXPECT_THAT(error_of("tex:f32[4,8]@0,channels=3"), HasSubstr("expected 1, 2, 4"));
+  EXPECT_THAT(error_of("tex:f32[4,8]@0,channels=4"), HasSubstr("last size"));
+  EXPECT_THAT(error_of("tex:f32[4,8]@0,geometry=3d"), HasSubstr("2 sizes, an image of this geometry 3"));
+  EXPECT_THAT(error_of("tex:f32[6,4,8]@0,geometry=cube"), HasSubstr("6 square faces"));
+  EXPECT_THAT(error_of("tex:u8[4,8]@0,filter=linear"), HasSubstr("read=normalized"));
+  EXPECT_THAT(error_of("tex:f32[4,8]@0,address=wrap/x"), HasSubstr("`x`"));
+  EXPECT_THAT(error_of("tex:f32[4,8]@0,border=red"), HasSubstr("not a number"));
+  EXPECT_THAT(error_of("surf:f32[4,8]=zeros"), HasSubstr("in:, out: or inout:"));
+  EXPECT_THAT(error_of("surf:f32[4,8]@0,filter=linear"), HasSubstr("a surface has no option `filter`"));
+  EXPECT_THAT(error_of("surf:f32[4]@0,geometry=linear"), HasSubstr("no geometry `linear`"));
+}
+
 TEST(ArgSpec, Dimensions) {
   EXPECT_EQ(parse_dims("4").value(), (isa::Dim3{4, 1, 1}));
   EXPECT_EQ(parse_dims("4,2").value(), (isa::Dim3{4, 2, 1}));

@@ -78,6 +78,30 @@ TEST_F(Program, TheArrayOfATensorMapMayBeAnotherArgument) {
   EXPECT_EQ(run(arguments).status, 0);
 }
 
+TEST_F(Program, ATextureComesFromAFileAndASurfaceGoesToOne) {
+  std::vector<uint8_t> texels(32 * 4);
+  for (size_t i = 0; i < texels.size(); ++i) texels[i] = uint8_t(7 * i);
+  ASSERT_TRUE(npy::write(file("t.npy"), "u8", npy::Shape{4, 8, 4}, std::as_bytes(std::span(texels))));
+  const std::string launch = "run --ptx docs/howto/texture.ptx --grid 1 --block 8,4 --arg ";
+  const Ran ran =
+      run(launch + "'tex:u8[4,8,4]=" + file("t.npy") +
+          ",channels=4,read=normalized' --arg 'out:f32[4,8]' --arg 'surf:out:f32[4,8]=" + file("s.npy") +
+          "' --check all");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  const auto s = npy::read(file("s.npy"), {.dtype = "f32", .shape = npy::Shape{4, 8}});
+  ASSERT_TRUE(s) << s.error();
+  const auto red = floats_of(*s);
+  for (size_t i = 0; i < red.size(); ++i) EXPECT_NEAR(red[i], float(texels[4 * i]) / 255, 1e-4) << i;
+  EXPECT_THAT(run(launch + "'tex:f32[9,9]@1' --arg 'out:f32[4,8]' --arg 'surf:f32[4,8]@1'").err,
+              HasSubstr("the texture covers 324 bytes, f32[4,8] has 128"));
+  EXPECT_THAT(run(launch + "'tex:f32[4,8]@7' --arg 'out:f32[4,8]' --arg 'surf:f32[4,8]@1'").err,
+              HasSubstr("a texture over argument 7, which is no array"));
+  const Ran device =
+      run(launch + "'tex:f32[4,8]=iota' --arg 'out:f32[4,8]' --arg 'surf:f32[4,8]@1' --on device");
+  EXPECT_EQ(device.status, 3);
+  EXPECT_THAT(device.err, HasSubstr("unsupported: texture and surface objects"));
+}
+
 // CUDA C++ with TMA and wgmma, as nvcc compiled it (tests/isa/cuda/hopper_tile.cu).
 TEST_F(Program, CompiledCudaComputes) {
   const Ran ran =

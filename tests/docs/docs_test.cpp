@@ -97,7 +97,8 @@ class Handbook : public cli::Program {
     ::setenv("XDG_DATA_HOME", file("data").c_str(), 1);  // progress of labs
     for (const char* name : {"tutorial", "howto"})
       fs::create_directory_symlink(root / "docs" / name, file(name));
-    fs::create_symlink(root / "docs/howto/saxpy.ptx", file("saxpy.ptx"));
+    for (const char* name : {"saxpy.ptx", "texture.ptx"})
+      fs::create_symlink(root / "docs/howto" / name, file(name));
   }
   // A line of a console block, as a reader would type it: the program from the PATH.
   cli::Ran typed(const std::string& line) const {
