@@ -188,19 +188,30 @@ std::string take_array(TextureArg& arg, std::string_view text) {
   return {};
 }
 
+// One "key=value" behind another.
+template <class Take>
+std::string take_options(std::string_view text, Take take) {
+  for (const std::string_view option : split(text, ",")) {
+    const size_t equals = std::min(option.find('='), option.size());
+    if (auto problem = take(option.substr(0, equals), option.substr(std::min(equals + 1, option.size())));
+        !problem.empty())
+      return problem;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<TextureArg> parse_texture(std::string_view text, bool surface) {
   TextureArg arg{.surface = surface, .type = {}, .over = -1, .array = {}, .texture = {}};
   const size_t end = end_of_array(text);
-  if (const auto problem = take_array(arg, text.substr(0, end)); !problem.empty()) return no_texture(problem);
+  if (const auto wrong = take_array(arg, text.substr(0, end)); !wrong.empty()) return no_texture(wrong);
   Texels texels;
-  for (const std::string_view option : split(text.substr(std::min(end + 1, text.size())), ",")) {
-    const size_t equals = std::min(option.find('='), option.size());
-    const auto problem = take_texture_option(texels, surface, option.substr(0, equals),
-                                             option.substr(std::min(equals + 1, option.size())));
-    if (!problem.empty()) return no_texture(problem);
-  }
+  const auto problem = take_options(text.substr(std::min(end + 1, text.size())),
+                                    [&](std::string_view key, std::string_view value) {
+                                      return take_texture_option(texels, surface, key, value);
+                                    });
+  if (!problem.empty()) return no_texture(problem);
   auto image = image_of(arg.type, texels);
   if (!image) return tl::make_unexpected(image.error());
   if (surface && texels.linear_memory)
@@ -209,8 +220,8 @@ Result<TextureArg> parse_texture(std::string_view text, bool surface) {
   const sim::Sampling& sampling = texels.sampling;
   if (sampling.linear && !sampling.as_float && arg.texture.image.format.kind != sim::TexelKind::floating)
     return no_texture("linear filtering needs floats: integers with read=normalized");
-  if (const auto problem = surface ? "" : sim::problem_of(arg.texture); !problem.empty())
-    return no_texture(problem);
+  if (const auto wrong = surface ? "" : sim::problem_of(arg.texture); !wrong.empty())
+    return no_texture(wrong);
   return arg;
 }
 

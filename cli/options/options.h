@@ -40,7 +40,7 @@ struct Options {
   std::map<std::string, std::string> sizes, settings;  // --shape, --set
   std::string entry, grid, block, cluster;
   uint32_t smem = 0;
-  std::vector<std::string> args;
+  std::vector<std::string> args, binds;
   std::map<std::string, std::string> in, out;  // array name -> file
 
   // How.

@@ -21,13 +21,13 @@ struct Files {
   std::vector<Named> inputs, outputs;
 };
 
-void add_argument(Files& files, const std::string& text) {
+void add_argument(Files& files, const std::string& text, const char* option) {
   const auto spec = parse_arg(text);
   if (!spec) return;  // reported where it is bound
   const ArrayArg* array = array_of(*spec);
-  if (const auto* bytes = std::get_if<BytesArg>(&*spec)) files.inputs.push_back({"--arg", bytes->file});
+  if (const auto* bytes = std::get_if<BytesArg>(&*spec)) files.inputs.push_back({option, bytes->file});
   if (array == nullptr || array->file.empty()) return;
-  (array->role == Role::out ? files.outputs : files.inputs).push_back({"--arg", array->file});
+  (array->role == Role::out ? files.outputs : files.inputs).push_back({option, array->file});
 }
 
 Files files_of(const Options& o) {
@@ -47,7 +47,9 @@ Files files_of(const Options& o) {
     (scopes_are_input ? files.inputs : files.outputs).push_back({"--device-trace", o.device_trace});
   for (const auto& [name, path] : o.in) files.inputs.push_back({"--in " + name, path});
   for (const auto& [name, path] : o.out) files.outputs.push_back({"--out " + name, path});
-  for (const std::string& text : o.args) add_argument(files, text);
+  for (const std::string& text : o.args) add_argument(files, text, "--arg");
+  for (const std::string& text : o.binds)
+    add_argument(files, text.substr(std::min(text.find('=') + 1, text.size())), "--bind");
   return files;
 }
 

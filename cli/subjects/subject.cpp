@@ -56,9 +56,9 @@ Outcome<void> check_which(const Options& o) {
     return user_error("--in belongs to kernels by name",
                       "a file of PTX is given its arrays by --arg in:f16[4,4]=a.npy");
   const bool foreign_only = !o.grid.empty() || !o.block.empty() || !o.cluster.empty() || !o.args.empty() ||
-                            !o.entry.empty() || o.smem != 0;
+                            !o.binds.empty() || !o.entry.empty() || o.smem != 0;
   if (o.ptx.empty() && foreign_only)
-    return user_error("--entry, --grid, --block, --cluster, --smem and --arg belong to --ptx",
+    return user_error("--entry, --grid, --block, --cluster, --smem, --arg and --bind belong to --ptx",
                       "a kernel by name knows its launch; it takes --shape and --set");
   return {};
 }

@@ -48,19 +48,26 @@ class Binder {
  public:
   Binder(Subject& subject, const isa::Function& entry) : subject_(subject), entry_(entry) {}
 
-  Outcome<void> bind(const std::vector<std::string>& texts) {
+  // `variables`: NAME=SPEC each, for the module's .texref.
+  Outcome<void> bind(const std::vector<std::string>& texts, const std::vector<std::string>& variables) {
     for (const std::string& text : texts) {
       auto spec = parse_arg(text);
       if (!spec) return user_error("--arg " + spec.error());
       specs_.push_back(std::move(*spec));
     }
     if (specs_.size() != entry_.params.size()) return wrong_count();
+    for (const std::string& text : variables)
+      if (const auto named = add_variable(text); !named) return named;
     buffer_of_.assign(specs_.size(), -1);
     for (size_t i = 0; i < specs_.size(); ++i)  // tensor maps may name arrays that come later
       if (const auto made = make_buffer(i); !made) return made;
     for (size_t i = 0; i < specs_.size(); ++i) {
       auto value = value_of(i);
       if (!value) return tl::make_unexpected(value.error());
+      if (is_variable(i)) {
+        variable(i).init = std::get<BytesValue>(*value).bytes;
+        continue;
+      }
       if (const auto fits = check_size(i, *value); !fits) return fits;
       subject_.job.params.push_back(std::move(*value));
     }
@@ -75,12 +82,49 @@ class Binder {
                       texts.empty() ? "" : fmt::format("it takes {}", fmt::join(texts, ", ")));
   }
 
+  // Behind the parameters' specs stand those of variables.
+  bool is_variable(size_t i) const { return i >= entry_.params.size(); }
+  isa::Variable& variable(size_t i) {
+    return subject_.module->symbols[variables_[i - entry_.params.size()]].variable;
+  }
+  // Its name as an array, and in messages.
+  std::string name_of(size_t i) const {
+    return is_variable(i) ? subject_.module->symbols[variables_[i - entry_.params.size()]].name
+                          : fmt::format("arg{}", i);
+  }
+  std::string place_of(size_t i) const {
+    return is_variable(i) ? "--bind " + name_of(i) : fmt::format("argument {}", i);
+  }
+
+  Outcome<void> add_variable(const std::string& text) {
+    const size_t equals = std::min(text.find('='), text.size());
+    const std::string name = text.substr(0, equals);
+    const std::string spec = text.substr(std::min(equals + 1, text.size()));
+    const isa::SymbolId id = subject_.module->find_symbol(name);
+    const bool known = id != isa::no_id && subject_.module->symbols[id].variable.type == isa::Type::texref &&
+                       subject_.module->symbols[id].variable.dims.empty();
+    if (!known) return user_error(fmt::format("--bind {}: the file has no .texref `{}`", text, name));
+    if (!spec.starts_with("tex:"))
+      return user_error(fmt::format("--bind {}: a .texref takes `{}=tex:...`", text, name));
+    auto parsed = parse_arg(spec);
+    if (!parsed) return user_error(fmt::format("--bind {}={}", name, parsed.error()));
+    specs_.push_back(std::move(*parsed));
+    variables_.push_back(id);
+    return {};
+  }
+
+  static std::vector<uint8_t> bytes_of_word(uint64_t word) {
+    std::vector<uint8_t> bytes(sizeof word);
+    std::memcpy(bytes.data(), &word, sizeof word);
+    return bytes;
+  }
+
   Outcome<void> make_buffer(size_t i) {
     const ArrayArg* arg = array_of(specs_[i]);
     if (arg == nullptr) return {};
     bytes_ += bytes_of(arg->type);
     if (const auto fits = check_memory(bytes_); !fits) return fits;
-    Buffer buffer{fmt::format("arg{}", i), arg->role, arg->type, {}};
+    Buffer buffer{name_of(i), arg->role, arg->type, {}};
     std::string contents;
     if (arg->fill) {
       buffer.initial = filled(arg->type, *arg->fill);
@@ -132,20 +176,19 @@ class Binder {
     if (!over) return tl::make_unexpected(over.error());
     const Buffer& buffer = subject_.job.buffers[size_t(*over)];
     if (arg.texture.image.bytes() > uint64_t(buffer.type.bytes()))
-      return user_error(fmt::format("argument {}: the {} covers {} bytes, {} has {}", i, what,
+      return user_error(fmt::format("{}: the {} covers {} bytes, {} has {}", place_of(i), what,
                                     arg.texture.image.bytes(), describe(buffer.type), buffer.type.bytes()));
     auto& objects = subject_.job.objects;
     const uint64_t handle = objects.size() + 1;
     objects.push_back({.handle = handle, .surface = arg.surface, .buffer = *over, .texture = arg.texture});
-    BytesValue value{std::vector<uint8_t>(sizeof handle)};
-    std::memcpy(value.bytes.data(), &handle, sizeof handle);
-    return value;
+    return BytesValue{bytes_of_word(handle)};
   }
 
   // The buffer of argument `over`, which argument `i` covers.
   Outcome<int> buffer_under(size_t i, int over, const char* what) const {
-    if (size_t(over) < specs_.size() && buffer_of_[size_t(over)] >= 0) return buffer_of_[size_t(over)];
-    return user_error(fmt::format("argument {}: a {} over argument {}, which is no array", i, what, over));
+    if (over >= 0 && size_t(over) < specs_.size() && buffer_of_[size_t(over)] >= 0)
+      return buffer_of_[size_t(over)];
+    return user_error(fmt::format("{}: a {} over argument {}, which is no array", place_of(i), what, over));
   }
 
   Outcome<void> check_size(size_t i, const ParamValue& value) const {
@@ -161,6 +204,7 @@ class Binder {
   Subject& subject_;
   const isa::Function& entry_;
   std::vector<ArgSpec> specs_;
+  std::vector<isa::SymbolId> variables_;
   std::vector<int> buffer_of_;
   double bytes_ = 0;
 };
@@ -194,7 +238,7 @@ Outcome<void> bind_arguments(Subject& subject, const Options& options) {
   job.block = *block;
   job.cluster = *cluster;
   job.dynamic_shared = options.smem;
-  return Binder(subject, f).bind(options.args);
+  return Binder(subject, f).bind(options.args, options.binds);
 }
 
 }  // namespace palladion::cli

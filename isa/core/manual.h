@@ -14,7 +14,9 @@ struct ManualSection {
   std::vector<std::string_view> instructions;
 };
 
-// PTX 9.1, in the manual's order. A name that several sections have (`add`) stands in each.
+// PTX 9.1, in the manual's order. A name that several sections have (`add`) stands in each. Compared with the
+// table of contents of the manual of 9.4; what that has besides came later: multimem.st.async,
+// multimem.red.async, applypriority.async.bulk, spcompress, spdecompress, fabric.*, mbarrier.check_layout.
 std::span<const ManualSection> manual();
 
 // The forms that state it; of `cp.async.bulk` not those of `cp.async.bulk.tensor`.

@@ -17,7 +17,8 @@ Footprint TextureLoad::footprint() const {
 }
 
 Footprint SurfaceAccess::footprint() const {
-  const auto size = static_cast<uint32_t>(bytes(type) * elements);
+  const bool formatted = action == SurfaceAction::store && texels;  // sust.p: of the surface's format
+  const uint32_t size = formatted ? 16 : static_cast<uint32_t>(bytes(type) * elements);
   return {.values = action == SurfaceAction::load    ? Values::loaded
                     : action == SurfaceAction::store ? Values::stored
                                                      : Values::combined,
@@ -50,6 +51,12 @@ Geometry geometry_of(const Instruction& i) {
 
 Effect tex(const Instruction& i, const DecodeContext&) {
   const bool gathers = i.op->name == "tld4";
+  if (decode::index(i, "compare") >= 0) return decode::unsupported(i, "comparison of depths is not modelled");
+  if (gathers && decode::index(i, "offset") >= 0)
+    return decode::unsupported(i, "offsets of gathers are not modelled");
+  if (i.mod("geom").ends_with("dms")) return decode::unsupported(i, "multi-sample textures are not modelled");
+  if (i.mod("dtype").starts_with("f16"))
+    return decode::unsupported(i, "results of half precision are not modelled");
   const auto optional = [&](std::string_view name) { return gathers ? -1 : decode::index(i, name); };
   TextureLoad e{.geometry = geometry_of(i),
                 .type = i.type("dtype"),
@@ -72,6 +79,8 @@ Effect surface(const Instruction& i, const DecodeContext&) {
   using enum SurfaceBounds;
   static constexpr std::pair<std::string_view, SurfaceBounds> words[] = {
       {"trap", trap}, {"clamp", clamp}, {"zero", zero}};
+  if (isa::bits(i.type("type")) == 64 && i.op->name == "sured")
+    return decode::unsupported(i, "reductions of 64 bits are not modelled");
   SurfaceAccess e{.action = i.op->name == "suld"   ? SurfaceAction::load
                             : i.op->name == "sust" ? SurfaceAction::store
                                                    : SurfaceAction::reduce,
@@ -84,6 +93,7 @@ Effect surface(const Instruction& i, const DecodeContext&) {
     e.op = decode::atomic_op(i);
     e.texels = i.mod("unit") == "p";
   } else {
+    e.texels = i.op->name == "sust" && i.mod("unit") == "p";
     e.elements = decode::elements(i);
   }
   return e;
@@ -108,6 +118,10 @@ Effect query(const Instruction& i, const DecodeContext&) {
       {"samplerref", is_sampler},
       {"surfref", is_surface}};
   const bool is_type = i.op->name == "istypep";
+  if (!is_type && i.mod("query") == "num_samples")
+    return decode::unsupported(i, "multi-sample textures are not modelled");
+  if (!is_type && i.mod("query") == "memory_layout")
+    return decode::unsupported(i, "the layout of a surface in memory is not modelled");
   return TextureQuery{.attribute = decode::word_of(i.mod(is_type ? "type" : "query"), words),
                       .surface = i.op->name == "suq",
                       .dst = decode::index(i, is_type ? "p" : "d"),
@@ -122,17 +136,24 @@ std::vector<OpDef> texture_defs() {
           "Looks up a texture: point or linear filtering, mipmap level by .level or .grad. Texture "
           "Instructions: tex.",
           decode::expand(
-              {"[3.2] tex.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result",
-               "[3.2] tex.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 $result",
+              {"[3.2] tex{.mip:base}.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result",
+               "[3.2] tex{.mip:base}.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 $result",
                "[3.2] tex.level.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result, lod:ctype",
                "[3.2] tex.level.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 $result, lod:f32",
+               "[4.3] tex.geom:1d|a1d|2d|a2d|cube|acube.v4.dtype:u32|s32|f32.ctype:f32 $result, compare:f32",
                "[4.3] tex.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result, offset:s32^*",
                "[4.3] tex.level.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result, lod:ctype, "
                "offset:s32^*",
                "[3.2] tex.grad.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:f32 $result, ddx:f32^*, "
                "ddy:f32^*",
                "[4.3] tex.grad.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 $result, ddx:f32^*, "
-               "ddy:f32^*"},
+               "ddy:f32^*",
+               "[4.3] tex.geom:1d|a1d|2d|a2d.v4.dtype:u32|s32|f32.ctype:f32 $result, offset:s32^*, "
+               "compare:f32",
+               "[3.2 sm_30] tex.geom:2dms|a2dms.v4.dtype:u32|s32|f32.ctype:s32 $result",
+               "[4.2 sm_53] tex.geom:1d|a1d|2d|a2d|3d.v4.dtype:f16.ctype:s32|f32 $result",
+               "[4.2 sm_53] tex.geom:1d|a1d|2d|a2d|3d.v2.dtype:f16x2.ctype:s32|f32 "
+               "=d:dtype+^2<p:;|=_p:pred>, texel:tensor"},
               std::initializer_list<decode::Definition>{
                   {"$result", "=d:dtype+^4<p:;|=_p:pred>, texel:tensor"}}),
           timing, tex},
@@ -142,6 +163,12 @@ std::vector<OpDef> texture_defs() {
           "tld4.",
           decode::expand(
               {"[3.2] tld4.comp:r|g|b|a.geom:2d|a2d.v4.dtype:u32|s32|f32.f32 =d:dtype+^4<p:;|=_p:pred>, "
+               "texel:tensor",
+               "[4.3] tld4.comp:r|g|b|a.geom:2d|a2d|cube|acube.v4.dtype:u32|s32|f32.f32 "
+               "=d:dtype+^4<p:;|=_p:pred>, texel:tensor, compare:f32",
+               "[4.3] tld4.comp:r|g|b|a.geom:2d|a2d.v4.dtype:u32|s32|f32.f32 =d:dtype+^4<p:;|=_p:pred>, "
+               "texel:tensor, offset:s32^*",
+               "[4.3] tld4.comp:r|g|b|a.geom:cube|acube.v4.dtype:u32|s32|f32.f32 =d:dtype+^4<p:;|=_p:pred>, "
                "texel:tensor"}),
           timing, tex},
       OpDef{
@@ -150,6 +177,7 @@ std::vector<OpDef> texture_defs() {
           {"[1.5] txq.query:width|height|depth|channel_data_type|channel_order|normalized_coords|filter_mode|"
            "addr_mode_0|addr_mode_1|addr_mode_2.b32 =d:b32, a:mem",
            "[4.1 sm_30] txq.query:array_size|num_mipmap_levels.b32 =d:b32, a:mem",
+           "[4.2 sm_30] txq.query:num_samples.b32 =d:b32, a:mem",
            "[4.3 sm_30] txq.level.query:width|height|depth.b32 =d:b32, a:mem, lod:b32"},
           timing,
           query},
@@ -167,8 +195,11 @@ std::vector<OpDef> surface_defs() {
             timing,
             surface},
       OpDef{"sust",
-            "Stores to a surface; x counts bytes. Surface Instructions: sust.",
-            {"[1.5] sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}{.vec:v2}.type:b8|b16|b32|b64.clamp:trap|"
+            "Stores to a surface; x counts bytes (.b) or texels, of the surface's format (.p). Surface "
+            "Instructions: sust.",
+            {"[1.5] sust.unit:p.geom:1d|2d|3d{.vec:v2|v4}.type:b32.clamp:trap|clamp|zero texel:tensor, "
+             "b:type+^vec",
+             "[1.5] sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}{.vec:v2}.type:b8|b16|b32|b64.clamp:trap|"
              "clamp|zero texel:tensor, b:type+^vec",
              "[1.5] sust.b.geom:1d|2d|3d|a1d|a2d{.cop:wb|cg|cs|wt}.vec:v4.type:b8|b16|b32.clamp:trap|clamp|"
              "zero texel:tensor, b:type+^vec"},
@@ -178,6 +209,9 @@ std::vector<OpDef> surface_defs() {
             "Reduces into a surface; x counts bytes (.b) or texels (.p). Surface Instructions: sured.",
             {"[3.0] sured.unit:b.op:add|min|max.geom:1d|2d|3d.type:u32|s32.clamp:trap|clamp|zero "
              "texel:tensor, b:type",
+             "[3.0] sured.unit:b.op:add.geom:1d|2d|3d.type:u64.clamp:trap|clamp|zero texel:tensor, b:type",
+             "[3.0] sured.unit:b.op:min|max.geom:1d|2d|3d.type:u64|s64.clamp:trap|clamp|zero "
+             "texel:tensor, b:type",
              "[3.0] sured.unit:b|p.op:and|or.geom:1d|2d|3d.type:b32.clamp:trap|clamp|zero "
              "texel:tensor, b:type"},
             timing,
@@ -185,7 +219,8 @@ std::vector<OpDef> surface_defs() {
       OpDef{"suq",
             "Asks for a property of a surface. Surface Instructions: suq.",
             {"[1.5] suq.query:width|height|depth|channel_data_type|channel_order.b32 =d:b32, a:mem",
-             "[4.1 sm_30] suq.query:array_size.b32 =d:b32, a:mem"},
+             "[4.1 sm_30] suq.query:array_size.b32 =d:b32, a:mem",
+             "[4.2 sm_30] suq.query:memory_layout.b32 =d:b32, a:mem"},
             timing,
             query},
       OpDef{"istypep",

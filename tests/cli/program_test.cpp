@@ -102,6 +102,22 @@ TEST_F(Program, ATextureComesFromAFileAndASurfaceGoesToOne) {
   EXPECT_THAT(device.err, HasSubstr("unsupported: texture and surface objects"));
 }
 
+TEST_F(Program, ATextureReferenceIsBoundByName) {
+  const std::string launch =
+      "run --ptx tests/cli/ptx/texref.ptx --grid 1 --block 8 --arg 'out:f32[8]=" + file("y.npy") + "' ";
+  const Ran ran = run(launch + "--bind 't=tex:f32[8]=iota'");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  const auto y = npy::read(file("y.npy"), {.dtype = "f32", .shape = npy::Shape{8}});
+  ASSERT_TRUE(y) << y.error();
+  EXPECT_THAT(floats_of(*y), testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(run(launch).err, HasSubstr("no .texref variable that holds one"));
+  EXPECT_THAT(run(launch).err, HasSubstr("`--bind NAME=tex:...`"));
+  EXPECT_THAT(run(launch + "--bind 'x=tex:f32[8]=iota'").err, HasSubstr("no .texref `x`"));
+  EXPECT_THAT(run(launch + "--bind 't=f32:1'").err, HasSubstr("a .texref takes `t=tex:...`"));
+  EXPECT_THAT(run(launch + "--bind 't=tex:f32[9]@0'").err,
+              HasSubstr("--bind t: the texture covers 36 bytes, f32[8] has 32"));
+}
+
 // CUDA C++ with TMA and wgmma, as nvcc compiled it (tests/isa/cuda/hopper_tile.cu).
 TEST_F(Program, CompiledCudaComputes) {
   const Ran ran =

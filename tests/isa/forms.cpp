@@ -128,7 +128,7 @@ size_t coordinates(const Form& form, const Choice& c) {
   const std::string_view dim = word(form, c, "dim"), geometry = word(form, c, "geom");
   if (!dim.empty()) return static_cast<size_t>(dim[0] - '0');
   if (geometry == "1d") return 1;
-  return is_one_of(geometry, {"3d", "a2d", "cube", "acube"}) ? 4 : 2;
+  return is_one_of(geometry, {"3d", "a2d", "cube", "acube", "2dms", "a2dms"}) ? 4 : 2;
 }
 
 std::string operand(const Form& form, const Choice& c, const OperandDef& d, int number) {

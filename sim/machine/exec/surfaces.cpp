@@ -88,6 +88,16 @@ void move_element(const Exec& x, const isa::SurfaceAccess& e, const DecodedOpera
   }
 }
 
+// Why a formatted store (sust.p) to texels of this format is not performed; empty: it is.
+std::string refusal_of_format(const isa::SurfaceAccess& e, const TexelFormat& f) {
+  if (f.bits != 32)
+    return fmt::format("`sust.p` to channels of {} bits: how the hardware converts is not modelled", f.bits);
+  if (e.elements < f.channels)
+    return fmt::format("`sust.p` of {} of the {} channels of a texel: PTX leaves the others unpredictable",
+                       e.elements, f.channels);
+  return {};
+}
+
 bool surface_fits(Geometry instruction, const Image& s) {
   if (instruction == s.geometry) return true;
   return instruction == Geometry::a2d && (s.geometry == Geometry::cube || s.geometry == Geometry::acube);
@@ -99,8 +109,9 @@ Step exec_surface_access(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::SurfaceAccess>(op);
   const bool reduces = e.action == SurfaceAction::reduce;
   if (reduces && !x.at_boundary) return x.wait(Wait::Kind::quantum_boundary);
+  const bool formatted = e.action == SurfaceAction::store && e.texels;  // sust.p
   const auto element = static_cast<uint32_t>(isa::bytes(e.type));
-  const uint32_t size = element * static_cast<uint32_t>(e.elements);
+  uint32_t size = element * static_cast<uint32_t>(e.elements);
   uint64_t addresses[32]{};
   uint32_t touched = 0;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
@@ -111,6 +122,10 @@ Step exec_surface_access(Exec& x, const MicroOp& op) {
     if (!s->unsupported.empty()) return x.unsupported(s->unsupported);
     if (!surface_fits(e.geometry, *s))
       return x.fault("PLD3027", "the surface has another number of dimensions than the instruction");
+    if (formatted) {
+      if (const auto why = refusal_of_format(e, s->format); !why.empty()) return x.unsupported(why);
+      size = s->format.bytes();
+    }
     const Place place = place_of(x, e, op.operands[e.texel], *s, size, lane);
     if (place.kind == Place::Kind::fault) return Step::fault;
     uint8_t* bytes = nullptr;
@@ -122,7 +137,9 @@ Step exec_surface_access(Exec& x, const MicroOp& op) {
     } else if (e.action != SurfaceAction::load) {
       continue;
     }
-    for (int k = 0; k < e.elements && op.moves; ++k)
+    // What the texel does not have is not stored.
+    const int elements = formatted ? s->format.channels : e.elements;
+    for (int k = 0; k < elements && op.moves; ++k)
       move_element(x, e, op.operands[e.data].element(k), bytes == nullptr ? nullptr : bytes + k * element,
                    lane);
   }

@@ -5,6 +5,10 @@
 
 namespace palladion::sim {
 
+inline bool has_layers(isa::Geometry g) {
+  return g == isa::Geometry::a1d || g == isa::Geometry::a2d || g == isa::Geometry::acube;
+}
+
 // The handle in a register, or in the .texref or .surfref variable that it points to.
 inline uint64_t handle_of(const Exec& x, uint64_t value) {
   if (x.launch.textures->texture(value) != nullptr || x.launch.textures->surface(value) != nullptr)
@@ -37,10 +41,15 @@ class TouchedTexels {
   int count_[32]{};
 };
 
-// Bundles hold no texture and surface objects: in a recorded launch their use is unsupported.
-inline Step no_such_object(Exec& x, const char* kind, uint64_t value) {
+// In a recorded launch the use of an object that is not in the bundle is unsupported.
+inline Step no_such_object(Exec& x, std::string_view kind, uint64_t value) {
   if (x.launch.recorded)
     return x.unsupported(fmt::format("it uses the {} object 0x{:x}, which was not recorded", kind, value));
+  if (kind == "texture" && x.memory.find(value, sizeof value) != nullptr)
+    return x.fault("PLD3027",
+                   fmt::format("0x{:x} is no texture object, and no .texref variable that holds one; "
+                               "`--bind NAME=tex:...` gives a variable one",
+                               value));
   return x.fault("PLD3027", fmt::format("0x{:x} is no {} object", value, kind));
 }
 
