@@ -200,6 +200,7 @@ std::vector<Pair> recorded_history_pairs() {
                      .entry = "TM-14/2",
                      .title = "the kernel ends with the copy of its last tile on the way",
                      .code = "PLD4314",
+                     .severity = sim::FindingSeverity::strict,
                      .record = epilogue,
                      .inputs = counted(tile)}),
       recorded_pair({.name = "transformer-engine-refetch-without-fence",

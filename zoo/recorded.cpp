@@ -14,6 +14,7 @@ Pair recorded_pair(RecordedPair pair) {
           .title = pair.title,
           .code = pair.code,
           .also = {},
+          .severity = pair.severity,
           .on_device = pair.on_device,
           .make = [record = std::move(pair.record), inputs = std::move(pair.inputs)](bool broken) {
             const auto kernel = std::make_shared<const plgpu::Kernel>(record(broken));

@@ -13,6 +13,7 @@ namespace palladion::zoo {
 struct RecordedPair {
   std::string name, entry, title, code;
   OnDevice on_device = OnDevice::ends;
+  sim::FindingSeverity severity = sim::FindingSeverity::error;
   std::function<plgpu::Kernel(bool broken)> record;
   std::function<std::vector<Array>()> inputs;
 };

@@ -30,9 +30,11 @@ inline bool is_race(const std::string& code) {
 
 inline void add_findings(Judged& judged, const std::vector<sim::Finding>& findings) {
   for (const sim::Finding& f : findings) {
-    // A race of stores of the same value is strict with us; Pallas' detector does not look at values.
-    const bool same_values = f.severity == sim::FindingSeverity::strict && f.code == "PLD6001";
-    if (f.severity != sim::FindingSeverity::error && !same_values) continue;
+    // Strict with us, and errors of Pallas' detector: stores of the same value, stores that are not awaited
+    // at the exit.
+    const bool theirs = f.severity == sim::FindingSeverity::strict &&
+                        (f.code == "PLD6001" || f.code == "PLD4314" || f.code == "PLD4118");
+    if (f.severity != sim::FindingSeverity::error && !theirs) continue;
     (is_race(f.code) ? judged.races : judged.other).insert(f.code);
     judged.text += sim::render(f) + "\n";
   }

@@ -75,9 +75,14 @@ constexpr isa::CodeText table[] = {
         "cp.async.bulk.wait_group", "A thread that is signalled after this wait reads old data.",
         "execute wait_group without .read before the result is published"),
     row(4314, "shared memory is released while a store still reads it",
-        "The CTA ends, or leaves the scope of the array, before the bulk store has read its source.",
-        "cp.async.bulk.wait_group", "Bytes of the memory's next owner appear in the output.",
-        "let the issuing thread execute cp.async.bulk.commit_group and wait_group.read 0 before the exit"),
+        "The CTA ends before the bulk store has read its source. PTX gives no promise: a .shared variable "
+        "lives "
+        "as long as the CTA that defines it.",
+        "cp.async.bulk.wait_group; State Spaces: .shared",
+        "An H100 gives the memory to the next CTA after the store has read it (measured: no wrong word of "
+        "10^9).",
+        "let the issuing thread execute cp.async.bulk.commit_group and wait_group.read 0 before the exit",
+        strict),
     row(4315, "asynchronous writes to global memory overlap",
         "Two copies, or a copy and a reduction, write the same bytes of global memory, and nothing orders "
         "them.",

@@ -117,8 +117,10 @@ constexpr isa::CodeText table[] = {
         "A copy into this CTA's shared memory, or a signal to its mbarrier, has not landed when its threads "
         "exit.",
         "Completion Mechanisms for Asynchronous Copy Operations",
-        "Another CTA's memory is overwritten, or the launch fails.",
-        "wait for the phase of every copy before the exit"),
+        "An H100 starts the next CTA after the CTA's own copies have ended (measured). Memory of other CTAs "
+        "of the "
+        "cluster, and what tcgen05 writes, may be lost or overwritten.",
+        "wait for the phase of every copy before the exit", by_case),
     row(4119, "data published by a relaxed operation are read",
         "An arrival with .relaxed counts and orders nothing: earlier writes need not be visible after the "
         "wait.",
