@@ -36,7 +36,8 @@ Array reference(const Config&, const std::vector<Array>& inputs) {
 
 PALLADION_KERNELS(Spec("relu_add", "out = x + y, one tile a CTA", record)
                       .size("n", &Config::n, "elements")
-                      .setting("tile", &Config::tile, "elements a CTA", {.min = 128, .max = 8192, .multiple_of = 128})
+                      .setting("tile", &Config::tile, "elements a CTA",
+                               {.min = 128, .max = 8192, .multiple_of = 128})
                       .setting("dtype", &Config::dtype, "of all three arrays", {pl::f32, pl::f16, pl::bf16})
                       .arrays({"x", "y"}, {"out"})
                       .reference(reference));

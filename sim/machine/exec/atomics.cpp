@@ -251,7 +251,8 @@ int order_of_lanes(const Exec& x, uint8_t order[32]) {
 
 }  // namespace
 
-// Lanes are serialised: the lowest first, as on an H100, or in an order of the run's seed; PTX leaves it open.
+// Lanes are serialised: the lowest first, as on an H100, or in an order of the run's seed; PTX leaves it
+// open.
 Step exec_atomic(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Atomic>(op);
   const auto size = static_cast<uint64_t>(isa::bytes(e.type));

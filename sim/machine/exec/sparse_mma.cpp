@@ -94,8 +94,7 @@ void fp8_by_halves(const tc::MmaSync& op, const uint8_t* a, const uint8_t* b, co
 
 bool sparse_mma_is_modelled(const tc::MmaSync& op) {
   if (op.m != mma_rows || op.n != mma_columns) return false;
-  if (is_nibble(op.a))
-    return is_nibble(op.b) && op.d == tc::Result::s32 && (op.k == 64 || op.k == 128);
+  if (is_nibble(op.a)) return is_nibble(op.b) && op.d == tc::Result::s32 && (op.k == 64 || op.k == 128);
   if (tc::is_fp8(op.a)) return tc::is_fp8(op.b) && op.d == tc::Result::f32 && op.k == 64;
   return tc::is_modelled(op);
 }
