@@ -87,6 +87,11 @@ void Checker::at_quantum_boundary(std::span<ClusterState* const> resident) {
     if (ClusterChecker* checker = state_->clusters.find(*c)) checker->judge_global(state_->global);
 }
 
+bool Checker::wants_pause(const ClusterState& cluster) const {
+  const ClusterChecker* checker = state_->clusters.find(cluster);
+  return checker != nullptr && checker->log_size() >= options_.global.log;
+}
+
 void Checker::retire(ClusterState& cluster) {
   State& s = *state_;
   const std::unique_ptr<ClusterChecker> checker = s.clusters.take(cluster);

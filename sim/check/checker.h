@@ -31,6 +31,7 @@ class Checker final : public Observer {  // races, barriers, memory, numerics: s
   void observe(ClusterState& cluster, ClusterEvents& events) override;
   bool watches(uint32_t pc) const override;
   void at_quantum_boundary(std::span<ClusterState* const> resident) override;
+  bool wants_pause(const ClusterState& cluster) const override;
   void retire(ClusterState& cluster) override;
   bool deadlocked(std::span<const ClusterState* const> resident, bool more_clusters,
                   Finding& finding) override;

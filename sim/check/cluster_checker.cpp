@@ -101,7 +101,7 @@ void ClusterChecker::on(const AsyncIssue& e) {
 
 void ClusterChecker::judge_global(GlobalMemoryChecks& global) {
   global_races_.use(global.records());
-  global.judge(memory_.log(), global_races_);
+  global.judge(memory_.log(), order_, global_races_);
 }
 
 void ClusterChecker::deadlocked() { watch_.deadlocked(); }

@@ -27,9 +27,11 @@ class ClusterChecker {
   void on(const ClusterBarrierEvent& e);
   void on(const AsyncIssue& e);
 
-  // Judges the cluster's accesses of GMEM since the last quantum boundary.
   // True when other clusters may be ordered after something that this one did.
   bool released_globally() const { return order_.released_globally(); }
+  // The accesses of GMEM that wait to be judged.
+  size_t log_size() const { return memory_.log().size(); }
+  // Judges the cluster's accesses of GMEM since the last time.
   void judge_global(GlobalMemoryChecks& global);
   // The cluster is deadlocked.
   void deadlocked();

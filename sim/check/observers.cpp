@@ -22,6 +22,10 @@ void Observers::at_quantum_boundary(std::span<ClusterState* const> resident) {
   for (Observer* o : all_) o->at_quantum_boundary(resident);
 }
 
+bool Observers::wants_pause(const ClusterState& cluster) const {
+  return std::ranges::any_of(all_, [&](const Observer* o) { return o->wants_pause(cluster); });
+}
+
 void Observers::retire(ClusterState& cluster) {
   for (Observer* o : all_) o->retire(cluster);
 }

@@ -16,6 +16,7 @@ class Observers final : public Observer {
   void observe(ClusterState& cluster, ClusterEvents& events) override;
   bool watches(uint32_t pc) const override;
   void at_quantum_boundary(std::span<ClusterState* const> resident) override;
+  bool wants_pause(const ClusterState& cluster) const override;
   void retire(ClusterState& cluster) override;
   // The first that can explain it does; the others are called as well.
   bool deadlocked(std::span<const ClusterState* const> resident, bool more_clusters,

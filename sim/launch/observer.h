@@ -4,7 +4,8 @@
 // built.
 //
 // Accesses of memory that clusters share (GMEM) are checked at quantum boundaries, in `at_quantum_boundary`,
-// on one thread and in a fixed order, so that findings do not depend on the thread count.
+// on one thread and in a fixed order, so that findings do not depend on the thread count. An observer bounds
+// what it keeps until then by `wants_pause`.
 #include <array>
 #include <span>
 #include <type_traits>
@@ -96,8 +97,13 @@ class Observer {  // what a checker, a trace or a report derives from
   // True for instructions that should emit Reached, Executing and Executed, by pc. Subscribers also receive
   // the events of instructions that other observers watch.
   virtual bool watches(uint32_t /*pc*/) const { return false; }
-  // Between quanta, before the strong GMEM accesses: clusters in ascending order, on one thread.
+  // Between quanta, before the strong GMEM accesses, and at pauses: clusters in ascending order, on one
+  // thread.
   virtual void at_quantum_boundary(std::span<ClusterState* const> /*resident*/) {}
+  // Asked between rounds of the cluster's warps, on any host thread, in schedules without a clock. If true,
+  // the cluster pauses until `at_quantum_boundary` was called once more, and goes on as if it had not paused:
+  // no strong GMEM access is performed meanwhile. The answer may depend on this cluster's events alone.
+  virtual bool wants_pause(const ClusterState& /*cluster*/) const { return false; }
   // The cluster is done (or the grid was stopped): the observer keeps the results of its subscribers. Only
   // for clusters that have subscribers, on one thread.
   virtual void retire(ClusterState&) {}

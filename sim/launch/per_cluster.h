@@ -18,7 +18,9 @@ class PerCluster {
     const std::lock_guard lock(mutex_);
     return *(made_[&cluster] = std::move(subscriber));
   }
-  T* find(const ClusterState& cluster) const {  // null when there is none; it is not handed over
+  // Null when there is none; it is not handed over. Called on any host thread, too.
+  T* find(const ClusterState& cluster) const {
+    const std::lock_guard lock(mutex_);
     const auto at = made_.find(&cluster);
     return at == made_.end() ? nullptr : at->second.get();
   }
@@ -30,7 +32,7 @@ class PerCluster {
   void clear() { made_.clear(); }  // before the next run
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::unordered_map<const ClusterState*, std::unique_ptr<T>> made_;
 };
 

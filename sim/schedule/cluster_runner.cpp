@@ -203,35 +203,36 @@ void start_cluster(const RunContext& c, ClusterState& cluster) {
   c.run_of(cluster).emit(ClusterBegan{});
 }
 
-QuantumResult run_quantum(const RunContext& c, ClusterState& cluster, uint64_t budget) {
+void run_quantum(const RunContext& c, ClusterState& cluster, uint64_t budget, Quantum& q) {
   const ClusterRun run = c.run_of(cluster);
-  QuantumResult result;
-  uint32_t idle = 0;
-  uint64_t progress = cluster.progress, changed_at = 0;
-  while (result.executed < budget && !cluster.faulted && !cluster.finished()) {
-    if (cluster.progress != progress) {
-      progress = cluster.progress;
-      changed_at = result.executed;
+  if (!q.begun) q.progress = cluster.progress;
+  q.begun = true;
+  q.paused = false;
+  while (q.executed < budget && !cluster.faulted && !cluster.finished()) {
+    if (cluster.progress != q.progress) {
+      q.progress = cluster.progress;
+      q.changed_at = q.executed;
     }
-    if (result.executed - changed_at >= quiet_instructions) break;
-    if (c.stop != nullptr && c.stop->load(std::memory_order_relaxed)) break;
+    if (q.executed - q.changed_at >= quiet_instructions) return;
+    if (c.stop != nullptr && c.stop->load(std::memory_order_relaxed)) return;
     // Under `latest` asynchronous work advances only when no lane group can execute, not even by polling.
     const Round round = run_round(c, cluster, true);
-    result.executed += round.executed;
-    result.useful |= round.useful;
+    q.executed += round.executed;
+    q.useful |= round.useful;
     bool moved = round.useful;
     const bool random = c.schedule.kind == Schedule::Kind::seeded;
     if (random && next_random(cluster.random) % 2 == 0) moved |= advance_one(run, true);
     if (!moved) moved = advance_one(run, random);
     if (!moved && round.executed == 0) moved = time_out_waits(cluster);
-    result.useful |= moved;
+    q.useful |= moved;
     if (moved) {
-      idle = 0;
-    } else if (random ? ++idle >= 16 * idle_rounds : round.executed == 0 || ++idle >= idle_rounds) {
-      break;
+      q.idle = 0;
+    } else if (random ? ++q.idle >= 16 * idle_rounds : round.executed == 0 || ++q.idle >= idle_rounds) {
+      return;
     }
+    q.paused = c.observer != nullptr && c.observer->wants_pause(cluster);
+    if (q.paused) return;
   }
-  return result;
 }
 
 namespace {

@@ -28,15 +28,21 @@ struct RunContext {
   }
 };
 
-struct QuantumResult {
-  uint64_t executed = 0;
-  bool useful = false;  // something other than polling was executed
+// What a cluster does in a quantum; it may pause and go on.
+struct Quantum {
+  uint64_t executed = 0;  // warp instructions
+  bool useful = false;    // something other than polling was executed
+  bool paused = false;    // an observer wants a pause: run_quantum is to be called again
+  bool begun = false;
+  uint64_t progress = 0, changed_at = 0;  // the cluster's progress, and `executed` when it last changed
+  uint32_t idle = 0;                      // rounds in a row of nothing but polling
 };
 
 // Creates the CTAs of a cluster in their initial state.
 void start_cluster(const RunContext& context, ClusterState& cluster);
-// Executes until every group waits, the cluster ends, or `budget` warp instructions are done.
-QuantumResult run_quantum(const RunContext& context, ClusterState& cluster, uint64_t budget);
+// Executes until every group waits, the cluster ends, `budget` warp instructions are done, or an observer
+// wants a pause.
+void run_quantum(const RunContext& context, ClusterState& cluster, uint64_t budget, Quantum& quantum);
 // Performs the strong GMEM accesses that groups wait with, in warp order, one each.
 bool run_quantum_boundary(const RunContext& context, ClusterState& cluster);
 

@@ -1,6 +1,7 @@
 #include "sim/schedule/quanta.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "sim/machine/exec/shuffle.h"
 
@@ -22,6 +23,28 @@ void drop_memory(ClusterState& cluster) {
   }
 }
 
+// One quantum of each resident cluster. Those that pause go on together.
+std::vector<Quantum> run_quanta(Grid& grid, uint64_t budget) {
+  const auto resident = grid.resident();
+  std::vector<Quantum> ran(resident.size());
+  std::vector<size_t> going(resident.size());
+  std::iota(going.begin(), going.end(), size_t{0});
+  while (true) {
+    grid.workers().for_each(going.size(), [&](size_t k, unsigned) {
+      ClusterState& c = *resident[going[k]];
+      Quantum& quantum = ran[going[k]];
+      if (c.ctas.empty()) start_cluster(grid.context(), c);
+      run_quantum(grid.context(), c, budget, quantum);
+      if (quantum.paused || !c.finished()) return;
+      grid.context().run_of(c).emit(ClusterEnded{});
+      drop_memory(c);
+    });
+    std::erase_if(going, [&](size_t i) { return !ran[i].paused; });
+    if (going.empty()) return ran;
+    grid.notify_boundary();
+  }
+}
+
 }  // namespace
 
 Quanta::Quanta(const RunOptions& options)
@@ -37,17 +60,8 @@ void Quanta::admit(Grid& grid) {
 
 void Quanta::run(Grid& grid) {
   const auto resident = grid.resident();
-  std::vector<QuantumResult> ran(resident.size());
-  grid.workers().for_each(resident.size(), [&](size_t i, unsigned) {
-    ClusterState& c = *resident[i];
-    if (c.ctas.empty()) start_cluster(grid.context(), c);
-    ran[i] = run_quantum(grid.context(), c, budget_);
-    if (!c.finished()) return;
-    grid.context().run_of(c).emit(ClusterEnded{});
-    drop_memory(c);
-  });
   passed_ = {.resident = resident.size()};
-  for (const QuantumResult& q : ran) {
+  for (const Quantum& q : run_quanta(grid, budget_)) {
     passed_.useful |= q.useful;
     passed_.executed |= q.executed != 0;
     passed_.cut_short |= q.executed >= budget_;

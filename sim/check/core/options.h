@@ -8,6 +8,7 @@ namespace palladion::sim::check {
 
 // How much history of global memory is kept before it is summarised.
 struct GlobalBudget {
+  size_t log = 1U << 11;       // runs of bytes that a cluster accessed and that are not judged yet
   size_t records = 1U << 23;   // at most 2^24 - 1: references have 24 bits for them
   size_t pages = 1U << 16;     // of shadow memory, 4 KiB each
   size_t deferred = 1U << 20;  // reads of an array that nothing has written

@@ -16,6 +16,29 @@ bool alike(const Record& a, const Record& b) {
          a.content == b.content && a.cluster == b.cluster && a.warp == b.warp && !a.async && !b.async;
 }
 
+Actor actor_of(const GlobalAccess& g, const HappensBefore& order) {
+  const Record& r = g.record;
+  Actor a;
+  a.order = &order;
+  a.view = g.view.get();
+  a.cluster = r.cluster;
+  if (g.of_warp) a.warp = r.warp;
+  a.rank = g.rank;
+  a.lanes = r.lanes;
+  a.own_async = g.own_async;
+  a.visibility = g.visibility;
+  a.reads = (r.flags & Record::reads) != 0;
+  a.writes = (r.flags & Record::writes) != 0;
+  a.strong = (r.flags & Record::strong) != 0;
+  a.shared = false;
+  a.scope = r.scope;
+  if (r.async == nullptr) return a;
+  a.async = true;
+  a.async_id = r.async->id;
+  a.reduces = r.async->reduces;
+  return a;
+}
+
 }  // namespace
 
 void GlobalMemoryChecks::judge_touch(Detector& detector, const GlobalTouch& t) {
@@ -53,14 +76,15 @@ uint32_t GlobalMemoryChecks::add_record(const GlobalAccess& g, bool& again) {
   return recent.records[recent.next++ % 4] = records_.add(g.record);
 }
 
-void GlobalMemoryChecks::judge(GlobalLog& log, ConflictSink& sink) {
+void GlobalMemoryChecks::judge(GlobalLog& log, const HappensBefore& order, ConflictSink& sink) {
   if (shadow_.pages() >= unite_at_) {
     summarise();
     shadow_.unite_pages();
     unite_at_ = std::max(budget_.pages, 2 * shadow_.pages());
   }
   Detector detector(pool_, records_, sink);
-  for (GlobalAccess& g : log.accesses) {
+  for (const GlobalAccess& g : log.accesses) {
+    Actor actor = actor_of(g, order);
     uint32_t record = 0;
     bool defined = true;
     for (uint32_t i = 0; i < g.touches; ++i) {
@@ -68,23 +92,22 @@ void GlobalMemoryChecks::judge(GlobalLog& log, ConflictSink& sink) {
       const Allocation* allocation = memory_.lookup(t.address);
       if (allocation == nullptr) continue;
       Area& area = areas_[allocation->base];
-      if (!g.actor.writes && !area.written && !allocation->undefined) {
+      if (!actor.writes && !area.written && !allocation->undefined) {
         defer(area, g.record, t);
         continue;
       }
-      if (g.actor.writes && !area.written) materialise(area);
+      if (actor.writes && !area.written) materialise(area);
       if (record != 0 && allocation->undefined == defined) {
         detector.end();
-        detector.begin(g.actor, defined = !allocation->undefined);
+        detector.begin(actor, defined = !allocation->undefined);
       }
       if (record == 0) {
         if (records_.size() >= collect_at_ && !make_room()) {
           overflowed_ = true;
           break;
         }
-        g.actor.record = record = add_record(g, g.actor.again);
-        g.actor.view = g.view.get();
-        detector.begin(g.actor, defined = !allocation->undefined);
+        actor.record = record = add_record(g, actor.again);
+        detector.begin(actor, defined = !allocation->undefined);
       }
       judge_touch(detector, t);
     }

@@ -18,17 +18,23 @@ struct GlobalTouch {
   uint8_t pattern = every_lane << 5;
 };
 
-// An access of GMEM that is judged at the quantum boundary.
+// An access of GMEM that is judged at the next quantum boundary or pause: what differs from its record's
+// actor.
 struct GlobalAccess {
   Record record;
   ViewRef view;
-  Actor actor;  // without view and record
   uint32_t first_touch = 0, touches = 0;
+  uint32_t own_async = 0;
+  uint16_t rank = 0;
+  Visibility visibility = Visibility::generic;
+  bool of_warp = true;  // its lanes know what their own warp did before
 };
 
+// The accesses of one cluster.
 struct GlobalLog {
   std::vector<GlobalAccess> accesses;
   std::vector<GlobalTouch> touches;
+  size_t size() const { return touches.size(); }  // an access has one at least
   void clear() {
     accesses.clear();
     touches.clear();
@@ -44,8 +50,8 @@ class GlobalMemoryChecks {
  public:
   explicit GlobalMemoryChecks(const GlobalMemory& memory, const GlobalBudget& budget = {})
       : memory_(memory), budget_(budget), unite_at_(budget.pages), collect_at_(first_records(budget)) {}
-  // Judges a cluster's accesses since the last quantum boundary.
-  void judge(GlobalLog& log, ConflictSink& sink);
+  // Judges a cluster's accesses, and forgets the log.
+  void judge(GlobalLog& log, const HappensBefore& order, ConflictSink& sink);
   // A cluster has ended.
   void retired(uint32_t cluster, bool released_to_others);
   const Records& records() const { return records_; }

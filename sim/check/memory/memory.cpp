@@ -95,7 +95,7 @@ void MemoryChecks::touch_shared(uint64_t address, uint64_t bytes, uint32_t lane,
                    });
 }
 
-Actor MemoryChecks::actor_of(const Access& a, uint32_t lanes, bool shared) const {
+Actor MemoryChecks::actor_of(const Access& a, uint32_t lanes) const {
   const uint32_t warp = order_.index(a.origin);
   Actor actor;
   actor.order = &order_;
@@ -108,7 +108,6 @@ Actor MemoryChecks::actor_of(const Access& a, uint32_t lanes, bool shared) const
   actor.writes = a.kind != Access::Kind::read;
   actor.strong = is_strong(a.order) || a.kind == Access::Kind::atomic;
   actor.scope = a.scope;
-  actor.shared = shared;
   return actor;
 }
 
@@ -167,7 +166,7 @@ void MemoryChecks::access_shared(const Access& a, uint32_t lanes) {
       const int lane = std::countr_zero(m);
       order_.strong(a, a.addresses[lane] & 0xFFFF'FFFF, 1U << lane, true);
     }
-  Actor actor = actor_of(a, lanes, true);
+  Actor actor = actor_of(a, lanes);
   actor.unchanged = a.kind == Access::Kind::write ? a.unchanged : 0;
   // Lanes with different views that store one value: the second part does not find it in memory yet.
   const bool parts = a.kind == Access::Kind::write && lanes != a.lanes;
@@ -219,12 +218,12 @@ void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
     }
   const uint32_t warp = order_.index(origin);
   GlobalAccess g;
-  g.actor = actor_of(a, lanes, false);
+  g.rank = origin.cta_rank;
   g.view = order_.view_ref(warp, static_cast<uint32_t>(std::countr_zero(lanes)));
   const auto* load = std::get_if<isa::Load>(origin.effect);
   if (load != nullptr && load->non_coherent) {  // no fence orders the read-only path after a write
     g.view = order_.nothing();
-    g.actor.warp = Actor::no_warp;
+    g.of_warp = false;
   }
   g.record.cluster = context_.cluster.index;
   g.record.pc = origin.pc;
@@ -311,7 +310,12 @@ void MemoryChecks::operate_shared(Operation& o, std::span<const Piece> pieces) {
 }
 
 void MemoryChecks::operate_global(const Operation& o, std::span<const Piece> pieces) {
-  GlobalAccess g{.record = o.record, .view = o.view, .actor = o.actor};
+  GlobalAccess g{.record = o.record,
+                 .view = o.view,
+                 .own_async = o.actor.own_async,
+                 .rank = static_cast<uint16_t>(o.actor.rank),
+                 .visibility = o.actor.visibility,
+                 .of_warp = o.actor.warp != Actor::no_warp};
   g.first_touch = static_cast<uint32_t>(log_.touches.size());
   for (const Piece& p : pieces) append(log_, g, {.address = p.address, .bytes = p.bytes});
   log_.accesses.push_back(std::move(g));
@@ -368,7 +372,7 @@ void MemoryChecks::on(const MbarrierEvent& e) {
       Cell& byte = pool_.block(cell)[b];
       if (byte.write != 0 && (records_[record_of(byte.write)].flags & Record::barrier) != 0) byte.write = 0;
     }
-  Actor actor = actor_of(a, e.lanes, true);
+  Actor actor = actor_of(a, e.lanes);
   last_[order_.index(origin)] = {};
   actor.record = generic_record(a, e.lanes);
   if (e.action == A::init) records_[actor.record].flags |= Record::barrier;

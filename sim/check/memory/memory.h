@@ -15,6 +15,7 @@ class MemoryChecks {
   void issued(const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op, const ViewRef& view);
   void on(const MbarrierEvent& e);
   GlobalLog& log() { return log_; }
+  const GlobalLog& log() const { return log_; }
   const Records& records() const { return records_; }
   uint64_t accesses() const { return accesses_; }
 
@@ -23,7 +24,7 @@ class MemoryChecks {
   template <class Emit>
   static void for_each_run(const Access& a, uint32_t lanes, Emit&& emit);
   void touch_shared(uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size_log2);
-  Actor actor_of(const Access& a, uint32_t lanes, bool shared) const;
+  Actor actor_of(const Access& a, uint32_t lanes) const;  // of shared memory
   void access_shared(const Access& a, uint32_t lanes);
   void access_global(const Access& a, uint32_t lanes);
   struct Operation;

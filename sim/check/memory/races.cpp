@@ -105,6 +105,10 @@ Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t co
                                                                                    : isa::Scope::cta;
     if (r.scope >= needed && a.scope >= needed) return Relation::ordered;
   }
+  // Each lane touches what it has touched before.
+  if (!a.async && a.visibility == Visibility::generic && r.cluster == a.cluster && r.warp == a.warp &&
+      size_of(mine) != every_lane && (earlier & 0xFF) == (mine & 0xFF))
+    return Relation::ordered;
   // The usual case: the whole warp is known, whatever the lanes.
   if (r.cluster == a.cluster && a.view->time(a.visibility, r.warp) >= r.time &&
       (a.visibility != Visibility::generic || a.view->time(Visibility::strict, r.warp) >= r.time))

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/check/checker.h"
+#include "sim/check/observers.h"
 #include "tests/sim/check/checked.h"
 #include "tests/sim/check/protocol_run.h"
 #include "tests/sim/ptx_runner.h"
@@ -260,7 +261,8 @@ constexpr uint32_t tiles = 1200;  // of 4 KiB
 constexpr check::GlobalBudget small{.records = 16384, .pages = 400, .deferred = 2048};
 
 // `body` has the address of a thread's word of tile `ctaid % tiles` in %rd2.
-Codes codes_of_tiles(const std::string& body, uint32_t ctas, const check::GlobalBudget& budget) {
+RunResult run_of_tiles(const std::string& body, uint32_t ctas, const check::GlobalBudget& budget,
+                       unsigned threads = 0, Observer* other = nullptr) {
   std::vector<uint32_t> array(size_t{tiles} * 1024);
   PtxRunner runner(ptx(R"(
 .visible .entry k(.param .u64 array) {
@@ -279,10 +281,18 @@ Codes codes_of_tiles(const std::string& body, uint32_t ctas, const check::Global
   options.global = budget;
   check::Checker checker(options);
   RunOptions how;
-  how.observer = &checker;
+  std::vector<Observer*> all{&checker};
+  if (other != nullptr) all.push_back(other);
+  check::Observers observers(all);
+  how.observer = &observers;
+  how.threads = threads;
   const RunResult r = runner.run(how);
   EXPECT_TRUE(checker.coverage().incomplete.empty());
-  return codes_of(r);
+  return r;
+}
+
+Codes codes_of_tiles(const std::string& body, uint32_t ctas, const check::GlobalBudget& budget) {
+  return codes_of(run_of_tiles(body, ctas, budget));
 }
 
 // The last of `tiles + 1` CTAs stores where the first one has.
@@ -301,6 +311,50 @@ TEST(BoundedHistory, ReadsOfCtasThatHaveEnded) {
 )";
   EXPECT_EQ(codes_of_tiles(body, tiles, small), Codes{});
   EXPECT_EQ(codes_of_tiles(body, tiles + 1, small), Codes{"PLD6001"});
+}
+
+// Counts the quantum boundaries and pauses.
+struct BoundaryCounter : Observer {
+  void observe(ClusterState& /*cluster*/, ClusterEvents& /*events*/) override {}
+  void at_quantum_boundary(std::span<ClusterState* const> /*resident*/) override { ++boundaries; }
+  int boundaries = 0;
+};
+
+// A log of one access: clusters pause after each round. What they execute and what is found stays the same.
+TEST(BoundedHistory, PausesInAQuantum) {
+  const auto passes = [](const std::string& last) {
+    return R"(
+  mov.u32 %r4, 0;
+PASS:
+  ld.global.u32 %r5, [%rd2];
+  add.u32 %r5, %r5, %r9;
+  st.global.u32 [%rd2], %r5;
+  bar.sync 0;
+  add.u32 %r4, %r4, 1;
+  setp.lt.u32 %p1, %r4, 20;
+  @%p1 bra PASS;
+  setp.ne.u32 %p2, %r1, 0;
+)" + last;
+  };
+  // The CTAs' first threads all store to the array's first word.
+  for (const auto& [last, codes] : {std::pair<std::string, Codes>{"", Codes{}},
+                                    {"@!%p2 st.global.u32 [%rd1], %r9;\n", Codes{"PLD6001"}}}) {
+    BoundaryCounter without, with;
+    const RunResult whole = run_of_tiles(passes(last), 3, {.log = 1U << 30}, 1, &without);
+    const RunResult paused = run_of_tiles(passes(last), 3, {.log = 1}, 1, &with);
+    EXPECT_GE(with.boundaries, without.boundaries + 20);  // a pause in each pass
+    const RunResult spread = run_of_tiles(passes(last), 3, {.log = 1}, 2);
+    EXPECT_EQ(codes_of(whole), codes);
+    for (const RunResult* r : {&paused, &spread}) {
+      EXPECT_EQ(r->instructions, whole.instructions);
+      EXPECT_EQ(codes_of(*r), codes);
+      ASSERT_EQ(r->findings.size(), whole.findings.size());
+      for (size_t i = 0; i < whole.findings.size(); ++i) {
+        EXPECT_EQ(r->findings[i].object, whole.findings[i].object);
+        EXPECT_EQ(r->findings[i].count, whole.findings[i].count);
+      }
+    }
+  }
 }
 
 }  // namespace
