@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "isa/text/print.h"
 #include "run/runner.h"
 

@@ -3,8 +3,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/subjects/subject.h"
+#include "sim/program/program.h"
 
 namespace palladion::cli {
 

@@ -13,7 +13,6 @@ namespace palladion::cli {
 namespace {
 
 using isa::Unit;
-using sim::sass::Fold;
 using sim::sass::Gather;
 using sim::sass::LoweredInstruction;
 

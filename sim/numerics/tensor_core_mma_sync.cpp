@@ -26,7 +26,7 @@ constexpr int row_bytes = 128;  // room for one row of k
 struct Buffer {
   alignas(32) std::uint8_t row[max_rows][row_bytes];
 
-  void clear(int rows) { std::memset(row, 0, static_cast<std::size_t>(rows * row_bytes)); }
+  void clear(int rows) { std::memset(row, 0, static_cast<std::size_t>(rows) * row_bytes); }
   Rows rows() const { return {row, row_bytes}; }
 };
 

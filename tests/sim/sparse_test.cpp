@@ -66,8 +66,9 @@ TEST(Sparse, AsynchronousOnesAreTheSameUnderEverySchedule) {
 
 // All of A is 1 and B[k][n] is 2^(k % 4), so that an output names the places that were selected.
 std::vector<uint32_t> telling_input(const Case& c, uint32_t metadata) {
-  std::vector<uint32_t> words(static_cast<size_t>(c.threads() * c.d_registers()));
-  words.insert(words.end(), static_cast<size_t>(c.threads() * c.a_registers()), 0x3C003C00);
+  std::vector<uint32_t> words(static_cast<size_t>(c.threads()) * static_cast<size_t>(c.d_registers()));
+  words.insert(words.end(), static_cast<size_t>(c.threads()) * static_cast<size_t>(c.a_registers()),
+               0x3C003C00);
   for (int i = 0; i < c.b_registers(); ++i)
     for (int lane = 0; lane < 32; ++lane) words.push_back(lane % 2 ? 0x4800'4400 : 0x4000'3C00);
   words.insert(words.end(), 32, metadata);
@@ -119,9 +120,9 @@ TEST(Sparse, SumsOfNibblesClampOnceWithSatfinite) {
   for (const int k : {64, 128}) {
     const Case c = mma_case("sp::ordered_metadata", k, "s32", "s4", "s4", true);
     const auto sum_with = [&](uint32_t a, uint32_t b, uint32_t addend) {
-      std::vector<uint32_t> words(static_cast<size_t>(32 * c.d_registers()), addend), output;
-      words.insert(words.end(), static_cast<size_t>(32 * c.a_registers()), a);
-      words.insert(words.end(), static_cast<size_t>(32 * c.b_registers()), b);
+      std::vector<uint32_t> words(size_t{32} * static_cast<size_t>(c.d_registers()), addend), output;
+      words.insert(words.end(), size_t{32} * static_cast<size_t>(c.a_registers()), a);
+      words.insert(words.end(), size_t{32} * static_cast<size_t>(c.b_registers()), b);
       words.insert(words.end(), 32, 0x44444444);
       const RunResult r = run(c, words, output);
       EXPECT_TRUE(r.clean()) << PtxRunner::describe(r);

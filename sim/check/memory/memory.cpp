@@ -6,6 +6,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "sim/program/program.h"
+
 namespace palladion::sim::check {
 namespace {
 

@@ -33,7 +33,7 @@ Site site_of(const ClusterContext& x, const HappensBefore& order, const Record& 
                       .pc = r.pc};
   const bool here = r.cluster == x.cluster.index;
   if ((r.flags & Record::summarised) != 0) what += ", as other CTAs do";
-  Site s = here ? x.reporter.site(origin, std::move(what)) : plain_site(x.run, x.cluster, origin);
+  Site s = here ? x.reporter.site(origin, what) : plain_site(x.run, x.cluster, origin);
   if (!here) {
     s.what = std::move(what);
     s.cta = x.run.launch->cta_id(r.cluster, origin.cta_rank);

@@ -7,7 +7,7 @@
 #include <deque>
 #include <vector>
 
-#include "isa/core/instruction.h"
+#include "isa/core/effects.h"
 
 namespace palladion::sim::check {
 

@@ -1,6 +1,10 @@
 #pragma once
 // What the handlers of textures and surfaces share: the object behind an operand, and the texels that lanes
 // touch.
+#include <fmt/format.h>
+
+#include <cstring>
+
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim {
