@@ -124,8 +124,7 @@ class File {
   int descriptor_;
 };
 
-// A regular file of the folder, not through a link. `bytes`: its size must be that; else it is at most
-// `most`.
+// A regular file of `bytes`, where they are known; of at most `most` bytes.
 void check_size(const std::filesystem::path& path, const struct stat& status, std::optional<uint64_t> bytes,
                 uint64_t most) {
   if (!S_ISREG(status.st_mode)) fail(fmt::format("{} is no regular file", path.string()));
@@ -135,6 +134,7 @@ void check_size(const std::filesystem::path& path, const struct stat& status, st
   if (size > most) fail(fmt::format("{} has {} bytes, at most {} are read", path.string(), size, most));
 }
 
+// A file of the folder, not through a link; its size as check_size wants it.
 std::vector<std::byte> read_file(const std::filesystem::path& folder, const std::string& name,
                                  std::optional<uint64_t> bytes, uint64_t most) {
   const std::filesystem::path path = folder / name;

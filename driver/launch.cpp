@@ -7,6 +7,7 @@
 
 #include "driver/state.h"
 #include "sim/check/checker.h"
+#include "sim/machine/exec/heap.h"
 #include "sim/machine/state/grid_workspace.h"
 #include "sim/sass/pressure.h"
 
@@ -89,9 +90,8 @@ void give_workspace(State& s, sim::Launch& launch) {
 }
 
 bool allocates(const isa::Module& module) {
-  return std::ranges::any_of(module.functions, [](const isa::Function& f) {
-    return !f.defined && (f.name == "malloc" || f.name == "free" || f.name == "__cudaCDP2Malloc");
-  });
+  return std::ranges::any_of(module.functions,
+                             [](const isa::Function& f) { return !f.defined && sim::uses_heap(f.name); });
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 #include "sim/launch/device_queue.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "sim/launch/bookkeeping.h"
 
 namespace palladion::sim {
 namespace {
@@ -24,25 +25,14 @@ constexpr uint64_t first_stream = 16;  // smaller handles have a meaning
 
 uint64_t padded(uint64_t bytes) { return (bytes + granule - 1) / granule * granule; }
 
-template <class T>
-T get(std::span<const uint8_t> memory, uint64_t at) {
-  T value;
-  std::memcpy(&value, memory.data() + at, sizeof value);
-  return value;
-}
-template <class T>
-void put(std::span<uint8_t> memory, uint64_t at, const T& value) {
-  std::memcpy(memory.data() + at, &value, sizeof value);
-}
-
 // The offset of the new record's parameters.
 uint64_t append(std::span<uint8_t> memory, const Record& record) {
-  auto header = get<Header>(memory, 0);
+  auto header = value_at<Header>(memory, 0);
   const uint64_t at = std::max(header.used, first_record), end = at + record_bytes + padded(record.bytes);
   if (at > memory.size() || end > memory.size()) return 0;
   header.used = end;
-  put(memory, 0, header);
-  put(memory, at, record);
+  set_value_at(memory, 0, header);
+  set_value_at(memory, at, record);
   return at + record_bytes;
 }
 
@@ -64,7 +54,7 @@ DeviceWork work_of(std::span<const uint8_t> memory, const Record& r, uint64_t pa
 
 }  // namespace
 
-void DeviceQueue::clear() { put(memory_, 0, Header{.used = first_record}); }
+void DeviceQueue::clear() { set_value_at(memory_, 0, Header{.used = first_record}); }
 
 uint64_t DeviceQueue::reserve(const DeviceWork& launch, uint64_t param_bytes) {
   const isa::Dim3 &g = launch.grid, &b = launch.block;
@@ -77,14 +67,14 @@ uint64_t DeviceQueue::reserve(const DeviceWork& launch, uint64_t param_bytes) {
 }
 
 bool DeviceQueue::commit(uint64_t offset, uint64_t stream) {
-  auto header = get<Header>(memory_, 0);
+  auto header = value_at<Header>(memory_, 0);
   if (offset < first_record + record_bytes || offset > memory_.size() || offset > header.used) return false;
-  auto record = get<Record>(memory_, offset - record_bytes);
+  auto record = value_at<Record>(memory_, offset - record_bytes);
   if (record.order != 0) return false;
   record.order = ++header.committed;
   record.stream = stream;
-  put(memory_, offset - record_bytes, record);
-  put(memory_, 0, header);
+  set_value_at(memory_, offset - record_bytes, record);
+  set_value_at(memory_, 0, header);
   return true;
 }
 
@@ -97,18 +87,18 @@ bool DeviceQueue::add_copy(const DeviceWork& copy) {
 }
 
 uint64_t DeviceQueue::new_stream() {
-  auto header = get<Header>(memory_, 0);
+  auto header = value_at<Header>(memory_, 0);
   const uint64_t handle = first_stream + header.streams++;
-  put(memory_, 0, header);
+  set_value_at(memory_, 0, header);
   return handle;
 }
 
 std::vector<DeviceWork> DeviceQueue::take() const {
   std::vector<std::pair<uint64_t, DeviceWork>> found;
-  const auto header = get<Header>(memory_, 0);
+  const auto header = value_at<Header>(memory_, 0);
   const uint64_t end = std::min<uint64_t>(header.used, memory_.size());
   for (uint64_t at = first_record; at + record_bytes <= end;) {
-    const auto r = get<Record>(memory_, at);
+    const auto r = value_at<Record>(memory_, at);
     const uint64_t params = at + record_bytes;
     if (r.bytes > end - params) break;
     if (r.order != 0) found.emplace_back(r.order, work_of(memory_, r, params));

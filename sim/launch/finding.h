@@ -28,7 +28,9 @@ struct Site {
   uint64_t occurrence = 0;  // the warp's n-th execution of this instruction, from 1; 0: unknown
 };
 
-// A load whose values another access may change: lanes of a warp of a cluster at an instruction.
+// A load whose values another access may change: lanes of a warp of a cluster at an instruction. Of a wgmma
+// `warp` is the first of its warpgroup, and `lanes` has a bit for each warp whose part of D depends on the
+// bytes.
 struct RacingRead {
   uint32_t pc = 0;       // indexes Program::code
   uint32_t cluster = 0;  // in the grid

@@ -205,8 +205,6 @@ void start_cluster(const RunContext& c, ClusterState& cluster) {
 
 void run_quantum(const RunContext& c, ClusterState& cluster, uint64_t budget, Quantum& q) {
   const ClusterRun run = c.run_of(cluster);
-  if (!q.begun) q.progress = cluster.progress;
-  q.begun = true;
   q.paused = false;
   while (q.executed < budget && !cluster.faulted && !cluster.finished()) {
     if (cluster.progress != q.progress) {

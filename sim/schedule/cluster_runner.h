@@ -30,10 +30,9 @@ struct RunContext {
 
 // What a cluster does in a quantum; it may pause and go on.
 struct Quantum {
-  uint64_t executed = 0;  // warp instructions
-  bool useful = false;    // something other than polling was executed
-  bool paused = false;    // an observer wants a pause: run_quantum is to be called again
-  bool begun = false;
+  uint64_t executed = 0;                  // warp instructions
+  bool useful = false;                    // something other than polling was executed
+  bool paused = false;                    // an observer wants a pause: run_quantum is to be called again
   uint64_t progress = 0, changed_at = 0;  // the cluster's progress, and `executed` when it last changed
   uint32_t idle = 0;                      // rounds in a row of nothing but polling
 };

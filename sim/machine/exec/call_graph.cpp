@@ -4,7 +4,7 @@
 #include <set>
 
 #include "isa/core/op.h"
-#include "sim/machine/exec/system_calls.h"
+#include "sim/machine/exec/heap.h"
 
 namespace palladion::sim {
 namespace {

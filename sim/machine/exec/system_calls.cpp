@@ -38,6 +38,15 @@ std::span<uint8_t> heap_of(const Exec& x) {
   uint8_t* bytes = x.memory.find(x.launch.heap, x.launch.heap_bytes);
   return {bytes, bytes == nullptr ? 0 : x.launch.heap_bytes};
 }
+// The address of a block; 0: there is no room.
+uint64_t allocate(const Exec& x, uint64_t bytes) {
+  const uint64_t offset = heap_allocate(heap_of(x), bytes);
+  return offset == 0 ? 0 : x.launch.heap + offset;
+}
+// Of address 0 nothing is released. False: no block begins there.
+bool release(const Exec& x, uint64_t address) {
+  return address == 0 || heap_release(heap_of(x), address - x.launch.heap);
+}
 
 // void* malloc(size_t): at the quantum boundary, so that addresses do not depend on the number of host
 // threads.
@@ -46,8 +55,7 @@ Step call_malloc(Exec& x, const Actuals& a, const Actuals& results) {
   if (!x.at_boundary) return x.wait(Wait::Kind::quantum_boundary);
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
-    const uint64_t offset = heap_allocate(heap_of(x), argument<uint64_t>(x, a, 0, lane));
-    give(x, results, lane, offset == 0 ? uint64_t{0} : x.launch.heap + offset);
+    give(x, results, lane, allocate(x, argument<uint64_t>(x, a, 0, lane)));
   }
   return Step::next;
 }
@@ -57,7 +65,7 @@ Step call_free(Exec& x, const Actuals& a) {
   if (!x.at_boundary) return x.wait(Wait::Kind::quantum_boundary);
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const auto address = argument<uint64_t>(x, a, 0, std::countr_zero(m));
-    if (address != 0 && !heap_release(heap_of(x), address - x.launch.heap))
+    if (!release(x, address))
       return x.fault("PLD3014", fmt::format("free of the address 0x{:x}, which malloc did not give", address),
                      "the block is free already, or was allocated by the host");
   }
@@ -125,15 +133,13 @@ bool store_result(Exec& x, uint64_t address, uint64_t value, int lane) {
 
 // cudaError_t (void** address, size_t bytes)
 bool device_malloc(Exec& x, const Actuals& a, const Actuals& results, int lane) {
-  const uint64_t offset = heap_allocate(heap_of(x), argument<uint64_t>(x, a, 1, lane));
-  give(x, results, lane, offset == 0 ? device_out_of_memory : device_success);
-  return store_result(x, argument<uint64_t>(x, a, 0, lane), offset == 0 ? 0 : x.launch.heap + offset, lane);
+  const uint64_t block = allocate(x, argument<uint64_t>(x, a, 1, lane));
+  give(x, results, lane, block == 0 ? device_out_of_memory : device_success);
+  return store_result(x, argument<uint64_t>(x, a, 0, lane), block, lane);
 }
 
 uint32_t device_free(const Exec& x, const Actuals& a, int lane) {
-  const auto address = argument<uint64_t>(x, a, 0, lane);
-  const bool ok = address == 0 || heap_release(heap_of(x), address - x.launch.heap);
-  return ok ? device_success : device_invalid_value;
+  return release(x, argument<uint64_t>(x, a, 0, lane)) ? device_success : device_invalid_value;
 }
 
 uint32_t device_copy(const Exec& x, DeviceQueue& queue, const Actuals& a, int lane) {
@@ -192,11 +198,6 @@ Step call_device_runtime(Exec& x, const isa::Function& f, DeviceCall call, const
 }
 
 }  // namespace
-
-bool uses_heap(std::string_view function) {
-  return function == "malloc" || function == "free" || function == "__cudaCDP2Malloc" ||
-         function == "__cudaCDP2Free";
-}
 
 Step call_system(Exec& x, const MicroOp& op, const isa::Call& e, const isa::Function& f) {
   const Actuals a = actuals(op, e.arguments), results = actuals(op, e.returns);
