@@ -38,7 +38,7 @@ void Mbarriers::happened(const sim::MbarrierEvent& e) {
   switch (e.action) {
     case A::init:
       close(o);
-      o = {.track = o.track, .name = o.name, .since = trace_.now()};
+      o = {.track = o.track, .name = o.name, .since = trace_.now(), .word = e.after};
       return;
     case A::test_wait:
     case A::try_wait:
@@ -53,6 +53,7 @@ void Mbarriers::happened(const sim::MbarrierEvent& e) {
       break;
   }
   o.used = true;
+  o.word = e.after;
   if (e.async_id != 0) {
     if (const uint64_t arrow = operations_.arrow_from(e.async_id, e.address)) o.causes.push_back(arrow);
   }
@@ -66,18 +67,22 @@ void Mbarriers::completes(const sim::MbarrierEvent& e, Object& o) {
     warps_.moment(e.origin, trace_.keep(fmt::format("completes {}", o.name)), {o.causes.back()});
   }
   write_completion(o);
-  write_phase(o, parity);
+  write_phase(o, parity, true);
   o.last = Completion{trace_.now(), parity, std::move(o.causes), {}};
   o = {.track = o.track,
        .name = o.name,
        .phase = o.phase + 1,
        .since = trace_.now(),
+       .word = o.word,
        .last = std::move(o.last)};
 }
 
 void Mbarriers::waits(const sim::MbarrierEvent& e, Object& o) {
   const sim::Origin& origin = e.origin;
-  if (!e.succeeded) return warps_.waits(origin, o.name);
+  if (!e.succeeded) {
+    o.used = true;
+    return warps_.waits(origin, o.name, &o.phase);
+  }
   warps_.waited_for(origin, o.name);
   warps_.goes_on(origin, sim::Stall::mbarrier);
   if (!o.last || (e.parity_known && o.last->parity != e.parity)) return;
@@ -86,10 +91,16 @@ void Mbarriers::waits(const sim::MbarrierEvent& e, Object& o) {
   if (!known) o.last->seen.push_back({origin, trace_.now()});
 }
 
-void Mbarriers::write_phase(Object& o, bool parity) {
+void Mbarriers::write_phase(Object& o, bool parity, bool complete) {
   Event e{.from = o.since, .to = trace_.now(), .category = Category::phase};
   e.name = parity ? "phase, parity 1" : "phase, parity 0";
   e.args = {{"phase", o.phase}, {"arrivals", o.arrivals}, {"bytes", o.bytes}};
+  if (!complete) {
+    const auto state = sim::MbarrierState::decode(o.word);
+    e.args.push_back({"missing arrivals", uint64_t{state.pending}});
+    e.args.push_back({"missing bytes", static_cast<uint64_t>(std::max(state.tx, 0))});
+    e.args.push_back({"open", "not complete"});
+  }
   trace_.add(o.track, std::move(e));
 }
 
@@ -110,7 +121,7 @@ void Mbarriers::write_completion(Object& o) {
 
 void Mbarriers::close(Object& o) {
   write_completion(o);
-  if (o.used) write_phase(o, (o.phase & 1) != 0);
+  if (o.used) write_phase(o, (o.phase & 1) != 0, false);
   o.used = false;
   o.since = trace_.now();
 }

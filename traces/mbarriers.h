@@ -37,7 +37,8 @@ class Mbarriers {
     ClusterTrace::LocalTrack track = ClusterTrace::no_track;
     std::string_view name;
     uint64_t phase = 0, since = 0, arrivals = 0, bytes = 0;
-    bool used = false;             // the phase has events
+    bool used = false;             // the phase has events, or a warp waits for it
+    uint64_t word = 0;             // its state after the last event
     std::vector<uint64_t> causes;  // operations that completed bytes or arrived in this phase
     std::optional<Completion> last;
   };
@@ -45,7 +46,7 @@ class Mbarriers {
   Object& object_at(uint32_t address);
   void completes(const sim::MbarrierEvent& e, Object& object);
   void waits(const sim::MbarrierEvent& e, Object& object);
-  void write_phase(Object& object, bool parity);
+  void write_phase(Object& object, bool parity, bool complete);
   void write_completion(Object& object);
   void close(Object& object);
 

@@ -35,6 +35,8 @@ void Warps::write(uint32_t index, const Piece& p) {
     const std::string_view why = sim::name(p.why);
     e.name = p.object.empty() ? why : trace_.keep(fmt::format("{} {}", why, p.object));
     e.args = {{"reason", why}, {"line", p.line}};
+    if (p.phase != nullptr) e.args.push_back({"phase", *p.phase});
+    if (p.open) e.args.push_back({"open", "still waits when the run ends"});
   }
   trace_.add(track_of(static_cast<uint16_t>(index / warps_), static_cast<uint16_t>(index % warps_)),
              std::move(e));
@@ -98,23 +100,25 @@ void Warps::waited_for(const sim::Origin& origin, std::string_view object) {
   for (Piece& p : line.tail) name(p);
 }
 
-void Warps::waits(const sim::Origin& origin, std::string_view object) {
+void Warps::waits(const sim::Origin& origin, std::string_view object, const uint64_t* phase) {
   Line& line = line_of(origin);
-  if (line.waits || trace_.clocked()) return;
+  line.awaited = object;
+  line.phase = phase;
+  if (line.waits) return;
   line.waits = true;
   line.waits_since = trace_.now();
-  line.object = object;
 }
 
 void Warps::goes_on(const sim::Origin& origin, sim::Stall why) {
   Line& line = line_of(origin);
   if (!line.waits) return;
   line.waits = false;
+  if (trace_.clocked()) return;
   const auto index = static_cast<uint32_t>(&line - lines_.data());
   write(index, {.why = why,
                 .pc = origin.pc,
                 .line = trace_.line(origin.pc),
-                .object = line.object,
+                .object = line.awaited,
                 .from = line.waits_since,
                 .to = trace_.now()});
 }
@@ -145,16 +149,32 @@ void Warps::flush() {
 
 // For a run that was stopped or deadlocked: what the warp waits for at its end.
 void Warps::add_last_wait(uint32_t index) {
+  if (const auto piece = last_wait(index)) add(index, *piece);
+}
+
+std::optional<Warps::Piece> Warps::last_wait(uint32_t index) const {
   const Line& line = lines_[index];
   const auto& warps = trace_.cluster().ctas[index / warps_].warps;
-  if (!line.recorded || line.until >= trace_.now() || index % warps_ >= warps.size()) return;
+  if (index % warps_ >= warps.size()) return std::nullopt;
   for (const sim::LaneGroup& group : warps[index % warps_].groups) {
-    if (sim::hardware::runnable(group.wait) || group.wait.kind == sim::Wait::Kind::quantum_boundary) continue;
-    const sim::Stall why = sim::hardware::stall_of(group.wait.kind);
-    add(index,
-        {.why = why, .pc = group.pc, .line = trace_.line(group.pc), .from = line.until, .to = trace_.now()});
-    return;
+    const bool stands =
+        !sim::hardware::runnable(group.wait) && group.wait.kind != sim::Wait::Kind::quantum_boundary;
+    // A loop around test_wait never stands: its last test failed.
+    if (group.mask == 0 || (!stands && !line.waits)) continue;
+    Piece p{.why = stands ? sim::hardware::stall_of(group.wait.kind) : sim::Stall::mbarrier,
+            .pc = group.pc,
+            .line = trace_.line(group.pc),
+            .from = trace_.clocked() ? line.until : group.last_run,
+            .open = true};
+    if (line.waits) {
+      p.object = line.awaited;
+      p.phase = line.phase;
+      p.from = std::max(p.from, line.waits_since);
+    }
+    p.to = std::max(trace_.now(), p.from + 1);
+    return p;
   }
+  return std::nullopt;
 }
 
 }  // namespace palladion::traces

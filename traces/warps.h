@@ -17,8 +17,9 @@ class Warps {
 
   // With a clock: every instruction, with what its warp waited for.
   void stalled(const sim::Origin& origin, sim::Stall why, uint64_t from);
-  // Without one: a wait that has begun, and that is over.
-  void waits(const sim::Origin& origin, std::string_view object);
+  // A wait that has begun, and that is over; without a clock these alone tell how long it took. `phase`: that its
+  // mbarrier is in, kept by the caller.
+  void waits(const sim::Origin& origin, std::string_view object, const uint64_t* phase = nullptr);
   void goes_on(const sim::Origin& origin, sim::Stall why);
   // The object of the wait that ends now, or of the last one: "`full`[1]".
   void waited_for(const sim::Origin& origin, std::string_view object);
@@ -30,7 +31,7 @@ class Warps {
   void moment_at(uint64_t at, const sim::Origin& origin, std::string_view what, std::vector<uint64_t> flows,
                  std::vector<uint64_t> ends);
   void exited(const sim::Origin& origin);
-  // Writes what is open.
+  // Writes what is open. A warp that waits when the run ends has a slice that says so.
   void flush();
 
   uint32_t warps_per_cta() const { return warps_; }
@@ -43,8 +44,10 @@ class Warps {
     uint32_t pc = 0;
     std::string_view line, object;
     uint64_t from = 0, to = 0;
+    bool open = false;                // the wait has not ended
+    const uint64_t* phase = nullptr;  // of the mbarrier, for an open wait
     bool same(const Piece& p) const {
-      return issues == p.issues && line == p.line && (issues || (why == p.why && object == p.object));
+      return issues == p.issues && open == p.open && line == p.line && (issues || (why == p.why && object == p.object));
     }
   };
   struct Line {  // of a warp: the piece that grows, and short ones behind it
@@ -53,6 +56,8 @@ class Warps {
     std::string_view object;  // of the last wait
     uint64_t object_at = 0, waits_since = 0;
     bool waits = false;
+    std::string_view awaited;  // of the wait that has begun
+    const uint64_t* phase = nullptr;
     // The last instruction that was recorded, and the cycle after it.
     bool recorded = false;
     uint32_t pc = 0;
@@ -63,6 +68,7 @@ class Warps {
   ClusterTrace::LocalTrack track_of(uint16_t rank, uint16_t warp);
   void add(uint32_t index, const Piece& piece);
   void add_last_wait(uint32_t index);
+  std::optional<Piece> last_wait(uint32_t index) const;
   void shift(Line& line, uint32_t index);
   void write(uint32_t index, const Piece& piece);
 

@@ -18,7 +18,7 @@ namespace palladion::traces::testing {
 class Recording final : public Sink {
  public:
   struct Kept : Event {
-    std::string text, line, reason;
+    std::string text, line, reason, open;
   };
   bool add(const Track& track) override {
     tracks.push_back(track);
@@ -26,7 +26,7 @@ class Recording final : public Sink {
   }
   bool add(const Event& e) override {
     if (events.size() >= room) return false;
-    Kept kept{e, std::string(e.name), text_of(e, "line"), text_of(e, "reason")};
+    Kept kept{e, std::string(e.name), text_of(e, "line"), text_of(e, "reason"), text_of(e, "open")};
     events.push_back(std::move(kept));
     return true;
   }

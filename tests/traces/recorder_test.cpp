@@ -160,6 +160,60 @@ TEST(Recorder, WithoutAClockTellsWaitsInInstructions) {
   EXPECT_THAT(recording.on("warp 0"), ElementsAre("mbarrier `full` 30..90"));
 }
 
+// Warp 0 waits for a phase that does not complete, warp 1 for a group of copies, warp 2 tests again and again.
+void waits_for_ever(Driver& d) {
+  const uint32_t full = d.program->reserved_shared + 256;
+  const sim::MbarrierState phase{.pending = 1, .expected = 2, .tx = 256, .valid = true};
+  d.mbarrier(copy_pc, 0, {.action = A::init, .address = full, .count = 2});
+  d.mbarrier(copy_pc, 0, {.action = A::arrive, .address = full, .count = 1, .after = phase.encode()});
+  d.cluster.ctas[0].warps.resize(3);
+  for (sim::WarpState& warp : d.cluster.ctas[0].warps)
+    warp.groups = {{.pc = wait_pc, .mask = ~0U, .last_run = d.cluster.instructions}};
+  d.cluster.ctas[0].warps[0].groups[0].wait = {.kind = sim::Wait::Kind::mbarrier, .object = full};
+  d.cluster.ctas[0].warps[1].groups[0].wait = {.kind = sim::Wait::Kind::bulk_group};
+  for (const uint16_t warp : {0, 2})
+    d.mbarrier(wait_pc, warp, {.action = A::test_wait, .address = full});
+  d.cluster.now += 400;
+  d.cluster.instructions += 50;
+  d.recorder.retire(d.cluster);
+}
+
+uint64_t number_of(const Event& e, std::string_view key) {
+  for (const Arg& a : e.args)
+    if (const auto* number = std::get_if<uint64_t>(&a.value); number != nullptr && a.key == key) return *number;
+  return ~0ULL;
+}
+
+TEST(Recorder, TellsWhatAWarpStillWaitsForWhenTheRunEnds) {
+  for (const TimeUnit unit : {TimeUnit::sm_cycles, TimeUnit::warp_instructions}) {
+    const bool clocked = unit == TimeUnit::sm_cycles;
+    Recording recording;
+    Driver d(copies, recording, {.unit = unit});
+    d.cluster.now = 99;
+    for (const uint16_t warp : {0, 1, 2})
+      d.events.emit(sim::Stalled{d.at(copy_pc, warp), sim::Stall::short_scoreboard, 50});
+    d.cluster.now = 100;
+    d.cluster.instructions = 40;
+    waits_for_ever(d);
+    const std::string times = clocked ? " 100..500" : " 40..90";
+    EXPECT_THAT(recording.on("warp 0"), ::testing::Contains("mbarrier `full`" + times));
+    EXPECT_THAT(recording.on("warp 1"), ::testing::Contains("async group" + times));
+    EXPECT_THAT(recording.on("warp 2"), ::testing::Contains("mbarrier `full`" + times));
+    EXPECT_THAT(recording.on("`full`"), ElementsAre("phase, parity 0" + times));
+    for (const auto& e : recording.events) {
+      const bool phase = e.category == Category::phase;
+      if (!phase && e.to != (clocked ? 500 : 90)) continue;
+      if (e.category == Category::life) continue;
+      EXPECT_EQ(e.open, phase ? "not complete" : "still waits when the run ends") << e.text;
+      EXPECT_EQ(number_of(e, "phase"), e.text == "async group" ? ~0ULL : 0U) << e.text;
+      if (phase) {
+        EXPECT_EQ(number_of(e, "missing arrivals"), 1U);
+        EXPECT_EQ(number_of(e, "missing bytes"), 256U);
+      }
+    }
+  }
+}
+
 TEST(Recorder, KeepsTheChosenWindowAndCtas) {
   Recording recording;
   Driver d(copies, recording, {.window = {650, 710}}, 8);
