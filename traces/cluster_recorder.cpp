@@ -110,7 +110,7 @@ void ClusterRecorder::close() {
   operations_.flush();
   mbarriers_.flush();
   stages_.flush();
-  warps_.flush();
+  warps_.flush([&](uint32_t address) { return mbarriers_.at(address); });
   for (uint16_t rank = 0; rank < trace_.cluster().ctas.size(); ++rank) {
     const isa::Dim3& id = trace_.cluster().ctas[rank].id;
     trace_.add(trace_.cta(rank), {.from = began_,

@@ -81,7 +81,7 @@ void Mbarriers::waits(const sim::MbarrierEvent& e, Object& o) {
   const sim::Origin& origin = e.origin;
   if (!e.succeeded) {
     o.used = true;
-    return warps_.waits(origin, o.name, &o.phase);
+    return warps_.waits(origin, o.name, e.address);
   }
   warps_.waited_for(origin, o.name);
   warps_.goes_on(origin, sim::Stall::mbarrier);
@@ -124,6 +124,12 @@ void Mbarriers::close(Object& o) {
   if (o.used) write_phase(o, (o.phase & 1) != 0, false);
   o.used = false;
   o.since = trace_.now();
+}
+
+std::optional<std::pair<std::string_view, uint64_t>> Mbarriers::at(uint32_t address) const {
+  const auto found = objects_.find(address);
+  if (found == objects_.end()) return std::nullopt;
+  return std::pair(found->second.name, found->second.phase);
 }
 
 void Mbarriers::flush() {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "traces/operations.h"
@@ -18,6 +19,8 @@ class Mbarriers {
       : trace_(trace), warps_(warps), operations_(operations) {}
 
   void happened(const sim::MbarrierEvent& e);
+  // The name and the current phase of the mbarrier at this shared address, if it has had an event.
+  std::optional<std::pair<std::string_view, uint64_t>> at(uint32_t address) const;
   void flush();
 
  private:

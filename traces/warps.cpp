@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "sim/clock/sm/waits.h"
 #include "sim/machine/exec/exec.h"
@@ -12,6 +14,14 @@ Warps::Warps(ClusterTrace& trace)
     : trace_(trace),
       warps_(trace.run().launch->warps_per_cta()),
       lines_(warps_ * trace.run().launch->cluster.count()) {}
+
+// Other warps or operations end the stall. The clock says `not selected` of one that ended without a free
+// slot.
+bool Warps::waits_for_others(const Piece& p) {
+  using S = sim::Stall;
+  return !p.issues && (p.why == S::mbarrier || p.why == S::barrier || p.why == S::cluster_barrier ||
+                       p.why == S::not_selected);
+}
 
 // A CTA of whole warpgroups has roles; a smaller one has warps alone.
 ClusterTrace::LocalTrack Warps::role(uint16_t rank, uint32_t warpgroup) {
@@ -35,8 +45,11 @@ void Warps::write(uint32_t index, const Piece& p) {
     const std::string_view why = sim::name(p.why);
     e.name = p.object.empty() ? why : trace_.keep(fmt::format("{} {}", why, p.object));
     e.args = {{"reason", why}, {"line", p.line}};
-    if (p.phase != nullptr) e.args.push_back({"phase", *p.phase});
-    if (p.open) e.args.push_back({"open", "still waits when the run ends"});
+    if (p.phase) e.args.push_back({"phase", *p.phase});
+    if (p.open) {
+      e.args.push_back({"since", p.since});
+      e.args.push_back({"open", "still waits when the run ends"});
+    }
   }
   trace_.add(track_of(static_cast<uint16_t>(index / warps_), static_cast<uint16_t>(index % warps_)),
              std::move(e));
@@ -77,7 +90,7 @@ void Warps::stalled(const sim::Origin& origin, sim::Stall why, uint64_t from) {
   Piece piece{.pc = origin.pc, .line = at, .from = from, .to = now};
   piece.why = why;
   piece.issues = !stands;
-  if (stands && line.object_at == now) piece.object = line.object;
+  if (waits_for_others(piece) && line.object_at == now) piece.object = line.object;
   // Instructions that followed the last one without a stall are not recorded.
   if (line.recorded && line.until < from)
     add(index, {.issues = true, .pc = line.pc, .line = trace_.line(line.pc), .from = line.until, .to = from});
@@ -94,19 +107,29 @@ void Warps::waited_for(const sim::Origin& origin, std::string_view object) {
   line.object_at = trace_.now();
   // The stall may have been recorded just before.
   const auto name = [&](Piece& p) {
-    if (!p.issues && p.pc == origin.pc && p.to == line.object_at) p.object = object;
+    if (waits_for_others(p) && p.pc == origin.pc && p.to == line.object_at) p.object = object;
   };
   if (line.open) name(*line.open);
   for (Piece& p : line.tail) name(p);
 }
 
-void Warps::waits(const sim::Origin& origin, std::string_view object, const uint64_t* phase) {
+void Warps::waits(const sim::Origin& origin, std::string_view object, uint32_t mbarrier) {
   Line& line = line_of(origin);
+  const bool again = std::exchange(line.waits, true) && line.awaited == object;
   line.awaited = object;
-  line.phase = phase;
-  if (line.waits) return;
-  line.waits = true;
-  line.waits_since = trace_.now();
+  line.mbarrier = mbarrier;
+  if (!again) line.waits_since = stalled_since(line, origin.pc);
+  if (trace_.clocked()) waited_for(origin, object);  // and goes on waiting
+}
+
+// When the mbarrier's stall began that ends now at this instruction: a try_wait that timed out.
+uint64_t Warps::stalled_since(const Line& line, uint32_t pc) const {
+  const auto is_it = [&](const Piece& p) {
+    return !p.issues && p.why == sim::Stall::mbarrier && p.pc == pc && p.to == trace_.now();
+  };
+  if (line.open && is_it(*line.open)) return line.open->from;
+  const auto at = std::ranges::find_if(line.tail, is_it);
+  return at != line.tail.end() ? at->from : trace_.now();
 }
 
 void Warps::goes_on(const sim::Origin& origin, sim::Stall why) {
@@ -140,19 +163,15 @@ void Warps::exited(const sim::Origin& origin) {
   while (line.open) shift(line, index);
 }
 
-void Warps::flush() {
+void Warps::flush(const MbarrierAt& mbarrier) {
   for (uint32_t i = 0; i < lines_.size(); ++i) {
-    add_last_wait(i);
+    if (const auto piece = last_wait(i, mbarrier)) add(i, *piece);
     while (lines_[i].open) shift(lines_[i], i);
   }
 }
 
 // For a run that was stopped or deadlocked: what the warp waits for at its end.
-void Warps::add_last_wait(uint32_t index) {
-  if (const auto piece = last_wait(index)) add(index, *piece);
-}
-
-std::optional<Warps::Piece> Warps::last_wait(uint32_t index) const {
+std::optional<Warps::Piece> Warps::last_wait(uint32_t index, const MbarrierAt& mbarrier) const {
   const Line& line = lines_[index];
   const auto& warps = trace_.cluster().ctas[index / warps_].warps;
   if (index % warps_ >= warps.size()) return std::nullopt;
@@ -166,11 +185,14 @@ std::optional<Warps::Piece> Warps::last_wait(uint32_t index) const {
             .line = trace_.line(group.pc),
             .from = trace_.clocked() ? line.until : group.last_run,
             .open = true};
-    if (line.waits) {
-      p.object = line.awaited;
-      p.phase = line.phase;
-      p.from = std::max(p.from, line.waits_since);
-    }
+    if (line.waits) p.object = line.awaited, p.from = std::max(p.from, line.waits_since);
+    p.since = line.waits ? line.waits_since : p.from;
+    const bool at_mbarrier = group.wait.kind == sim::Wait::Kind::mbarrier;
+    if (const uint64_t address = at_mbarrier  ? group.wait.object
+                                 : line.waits ? line.mbarrier
+                                              : no_mbarrier;
+        const auto m = mbarrier(static_cast<uint32_t>(address)))
+      std::tie(p.object, p.phase) = *m;
     p.to = std::max(trace_.now(), p.from + 1);
     return p;
   }

@@ -1,7 +1,10 @@
 #pragma once
 // What each warp executes and why it is stalled, as slices merged by reason and source line.
 #include <deque>
+#include <functional>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "traces/cluster_trace.h"
@@ -13,13 +16,17 @@ class Warps {
   // Stalls shorter than this belong to the line that executes.
   static constexpr uint64_t short_stall = 12;
 
+  // The name and the current phase of the mbarrier at a shared address, if there is one.
+  using MbarrierAt = std::function<std::optional<std::pair<std::string_view, uint64_t>>(uint32_t)>;
+  static constexpr uint32_t no_mbarrier = ~0U;
+
   explicit Warps(ClusterTrace& trace);
 
   // With a clock: every instruction, with what its warp waited for.
   void stalled(const sim::Origin& origin, sim::Stall why, uint64_t from);
-  // A wait that has begun, and that is over; without a clock these alone tell how long it took. `phase`: that its
-  // mbarrier is in, kept by the caller.
-  void waits(const sim::Origin& origin, std::string_view object, const uint64_t* phase = nullptr);
+  // A wait that has begun, and that is over; without a clock these alone tell how long it took. `mbarrier`:
+  // its shared address with rank.
+  void waits(const sim::Origin& origin, std::string_view object, uint32_t mbarrier = no_mbarrier);
   void goes_on(const sim::Origin& origin, sim::Stall why);
   // The object of the wait that ends now, or of the last one: "`full`[1]".
   void waited_for(const sim::Origin& origin, std::string_view object);
@@ -32,7 +39,7 @@ class Warps {
                  std::vector<uint64_t> ends);
   void exited(const sim::Origin& origin);
   // Writes what is open. A warp that waits when the run ends has a slice that says so.
-  void flush();
+  void flush(const MbarrierAt& mbarrier);
 
   uint32_t warps_per_cta() const { return warps_; }
   ClusterTrace::LocalTrack role(uint16_t rank, uint32_t warpgroup);
@@ -44,10 +51,12 @@ class Warps {
     uint32_t pc = 0;
     std::string_view line, object;
     uint64_t from = 0, to = 0;
-    bool open = false;                // the wait has not ended
-    const uint64_t* phase = nullptr;  // of the mbarrier, for an open wait
+    bool open = false;              // the wait has not ended
+    uint64_t since = 0;             // of an open wait: when it began; tests of the mbarrier may lie between
+    std::optional<uint64_t> phase;  // of the mbarrier, for an open wait
     bool same(const Piece& p) const {
-      return issues == p.issues && open == p.open && line == p.line && (issues || (why == p.why && object == p.object));
+      return issues == p.issues && open == p.open && line == p.line &&
+             (issues || (why == p.why && object == p.object));
     }
   };
   struct Line {  // of a warp: the piece that grows, and short ones behind it
@@ -57,7 +66,7 @@ class Warps {
     uint64_t object_at = 0, waits_since = 0;
     bool waits = false;
     std::string_view awaited;  // of the wait that has begun
-    const uint64_t* phase = nullptr;
+    uint32_t mbarrier = no_mbarrier;
     // The last instruction that was recorded, and the cycle after it.
     bool recorded = false;
     uint32_t pc = 0;
@@ -67,8 +76,9 @@ class Warps {
   Line& line_of(const sim::Origin& origin) { return lines_[origin.cta_rank * warps_ + origin.warp]; }
   ClusterTrace::LocalTrack track_of(uint16_t rank, uint16_t warp);
   void add(uint32_t index, const Piece& piece);
-  void add_last_wait(uint32_t index);
-  std::optional<Piece> last_wait(uint32_t index) const;
+  static bool waits_for_others(const Piece& piece);
+  uint64_t stalled_since(const Line& line, uint32_t pc) const;
+  std::optional<Piece> last_wait(uint32_t index, const MbarrierAt& mbarrier) const;
   void shift(Line& line, uint32_t index);
   void write(uint32_t index, const Piece& piece);
 

@@ -160,8 +160,9 @@ TEST(Recorder, WithoutAClockTellsWaitsInInstructions) {
   EXPECT_THAT(recording.on("warp 0"), ElementsAre("mbarrier `full` 30..90"));
 }
 
-// Warp 0 waits for a phase that does not complete, warp 1 for a group of copies, warp 2 tests again and again.
-void waits_for_ever(Driver& d) {
+// Warp 0 waits for a phase that does not complete, warp 1 for a group of copies, warp 2 tests again and
+// again.
+void waits_for_ever(Driver& d, bool clocked) {
   const uint32_t full = d.program->reserved_shared + 256;
   const sim::MbarrierState phase{.pending = 1, .expected = 2, .tx = 256, .valid = true};
   d.mbarrier(copy_pc, 0, {.action = A::init, .address = full, .count = 2});
@@ -171,16 +172,22 @@ void waits_for_ever(Driver& d) {
     warp.groups = {{.pc = wait_pc, .mask = ~0U, .last_run = d.cluster.instructions}};
   d.cluster.ctas[0].warps[0].groups[0].wait = {.kind = sim::Wait::Kind::mbarrier, .object = full};
   d.cluster.ctas[0].warps[1].groups[0].wait = {.kind = sim::Wait::Kind::bulk_group};
-  for (const uint16_t warp : {0, 2})
+  for (const uint16_t warp : {0, 2}) d.mbarrier(wait_pc, warp, {.action = A::test_wait, .address = full});
+  d.cluster.now += 200;
+  d.cluster.instructions += 20;
+  for (const uint16_t warp : {0, 2}) {
+    if (clocked) d.events.emit(sim::Stalled{d.at(wait_pc, warp), sim::Stall::mbarrier, d.cluster.now - 199});
     d.mbarrier(wait_pc, warp, {.action = A::test_wait, .address = full});
-  d.cluster.now += 400;
-  d.cluster.instructions += 50;
+  }
+  d.cluster.now += 200;
+  d.cluster.instructions += 30;
   d.recorder.retire(d.cluster);
 }
 
 uint64_t number_of(const Event& e, std::string_view key) {
   for (const Arg& a : e.args)
-    if (const auto* number = std::get_if<uint64_t>(&a.value); number != nullptr && a.key == key) return *number;
+    if (const auto* number = std::get_if<uint64_t>(&a.value); number != nullptr && a.key == key)
+      return *number;
   return ~0ULL;
 }
 
@@ -194,11 +201,12 @@ TEST(Recorder, TellsWhatAWarpStillWaitsForWhenTheRunEnds) {
       d.events.emit(sim::Stalled{d.at(copy_pc, warp), sim::Stall::short_scoreboard, 50});
     d.cluster.now = 100;
     d.cluster.instructions = 40;
-    waits_for_ever(d);
-    const std::string times = clocked ? " 100..500" : " 40..90";
-    EXPECT_THAT(recording.on("warp 0"), ::testing::Contains("mbarrier `full`" + times));
+    waits_for_ever(d, clocked);
+    const std::string times = clocked ? " 100..500" : " 40..90", last = clocked ? " 301..500" : times;
+    EXPECT_THAT(recording.on("warp 0"), ::testing::Contains("mbarrier `full`" + last));
     EXPECT_THAT(recording.on("warp 1"), ::testing::Contains("async group" + times));
-    EXPECT_THAT(recording.on("warp 2"), ::testing::Contains("mbarrier `full`" + times));
+    EXPECT_THAT(recording.on("warp 2"), ::testing::Contains("mbarrier `full`" + last));
+    EXPECT_EQ(std::ranges::count(recording.on("warp 0"), "mbarrier `full` 101..300"), clocked ? 1 : 0);
     EXPECT_THAT(recording.on("`full`"), ElementsAre("phase, parity 0" + times));
     for (const auto& e : recording.events) {
       const bool phase = e.category == Category::phase;
@@ -206,6 +214,7 @@ TEST(Recorder, TellsWhatAWarpStillWaitsForWhenTheRunEnds) {
       if (e.category == Category::life) continue;
       EXPECT_EQ(e.open, phase ? "not complete" : "still waits when the run ends") << e.text;
       EXPECT_EQ(number_of(e, "phase"), e.text == "async group" ? ~0ULL : 0U) << e.text;
+      EXPECT_EQ(number_of(e, "since"), phase ? ~0ULL : clocked ? 100U : 40U) << e.text;
       if (phase) {
         EXPECT_EQ(number_of(e, "missing arrivals"), 1U);
         EXPECT_EQ(number_of(e, "missing bytes"), 256U);
