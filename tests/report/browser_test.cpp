@@ -47,6 +47,21 @@ INSTANTIATE_TEST_SUITE_P(
         Shown{"functional", "run vector_add", 0, "summary timeline source"}),
     [](const auto& suite) { return suite.param.name; });
 
+// Each warp that waits when the run ends is shown, and each missing view says why.
+TEST_F(Report, ADeadlockShowsWhatStillWaitsAndWhatIsNotShown) {
+  if (!find_chromium()) GTEST_SKIP() << "chromium was not found: nothing is known of the report in a browser";
+  made("run zoo/deadlock-wait-cycle --check all --schedule hardware", 1);
+  const Selftest page = selftest();
+  EXPECT_EQ(page.failures(), "");
+  for (const char* line : {"ok open: mbarrier there[0], phase 0, still waits when the run ends",
+                           "ok open: mbarrier there[1], phase 0, still waits when the run ends",
+                           "ok open: phase 0, parity 0: 0 arrivals; missing 32 arrivals",
+                           "ok absent: Where the time went: The run did not reach its end: there are no times of "
+                           "the whole kernel.",
+                           "ok absent: Tensor memory: h200 has none."})
+    EXPECT_THAT(page.lines, Contains(line));
+}
+
 // A bundle that a device left with another value than the machine computes.
 TEST_F(Report, ComparedWithADevice) {
   if (!find_chromium()) GTEST_SKIP() << "chromium was not found: nothing is known of the report in a browser";

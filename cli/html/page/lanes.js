@@ -1,8 +1,8 @@
 // The view "Timeline": swim lanes of everything that was recorded, search, what was selected.
 import { grouped, more, placeText, trace, unit } from "./data.js";
-import { el, go, legend, onGo } from "./dom.js";
+import { el, go, legend, onGo, stallColor } from "./dom.js";
 import { eventFacts, Timeline } from "./timeline.js";
-import { eventName, eventPlace, eventRow, model, rowPath } from "./tracks.js";
+import { eventCategory, eventLabel, eventName, eventPlace, eventRow, model, rowPath } from "./tracks.js";
 
 export function shownText() {
   const s = more?.shown;
@@ -11,15 +11,26 @@ export function shownText() {
   return "Shown: " + what + (trace.note ? `Not all: ${trace.note}. ` : "") + "Others: --trace-ctas, --trace-cycles.";
 }
 
+// The colours of the stalls that were recorded, the longest first.
+export function stallLegend() {
+  const times = new Map();
+  for (let e = 0; e < trace.at.length; ++e) {
+    if (eventCategory(e) !== "stall") continue;
+    const reason = model.more.get(e)?.reason ?? eventName(e);
+    times.set(reason, (times.get(reason) ?? 0) + trace.length[e]);
+  }
+  return [...times].sort((a, b) => b[1] - a[1]).map(([reason]) => [stallColor(reason), reason]);
+}
+
 // What is known of the selected event, with its neighbours along arrows.
 export function describe(e, timeline) {
   if (e < 0) return [el("p", { class: "note" }, "Select a slice: its instruction, and arrows to what it waited for and what waited for it.")];
   const place = eventPlace(e);
   const link = (other) => el("li", {}, el("button", { class: "link", type: "button", onclick: () => timeline.select(other, true) },
-    `${eventName(other).replaceAll("`", "")}`), ` ${rowPath(eventRow(other))}, ${grouped(trace.at[other])}`);
+    eventLabel(other)), ` ${rowPath(eventRow(other))}, ${grouped(trace.at[other])}`);
   const list = (title, events) => (events?.length ? [el("h3", {}, title), el("ul", {}, [...new Set(events)].slice(0, 12).map(link))] : []);
   return [
-    el("h2", {}, eventName(e).replaceAll("`", "")),
+    el("h2", {}, eventLabel(e)),
     el("dl", { class: "details" }, eventFacts(e).map(([k, v]) => [el("dt", {}, k),
       el("dd", { class: k === "instruction" ? "mono" : undefined },
         k === "line" && place ? el("button", { class: "link", type: "button", onclick: () => go("source", place) }, placeText(place)) : v)])),
@@ -32,7 +43,7 @@ export function showLanes(into) {
   const details = el("div", { class: "card", "aria-live": "polite" });
   const timeline = new Timeline({
     roots: model.roots, height: Math.max(360, innerHeight - 300),
-    label: "Timeline. Wheel, W and S zoom; drag, A and D move; 0 shows all; F shows the selection; brackets step; shift and drag choose a range.",
+    label: "Timeline. Wheel, W and S zoom; drag, A and D move; 0 shows all; brackets select slices of a row, shift and up or down those of other rows; F shows the selection; shift and drag choose a range.",
     onSelect: (e) => details.replaceChildren(...describe(e, timeline).flat(2)),
   });
   let found = [], at = -1;
@@ -50,9 +61,10 @@ export function showLanes(into) {
   into.append(
     el("div", { class: "row no-print" }, search, button("‹", "Previous match", () => next(-1)), button("›", "Next match", () => next(1)), count,
       button("−", "Zoom out", () => timeline.zoom(1.6)), button("+", "Zoom in", () => timeline.zoom(1 / 1.6)), button("All", "Show all", () => timeline.reset()),
-      el("span", { class: "label" }, "wheel or W S zoom, drag or A D move, shift-drag a range, F the selection, [ ] step")),
+      el("span", { class: "label" }, "wheel or W S zoom, drag or A D move, shift-drag a range, [ ] and shift-↑ ↓ select, F shows the selection")),
     timeline.element,
-    legend([["issue", "executes"], ["stall", "stalled, by reason"], ["copy", "copy"], ["tensor", "tensor core"], ["phase", "mbarrier phase"],
+    el("div", { class: "row" }, el("span", { class: "label" }, "A warp stalls:"), legend(stallLegend())),
+    legend([["issue", "executes"], ["copy", "copy"], ["tensor", "tensor core"], ["phase", "mbarrier phase"],
       ["filling", "filling"], ["full", "full"], ["reading", "being read"], ["free", "free"]].map(([c, t]) => [`var(--${c})`, t])),
     el("p", { class: "note" }, shownText()), details);
   details.append(...describe(-1));

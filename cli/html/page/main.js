@@ -1,4 +1,5 @@
 // Makes the views that have something to show, and moves between them.
+import { showAbsent } from "./absent.js";
 import { findings, report } from "./data.js";
 import { el, onGo, redrawAll } from "./dom.js";
 import { showErrors } from "./errormap.js";
@@ -78,9 +79,21 @@ function makeViews() {
 makeTheme();
 makeHead();
 makeViews();
+showAbsent(sections.get("summary"), sections);
 onGo("view", showView);
 const asked = location.hash.slice(1);
 showView(sections.has(asked) ? asked : sections.keys().next().value);
 window.addEventListener("resize", redrawAll);
-window.addEventListener("beforeprint", () => { for (const s of sections.values()) s.hidden = false; redrawAll(); });
+let before;
+window.addEventListener("beforeprint", () => {
+  before = { theme: document.documentElement.dataset.theme, hidden: [...sections.values()].filter((s) => s.hidden) };
+  document.documentElement.dataset.theme = "light";
+  for (const s of before.hidden) s.hidden = false;
+  redrawAll();
+});
+window.addEventListener("afterprint", () => {
+  document.documentElement.dataset.theme = before.theme;
+  for (const s of before.hidden) s.hidden = true;
+  redrawAll();
+});
 if (asked === "selftest") runSelftest(sections, showView);

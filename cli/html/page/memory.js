@@ -1,5 +1,6 @@
 // The view "Memory": tiles as their author sees them and as they lie in swizzled shared memory, accesses to
 // banks, tensor memory, and which lane holds which element of an accumulator.
+import { absentMemory } from "./absent.js";
 import { grouped, instruction, more, placeOf, placeText, recorded } from "./data.js";
 import { card, color, el, go, hideTooltip, isDark, legend, onGo, onRedraw, showTooltip, sized } from "./dom.js";
 
@@ -211,8 +212,8 @@ function filledCard() {
   const open = (chosen) => {
     o = chosen;
     base = o.chunks.length ? f.chunks[o.chunks[0]] * 16 & ~127 : 0;
-    const pcs = [...new Set(o.chunks.map((i) => f.pcs[i]))].slice(0, 6);
-    note.replaceChildren("By ", ...pcs.flatMap((pc, k) => { const p = placeOf(instruction(pc)); return [k ? ", " : "", p ? el("button", { class: "link", type: "button", onclick: () => go("source", p) }, placeText(p)) : instruction(pc)?.text ?? ""]; }),
+    const places = new Map(o.chunks.map((i) => [placeText(placeOf(instruction(f.pcs[i]))) || f.pcs[i], f.pcs[i]]));  // an instruction a line
+    note.replaceChildren("By ", ...[...places.values()].slice(0, 6).flatMap((pc, k) => { const p = placeOf(instruction(pc)); return [k ? ", " : "", p ? el("button", { class: "link", type: "button", onclick: () => go("source", p) }, placeText(p)) : instruction(pc)?.text ?? ""]; }),
       f.whole ? "." : ". Not all that threads fill is shown.");
     draw();
   };
@@ -224,36 +225,47 @@ function filledCard() {
 // ---- tensor memory -----------------------------------------------------------------------------
 const rectangleColors = { allocated: "life", written: "tensor", read: "reading", "stored by threads": "filling", "loaded by threads": "copy" };
 
-function tensorCard() {
+// What is done to tensor memory, a picture each: [what, rectangles].
+export function tensorPictures() {
   const all = recorded.tensor_memory;
-  if (!all.length) return null;
-  const lanes = more?.chip?.tensor_lanes || 128, columns = more?.chip?.tensor_columns || 512, sx = 1.8, sy = 1.8, edge = 34;
-  const canvas = el("canvas", { role: "img", "aria-label": "Tensor memory: lanes and columns" });
-  const order = Object.keys(rectangleColors), sorted = [...all].sort((a, b) => order.indexOf(a.what) - order.indexOf(b.what));
+  return Object.keys(rectangleColors).map((what) => [what, all.filter((r) => r.what === what)]).filter(([, rs]) => rs.length);
+}
+
+function tensorPicture(what, rectangles) {
+  const lanes = more?.chip?.tensor_lanes || 128, columns = more?.chip?.tensor_columns || 512, side = 1.15, edge = 34;
+  const canvas = el("canvas", { role: "img", "aria-label": `Tensor memory, lanes and columns that are ${what}: ${rectangles.map((r) => `lanes ${r.lane} to ${r.lane + r.lanes - 1}, columns ${r.column} to ${r.column + r.columns - 1}`).slice(0, 8).join("; ")}` });
   const draw = () => {
-    const g = sized(canvas, edge + columns * sx, 18 + lanes * sy);
+    const g = sized(canvas, edge + columns * side + 1, 18 + lanes * side + 1);
     g.font = "10px system-ui, 'DejaVu Sans', sans-serif"; g.textBaseline = "middle"; g.fillStyle = color("soft");
-    for (let c = 0; c < columns; c += 64) g.fillText(String(c), edge + c * sx, 8);
-    for (let l = 0; l < lanes; l += 32) g.fillText(String(l), 4, 18 + l * sy + 6);
-    g.fillStyle = color("faint"); g.fillRect(edge, 18, columns * sx, lanes * sy);
-    for (const r of sorted) {
-      const x = edge + r.column * sx, y = 18 + r.lane * sy, w = r.columns * sx, h = r.lanes * sy;
-      g.fillStyle = g.strokeStyle = color(rectangleColors[r.what]);
-      g.globalAlpha = r.what === "allocated" ? 0.35 : 0.4; g.fillRect(x, y, w, h);
-      g.globalAlpha = 1; g.lineWidth = 1; g.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
+    for (let c = 0; c < columns; c += 64) g.fillText(String(c), edge + c * side, 8);
+    for (let l = 0; l < lanes; l += 32) g.fillText(String(l), 4, 18 + l * side + 6);
+    g.fillStyle = color("faint"); g.fillRect(edge, 18, columns * side, lanes * side);
+    for (const r of rectangles) {
+      const x = edge + r.column * side, y = 18 + r.lane * side, w = r.columns * side, h = r.lanes * side;
+      g.fillStyle = color(rectangleColors[what]); g.globalAlpha = 0.6; g.fillRect(x, y, w, h);
+      g.strokeStyle = color("text"); g.globalAlpha = 0.6; g.lineWidth = 1; g.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
     }
+    g.globalAlpha = 1; g.fillStyle = color("line");
+    for (let c = 64; c < columns; c += 64) g.fillRect(edge + c * side, 18, 0.5, lanes * side);
+    for (let l = 32; l < lanes; l += 32) g.fillRect(edge, 18 + l * side, columns * side, 0.5);
   };
   canvas.addEventListener("pointermove", (event) => {
-    const c = Math.floor((event.offsetX - edge) / sx), l = Math.floor((event.offsetY - 18) / sy);
-    if (c < 0 || l < 0) return hideTooltip();
-    const here = all.filter((r) => c >= r.column && c < r.column + r.columns && l >= r.lane && l < r.lane + r.lanes).slice(0, 12);
-    showTooltip(event, el("b", {}, `lane ${l}, column ${c}`), here.map((r) => `${r.what} ${grouped(r.count)} times: ${placeText(placeOf(instruction(r.pc)))} ${instruction(r.pc)?.text.slice(0, 70) ?? ""}`).join("\n"));
+    const c = Math.floor((event.offsetX - edge) / side), l = Math.floor((event.offsetY - 18) / side);
+    if (c < 0 || l < 0 || c >= columns || l >= lanes) return hideTooltip();
+    const here = rectangles.filter((r) => c >= r.column && c < r.column + r.columns && l >= r.lane && l < r.lane + r.lanes).slice(0, 12);
+    showTooltip(event, el("b", {}, `lane ${l}, column ${c}`), here.map((r) => `${what} ${grouped(r.count)} times: ${placeText(placeOf(instruction(r.pc)))} ${instruction(r.pc)?.text.slice(0, 70) ?? ""}`).join("\n") || `not ${what}`);
   });
   canvas.addEventListener("pointerleave", hideTooltip);
   draw();
   onRedraw(draw);
-  return card("Tensor memory of the first CTA: lanes (down) and columns of 32 bits (across)", el("div", { class: "cells" }, canvas),
-    legend(order.filter((w) => all.some((r) => r.what === w)).map((w) => [`var(--${rectangleColors[w]})`, w])));
+  const times = rectangles.reduce((n, r) => n + r.count, 0);
+  return el("div", {}, el("h3", {}, `${what}: ${grouped(times)} time${times === 1 ? "" : "s"}`), el("div", { class: "cells" }, canvas));
+}
+
+function tensorCard() {
+  const pictures = tensorPictures();
+  return pictures.length ? card("Tensor memory of the first CTA: lanes (down), columns of 32 bits (across)",
+    el("div", { class: "two pictures" }, pictures.map(([what, rectangles]) => tensorPicture(what, rectangles)))) : null;
 }
 
 // ---- fragments ---------------------------------------------------------------------------------
@@ -302,6 +314,9 @@ function fragmentCard() {
 export function showMemory(into) {
   if (!recorded) return false;
   const wide = [tileCard(), tensorCard()].filter(Boolean), beside = [filledCard(), bankCard(), fragmentCard()].filter(Boolean);
-  into.append(...wide, beside.length ? el("div", { class: "two" }, beside) : "");
-  return wide.length + beside.length > 0;
+  if (!wide.length && !beside.length) return false;
+  into.append(...wide, beside.length ? el("div", { class: "two pictures" }, beside) : "");
+  const absent = absentMemory();
+  if (absent.length) into.append(card("Not shown", el("dl", { class: "details absent" }, absent.map(([part, why]) => [el("dt", {}, part), el("dd", {}, why)]))));
+  return true;
 }

@@ -2,7 +2,7 @@
 // and which warpgroup waits for whom.
 import { grouped, percent, trace, unit } from "./data.js";
 import { bar, card, el, legend, table } from "./dom.js";
-import { describe, shownText } from "./lanes.js";
+import { describe, shownText, stallLegend } from "./lanes.js";
 import { Timeline } from "./timeline.js";
 import { eventCategory, eventName, eventRow, model } from "./tracks.js";
 
@@ -73,8 +73,8 @@ export function waits() {
   for (const row of model.rows) {
     if (row.kind !== "warp") continue;
     const who = roleOf(row.slices[0] ?? row.instants[0] ?? -1);
-    for (const e of row.slices) {
-      if (eventCategory(e) !== "stall") continue;
+    for (const [i, e] of row.slices.entries()) {
+      if (eventCategory(e) !== "stall" || row.depths[i] > 0) continue;
       const name = eventName(e), tick = name.indexOf("`");
       if (tick < 0) continue;
       const key = `${who}\n${family(name.slice(tick))}`, sum = sums.get(key) ?? { time: 0, warps: new Set() };
@@ -106,7 +106,7 @@ export function showPipeline(into) {
   const timeline = new Timeline({ roots: pipelineRoots(ctas.slice(0, 4)), height: Math.max(300, innerHeight - 460), label: "Stages and mbarriers over time; keys as in the timeline",
     onSelect: (e) => details.replaceChildren(...describe(e, timeline).flat(2)) });
   details.append(...describe(-1));
-  into.append(timeline.element, legend([...stageStates.map((k) => [`var(--${k})`, k]), ["var(--phase)", "phase of an mbarrier"], ["var(--tensor)", "tensor core"], ["var(--copy)", "copy"]]),
+  into.append(timeline.element, legend([...stageStates.map((k) => [`var(--${k})`, k]), ["var(--phase)", "phase of an mbarrier"], ["var(--tensor)", "tensor core"], ["var(--copy)", "copy"]]), el("div", { class: "row" }, el("span", { class: "label" }, "A warp stalls:"), legend(stallLegend())),
     el("p", { class: "note" }, shownText()), details, el("div", { class: "two" }, [stageCard(), waitsCard()].filter(Boolean)));
   timeline.draw();
   into.timeline = timeline;

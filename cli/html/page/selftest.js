@@ -1,10 +1,11 @@
 // #selftest: visits every view and writes what it found into the page, a line a check: "ok ..." or "FAILED ...".
+import { absentMemory, absentViews } from "./absent.js";
 import { clock, findings, grouped, more, recorded, report, trace } from "./data.js";
 import { el } from "./dom.js";
 import { isWaitGraph, waitGraph } from "./graph.js";
-import { addressOf, filledObjects, holder, passesOf } from "./memory.js";
+import { addressOf, filledObjects, holder, passesOf, tensorPictures } from "./memory.js";
 import { verdict } from "./summary.js";
-import { eventName, model } from "./tracks.js";
+import { eventCategory, eventLabel, eventName, model } from "./tracks.js";
 
 // More than one colour was drawn.
 function isDrawn(canvas) {
@@ -70,6 +71,55 @@ function checkTimeline(check, name, section) {
   t.reset();
 }
 
+// What still waits when the run ends, and what the phases say.
+function checkOpen(check, t) {
+  for (const e of model.open) {
+    t.select(e, true);
+    const said = t.element.parentElement.textContent, m = model.more.get(e);
+    check(`open: ${eventLabel(e)}`, said.includes(eventLabel(e)) && said.includes(`since ${grouped(trace.at[e])}, ${m.open}`) && model.end(e) >= model.last - 2 && (m.since === undefined || m.since <= trace.at[e]), m.since);
+  }
+  const phases = trace.at.map((_, e) => e).filter((e) => eventCategory(e) === "phase" && trace.length[e] >= 0);
+  check("phases say their number, arrivals and bytes", phases.every((e) => {
+    const m = model.more.get(e), label = eventLabel(e);
+    return label.startsWith(`phase ${m.phase},`) && (m.bytes === 0 || label.includes(`${grouped(m.bytes)} bytes`)) && (m.arrivals === 0 || label.includes(`${grouped(m.arrivals)} arrival`));
+  }));
+  t.select(-1);
+  key(t, "]");
+  const first = t.selected;
+  t.canvas.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", shiftKey: true, bubbles: true, cancelable: true }));
+  check("keys alone select a slice, and one of another row", first >= 0 && (t.rows.filter((r) => r.row.slices.length).length < 2 || trace.track[t.selected] !== trace.track[first]));
+  t.select(-1);
+  t.reset();
+}
+
+// A view, or a part of the memory view, is there or there is a sentence that says why not.
+function checkAbsent(check, sections) {
+  const summary = sections.get("summary").textContent;
+  for (const [view, [title, why]] of Object.entries(absentViews(sections))) check(`absent: ${title}: ${why}`, !sections.has(view) && why.endsWith(".") && summary.includes(title + why));
+  if (!sections.has("memory")) return;
+  const memory = sections.get("memory"), cards = [...memory.querySelectorAll("h2")].map((h) => h.textContent).join("\n");
+  for (const [part, why] of absentMemory()) check(`absent: ${part}: ${why}`, !cards.includes(part) && memory.textContent.includes(part + why));
+  check("tensor memory: every rectangle is drawn", tensorPictures().reduce((n, [, rs]) => n + rs.length, 0) === (recorded?.tensor_memory ?? []).length);
+}
+
+// Beside the lines of every file: shares and conflicts add up to the JSON's.
+function checkSource(check, section) {
+  const conflicts = (recorded?.accesses ?? []).reduce((n, a) => n + a.extra, 0), choice = section.querySelector("select");
+  let shown = 0, shares = 0;
+  for (const option of choice.options) {
+    choice.value = option.value;
+    choice.dispatchEvent(new Event("change"));
+    for (const cell of section.querySelectorAll(".line:not(.head) .conflict")) shown += Number(cell.textContent.replace(/[^0-9]/g, ""));
+    shares += section.querySelectorAll(".line:not(.head) .share:not(:empty)").length;
+  }
+  choice.value = choice.options[0].value;
+  choice.dispatchEvent(new Event("change"));
+  check("source: bank conflicts beside the lines", shown === conflicts, `${shown} of ${conflicts}`);
+  check("source: shares beside the lines", !clock || shares > 0);
+  const source = section.querySelector(".source"), long = [...source.querySelectorAll(".line")].at(-1);
+  check("source: a line is as wide as the longest", long.offsetWidth >= Math.min(source.clientWidth, 300) && source.scrollWidth >= long.offsetWidth - 2, `${source.scrollWidth} ${long.offsetWidth}`);
+}
+
 function checkSearch(check, section) {
   const word = trace.texts.find((t) => /mbarrier|barrier|wait|load|store|:\d/.test(t)) ?? trace.texts[0];
   section.search.value = word;
@@ -133,6 +183,9 @@ export function runSelftest(sections, showView) {
     checkNumbers(check, sections);
     for (const name of ["timeline", "pipeline"]) if (sections.has(name)) { showView(name); checkTimeline(check, name, sections.get(name)); }
     if (sections.has("timeline")) { showView("timeline"); checkSearch(check, sections.get("timeline")); }
+    if (sections.has("timeline")) checkOpen(check, sections.get("timeline").timeline);
+    if (sections.has("source")) { showView("source"); checkSource(check, sections.get("source")); }
+    checkAbsent(check, sections);
     checkMemory(check);
     if (sections.has("errors")) checkErrors(check, sections.get("errors"));
     if (sections.has("sweep")) checkSweep(check, sections.get("sweep"));

@@ -73,29 +73,40 @@ export function showSource(into) {
   const text = el("div", { class: "source", tabindex: 0, role: "list", "aria-label": "Source" }), details = el("div", { class: "card", "aria-live": "polite" });
   const choice = el("select", { "aria-label": "File", onchange: () => open(choice.value) }, files.map((f) => el("option", { value: f }, within(f))));
   const rows = new Map();
+  let chosen = 0;
   const choose = (file, number, reveal) => {
+    chosen = number;
     text.querySelector(".chosen")?.classList.remove("chosen");
     rows.get(number)?.classList.add("chosen");
-    if (reveal) rows.get(number)?.scrollIntoView({ block: "center" });
+    if (reveal) rows.get(number)?.scrollIntoView({ block: reveal === true ? "center" : reveal });
     details.replaceChildren(...lineDetails(lines.get(file + ":" + number), file, number).flat(3));
   };
   const open = (file) => {
     choice.value = file;
     rows.clear();
-    text.replaceChildren(...linesOf(file).map((code, i) => {
+    const widest = linesOf(file).reduce((n, code) => Math.max(n, code.length), 0);
+    text.style.setProperty("--widest", `${widest + 4}ch`);
+    const head = el("div", { class: "line head", "aria-hidden": "true" }, ["line", "stalls", "share", "conflicts", "code"].map((t) => el("span", {}, t)));
+    text.replaceChildren(head, ...linesOf(file).map((code, i) => {
       const entry = lines.get(`${file}:${i + 1}`), share = entry?.time ? entry.time.cycles / clock.warp_cycles : 0;
       const row = el("div", { class: "line" + (share > 0.05 ? " hot" : ""), role: "listitem", onclick: () => choose(file, i + 1) },
         el("span", { class: "n" }, String(i + 1)),
         el("span", { class: "heat", title: share ? percent(share) : undefined }, share ? heatOf(entry.time, total) : ""),
-        el("span", { class: "conflict", title: entry?.conflicts ? `${grouped(entry.conflicts)} extra passes for bank conflicts in the recorded CTAs` : undefined },
-          entry?.conflicts ? `+${grouped(entry.conflicts)}` : share > 0.0005 ? percent(share) : ""),
+        el("span", { class: "share" }, share > 0.0005 ? percent(share) : ""),
+        el("span", { class: "conflict", title: entry?.conflicts ? `${grouped(entry.conflicts)} extra passes for bank conflicts in the recorded CTAs` : undefined }, entry?.conflicts ? `+${grouped(entry.conflicts)}` : ""),
         el("span", {}, highlighted(code)),
         entry?.findings.map(([index, n]) => el("div", { class: "mark" }, el("b", {}, findings[index].code), ` ${findings[index].sites[n].what}: ${findings[index].message}`)));
       rows.set(i + 1, row);
       return row;
     }));
   };
-  into.append(el("div", { class: "row" }, choice, el("span", { class: "label" }, "number, stalls by reason (longest bar: the costliest line), share or +bank conflicts, code. Choose a line for its instructions.")),
+  text.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || !rows.has(chosen + step)) return;
+    event.preventDefault();
+    choose(choice.value, chosen + step, "nearest");
+  });
+  into.append(el("div", { class: "row" }, choice, el("span", { class: "label" }, "Stalls by reason (longest bar: the costliest line), share of all warps' cycles, extra passes for bank conflicts. Choose a line, by ↑ ↓ too, for its instructions.")),
     el("div", { class: "source-and-details" }, text, details));
   const reasons = new Set((clock?.lines ?? []).slice(0, 12).flatMap((l) => Object.keys(l.stalls)));
   if (reasons.size) into.append(legend([...reasons].map((r) => [stallColor(r), plain(r)])));

@@ -1,7 +1,7 @@
 // Swim lanes on a canvas: only what is visible is drawn. Used by the timeline and by the pipeline.
 import { grouped, instruction, trace, unit } from "./data.js";
 import { color, el, hideTooltip, isDark, onRedraw, showTooltip, sized, stallColor } from "./dom.js";
-import { chain, eventCategory, eventInstruction, eventLine, eventName, eventRow, flatten, model, rowPath } from "./tracks.js";
+import { chain, eventCategory, eventInstruction, eventLabel, eventLine, eventName, eventRow, flatten, model, rowPath } from "./tracks.js";
 
 const rowHeight = 19, rulerHeight = 26, stripHeight = 8;
 
@@ -25,16 +25,17 @@ export function eventColor(e) {
 
 // What the tooltip and the details say of an event.
 export function eventFacts(e) {
-  const facts = [], length = trace.length[e], mhz = trace.sm_clock_mhz;
+  const facts = [], length = trace.length[e], mhz = trace.sm_clock_mhz, known = model.more.get(e) ?? {};
   facts.push(["where", rowPath(eventRow(e))]);
   facts.push(["when", length < 0 ? `${grouped(trace.at[e])} ${unit}`
+    : known.open ? `since ${grouped(trace.at[e])}, ${known.open} (${grouped(trace.at[e] + length)}): ${grouped(length)} ${unit}`
     : `${grouped(trace.at[e])} to ${grouped(trace.at[e] + length)}: ${grouped(length)} ${unit}` +
       (mhz && unit === "cycles" ? `, ${(length / mhz * 1000).toPrecision(3)} ns` : "")]);
   const i = eventInstruction(e);
   if (i?.text) facts.push(["instruction", i.text]);
   if (eventLine(e) || eventCategory(e) === "issue") facts.push(["line", eventLine(e) || eventName(e)]);
-  for (const [key, value] of Object.entries(model.more.get(e) ?? {}))
-    facts.push([key === "reason" ? "stall" : key, typeof value === "number" ? grouped(value) : value]);
+  for (const [key, value] of Object.entries(known))
+    if (!["open", "since"].includes(key) && !(key === "line" && facts.some(([k]) => k === "line"))) facts.push([key === "reason" ? "stall" : key, typeof value === "number" ? grouped(value) : value]);
   return facts;
 }
 
@@ -43,7 +44,7 @@ export class Timeline {
   constructor(options) {
     this.roots = options.roots;
     this.closed = options.closed ?? new Set();
-    this.from = model.first; this.to = model.last;
+    this.from = model.first; this.to = model.shown;
     this.onSelect = options.onSelect ?? (() => {});
     this.selected = -1; this.hovered = -1; this.matches = null; this.pairs = [];
     this.labelWidth = options.labelWidth ?? 250;
@@ -54,6 +55,9 @@ export class Timeline {
     this.layout();
     this.listen();
     onRedraw(() => this.draw());
+    // On paper nothing scrolls.
+    window.addEventListener("beforeprint", () => { this.height = Infinity; this.layout(); this.draw(); });
+    window.addEventListener("afterprint", () => { this.height = options.height; this.layout(); this.draw(); });
     if (window.ResizeObserver) new ResizeObserver(() => this.draw()).observe(this.element);
   }
 
@@ -88,6 +92,7 @@ export class Timeline {
       this.drawRow(g, r, y);
     }
     this.drawCut(g);
+    this.drawEnd(g);
     this.drawArrows(g);
     this.drawLabels(g);
     this.drawRuler(g);
@@ -101,6 +106,25 @@ export class Timeline {
     g.globalAlpha = 0.75; g.fillStyle = this.colors.card; g.fillRect(x, rulerHeight, this.width - x, this.shown); g.globalAlpha = 1;
     g.fillStyle = this.colors.bad; g.fillRect(x, rulerHeight, 1.5, this.shown);
     g.fillText("not complete from here on", x + 6, rulerHeight + stripHeight + rowHeight / 2);
+  }
+
+  // Where the run ended, if something was still open.
+  drawEnd(g) {
+    const x = this.x(model.last);
+    if (!model.open.size || trace.note || x < this.labelWidth || x > this.width) return;
+    g.fillStyle = this.colors.bad; g.fillRect(x, rulerHeight, 1.5, this.shown);
+  }
+
+  // Stripes from the end of the run on: what is open there has no end.
+  drawOpen(g, y) {
+    const from = Math.max(this.x(model.last), this.labelWidth);
+    if (from >= this.width) return;
+    g.save();
+    g.beginPath(); g.rect(from, y + 2, this.width - from, rowHeight - 4); g.clip();
+    g.lineWidth = 3; g.strokeStyle = g.fillStyle; g.beginPath();
+    for (let x = from - rowHeight; x < this.width; x += 8) { g.moveTo(x, y + rowHeight); g.lineTo(x + rowHeight, y); }
+    g.stroke();
+    g.restore();
   }
 
   drawRow(g, r, y) {
@@ -137,11 +161,12 @@ export class Timeline {
     g.globalAlpha = this.matches && !this.matches.has(e) ? 0.18 : 1;
     g.fillStyle = eventColor(e);
     g.fillRect(x, y + 2, w, rowHeight - 4);
+    if (model.open.has(e)) this.drawOpen(g, y);
     if (e === this.selected || e === this.hovered) {
       g.strokeStyle = this.colors.text; g.lineWidth = e === this.selected ? 2 : 1;
       g.strokeRect(x + 0.5, y + 1.5, Math.max(1, w - 1), rowHeight - 3);
     }
-    const text = fitted(eventName(e).replaceAll("`", ""), w - 6);
+    const text = fitted(eventLabel(e), w - 6);
     if (text) {
       g.fillStyle = ["free", "life"].includes(eventCategory(e)) ? this.colors.text
         : eventCategory(e) === "phase" || isDark() ? "#fff" : ["filling", "stall"].includes(eventCategory(e)) ? "#221a08" : "#fff";
@@ -220,7 +245,7 @@ export class Timeline {
       g.fillStyle = this.colors.line; g.fillRect(x, rulerHeight - 8, 1, 6);
       g.fillStyle = this.colors.soft; g.fillText(grouped(t), x + 3, rulerHeight / 2 - 2);
     }
-    const whole = model.last - model.first || 1, px = (t) => this.labelWidth + (t - model.first) / whole * this.plotWidth;
+    const whole = model.shown - model.first || 1, px = (t) => this.labelWidth + (t - model.first) / whole * this.plotWidth;
     g.fillStyle = this.colors.faint; g.fillRect(this.labelWidth, rulerHeight, this.plotWidth, stripHeight - 3);
     g.fillStyle = this.colors.accent;
     g.fillRect(px(this.from), rulerHeight, Math.max(3, px(this.to) - px(this.from)), stripHeight - 3);
@@ -232,10 +257,10 @@ export class Timeline {
 
   // ---- moving
   show(from, to) {
-    const least = 8, whole = model.last - model.first;
+    const least = 8, whole = model.shown - model.first;
     const span = Math.min(whole * 1.02, Math.max(least, to - from));
     const middle = (from + to) / 2;
-    this.from = Math.min(Math.max(middle - span / 2, model.first - whole * 0.01), model.last + whole * 0.01 - span);
+    this.from = Math.min(Math.max(middle - span / 2, model.first - whole * 0.01), model.shown + whole * 0.01 - span);
     this.to = this.from + span;
     this.draw();
   }
@@ -244,7 +269,7 @@ export class Timeline {
     this.show(t - (t - this.from) * factor, t + (this.to - t) * factor);
   }
   pan(share) { const d = (this.to - this.from) * share; this.show(this.from + d, this.to + d); }
-  reset() { this.show(model.first, model.last); }
+  reset() { this.show(model.first, model.shown); }
 
   select(e, reveal) {
     this.selected = e;
@@ -263,10 +288,20 @@ export class Timeline {
   }
   // The next event of the selected one's row.
   step(direction) {
-    if (this.selected < 0) return;
+    if (this.selected < 0) return this.select(this.rows.flatMap((r) => r.row.slices).find((e) => model.end(e) >= this.from) ?? -1, true);
     const row = eventRow(this.selected), all = trace.length[this.selected] < 0 ? row.instants : row.slices;
     const next = all[all.indexOf(this.selected) + direction];
     if (next !== undefined) this.select(next, true);
+  }
+
+  // The slice of the next row that has one, at the same time.
+  stepRow(direction) {
+    if (this.selected < 0) return this.step(1);
+    const middle = (e) => trace.at[e] + trace.length[e] / 2, t = middle(this.selected), id = eventRow(this.selected).id;
+    for (let i = this.rows.findIndex((r) => r.row.id === id) + direction; i >= 0 && i < this.rows.length; i += direction) {
+      const { slices } = this.rows[i].row;
+      if (slices.length) return this.select(slices.reduce((best, e) => (Math.abs(middle(e) - t) < Math.abs(middle(best) - t) ? e : best)), true);
+    }
   }
 
   // Events whose name, line or instruction has the text; nothing for an empty one.
@@ -338,7 +373,7 @@ export class Timeline {
       const e = this.hit(x, y);
       if (e !== this.hovered) { this.hovered = e; this.draw(); }
       if (e < 0) hideTooltip();
-      else showTooltip(event, el("b", {}, eventName(e).replaceAll("`", "")), eventFacts(e).map(([k, v]) => `${k}: ${v}`).join("\n"));
+      else showTooltip(event, el("b", {}, eventLabel(e)), eventFacts(e).map(([k, v]) => `${k}: ${v}`).join("\n"));
     });
     this.canvas.addEventListener("pointerup", (event) => {
       const [x, y] = at(event), was = drag;
@@ -365,13 +400,14 @@ export class Timeline {
     const from = trace.at[this.selected], to = model.end(this.selected), margin = Math.max(20, (to - from) * 0.6);
     this.show(from - margin, to + margin);
   }
+  scroll(rows) { this.element.scrollTop += rows * rowHeight; }
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const keys = {
       w: () => this.zoom(1 / 1.4), "+": () => this.zoom(1 / 1.4), "=": () => this.zoom(1 / 1.4),
       s: () => this.zoom(1.4), "-": () => this.zoom(1.4), a: () => this.pan(-0.2), d: () => this.pan(0.2),
       ArrowLeft: () => this.pan(-0.1), ArrowRight: () => this.pan(0.1),
-      ArrowUp: () => { this.element.scrollTop -= 2 * rowHeight; }, ArrowDown: () => { this.element.scrollTop += 2 * rowHeight; },
+      ArrowUp: () => (event.shiftKey ? this.stepRow(-1) : this.scroll(-2)), ArrowDown: () => (event.shiftKey ? this.stepRow(1) : this.scroll(2)),
       0: () => this.reset(), f: () => this.focusSelected(), "[": () => this.step(-1), "]": () => this.step(1), Escape: () => this.select(-1),
     };
     if (!keys[event.key]) return;

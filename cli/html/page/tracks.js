@@ -1,5 +1,5 @@
 // The timeline's model: rows of tracks with their events, and the arrows between events.
-import { instruction, placeOf, trace } from "./data.js";
+import { grouped, instruction, placeOf, trace } from "./data.js";
 
 const depthOf = (events, at, end) => {
   // Scopes may be nested; others never overlap.
@@ -18,7 +18,16 @@ function makeModel() {
   const kinds = trace.kinds, categories = trace.categories, count = trace.at.length;
   const rows = trace.tracks.map(([parent, kind, order, name], id) =>
     ({ id, parent, kind: kinds[kind], order, name, children: [], slices: [], instants: [] }));
-  const end = (e) => trace.at[e] + Math.max(0, trace.length[e]);
+  const more = new Map(trace.more), end = (e) => trace.at[e] + Math.max(0, trace.length[e]);
+  // An open wait covers the tests of its mbarrier since it began.
+  const begin = trace.at.reduce((a, b) => Math.min(a, b), Infinity), open = new Set();
+  for (const [e, m] of more) {
+    if (!m.open) continue;
+    open.add(e);
+    const from = Math.max(m.since ?? trace.at[e], begin);
+    trace.length[e] = end(e) - from;
+    trace.at[e] = from;
+  }
   for (let e = 0; e < count; ++e) (trace.length[e] < 0 ? rows[trace.track[e]].instants : rows[trace.track[e]].slices).push(e);
   let first = Infinity, last = 0;
   for (let e = 0; e < count; ++e) { first = Math.min(first, trace.at[e]); last = Math.max(last, end(e)); }
@@ -34,7 +43,6 @@ function makeModel() {
   }
   const rank = { cta: 0, role: 1, warp: 2, tma: 3, tensor_core: 4, in_flight: 5, group: 6 };
   for (const row of rows) row.children.sort((a, b) => (rank[a.kind] ?? 9) - (rank[b.kind] ?? 9) || a.order - b.order);
-  const more = new Map(trace.more);
   const arrowEvents = new Map();
   const note = (list, ends) => {
     for (let i = 0; i < list.length; i += 2) {
@@ -54,12 +62,22 @@ function makeModel() {
       join(into, events[i + 1][0], events[i][0]);
     }
   }
-  return { rows, roots, first: count ? first : 0, last: count ? last : 1, more, into, out, end, categories };
+  if (!count) first = 0, last = 1;
+  // `shown`: the end of what is drawn, with room for what is open when the run ends.
+  return { rows, roots, first, last, shown: last + (open.size ? (last - first) * 0.08 : 0), more, open, into, out, end, categories };
 }
 
 export const model = trace ? makeModel() : null;
 
 export const eventName = (e) => trace.texts[trace.name[e]];
+// With its numbers: "phase 2, parity 0: 1 arrival, 32 768 bytes".
+export function eventLabel(e) {
+  const m = model.more.get(e), name = eventName(e).replaceAll("`", "");
+  if (m?.arrivals === undefined) return m?.open ? `${name}, ${m.phase === undefined ? "" : `phase ${m.phase}, `}${m.open}` : name;
+  const amounts = (arrivals, size) => [arrivals || !size ? `${grouped(arrivals)} arrival${arrivals === 1 ? "" : "s"}` : "", size ? `${grouped(size)} bytes` : ""].filter(Boolean).join(", ");
+  const missing = m.open ? `; missing ${amounts(m["missing arrivals"], m["missing bytes"])}` : "";
+  return `${name.replace("phase", `phase ${m.phase}`)}: ${amounts(m.arrivals, m.bytes)}${missing}`;
+}
 export const eventCategory = (e) => model.categories[trace.category[e]];
 export const eventRow = (e) => model.rows[trace.track[e]];
 // "SM 0 / CTA slot 0 / warpgroup 1 / warp 4"
@@ -91,11 +109,11 @@ export function chain(event, limit = 40) {
 }
 
 // The rows below these, in the order in which they are drawn: [{row, depth}].
+const isEmpty = (row) => row.slices.length === 0 && row.instants.length === 0 && row.children.every(isEmpty);
 export function flatten(rows, closed, depth = 0, out = []) {
   for (const row of rows) {
-    const empty = row.slices.length === 0 && row.instants.length === 0;
     if (row.kind === "process" && depth === 0 && rows.length === 1) { flatten(row.children, closed, depth, out); continue; }
-    if (empty && row.children.length === 0) continue;
+    if (isEmpty(row)) continue;
     out.push({ row, depth });
     if (!closed.has(row.id)) flatten(row.children, closed, depth + 1, out);
   }
