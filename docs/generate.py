@@ -87,10 +87,19 @@ def members(value, path, rows):
         rows.setdefault('.'.join(path), (kind, json.dumps(value)[:60]))
 
 
+WAITS = '''In a finding that is a deadlock, `waits[]` has what each site waits for (`BlockedWait` in `sim/launch/finding.h`). `site` is an index of `sites[]`, where
+CTA, warp, lanes, source line and PTX line stand. `phase` counts from 0, and is there only where checkers ran; `parity` is that of the phase. Of `expected_arrivals`
+(of an mbarrier its count, of a barrier threads) `pending_arrivals` have not come. `pending_bytes` is the transaction count: bytes that were expected and have not landed;
+below 0, bytes that landed before they were expected. `alike` counts the groups of lanes that wait here in the same way. `arrivers[]` are the warps that could still
+arrive; their `site` is where they wait themselves. A member that a kind of wait does not have is absent.
+'''
+
+
 def results(program, out):
     """--json: the members that real runs write."""
     runs = [('run', ['run', 'matmul_ws', '--shape', 'm=512,n=512,k=512', '--schedule', 'hardware', '--why']),
             ('check', ['check', 'zoo/async-store-no-proxy-fence', '--seeds', '2']),
+            ('check, of a deadlock', ['check', 'zoo/mbarrier-producer-first-parity', '--seeds', '2']),
             ('sweep', ['sweep', 'transpose', '--shape', 'm=256,n=256', '--set', 'tile_m=32,64'])]
     page = ['# Results as JSON\n', '`--json FILE` writes what the text says, and more. Two equal runs differ in `wall` alone. The members of '
             'the runs below; `[]` marks an array, of which the first element is shown.\n']
@@ -100,7 +109,8 @@ def results(program, out):
             program(*words, '--json', str(file))
             rows = {}
             members(json.loads(file.read_text()), [], rows)
-            page += ['## %s\n' % name, fenced('palladion ' + ' '.join(words) + ' --json FILE', 'console'), '| member | type | here |', '|---|---|---|']
+            page += ['## %s\n' % name, fenced('palladion ' + ' '.join(words) + ' --json FILE', 'console'),
+                     WAITS if 'deadlock' in name else '', '| member | type | here |', '|---|---|---|']
             page += ['| `%s` | %s | `%s` |' % (k, t, v.replace('|', '\\|')) if v else '| `%s` | %s | |' % (k, t) for k, (t, v) in rows.items()]
             page += ['']
     (out / 'json.md').write_text('\n'.join(page))

@@ -21,6 +21,34 @@ json::object site_json(const sim::Site& site) {
   return out;
 }
 
+json::object arriver_json(const sim::Arriver& a) {
+  json::object out = {
+      {"cta", {a.cta.x, a.cta.y, a.cta.z}}, {"warp", a.warp}, {"lanes", fmt::format("{:08x}", a.lanes)}};
+  if (a.site) out.emplace("site", *a.site);
+  return out;
+}
+
+// `site` is an index of `sites`: the warp, the lanes and the line that wait.
+json::array waits_json(const sim::Finding& f) {
+  json::array out;
+  for (size_t i = 0; i < f.waits.size(); ++i) {
+    const sim::BlockedWait& w = f.waits[i];
+    json::object wait = {{"site", i}, {"kind", w.kind}, {"object", w.object}};
+    const auto add = [&](const char* name, const auto& value) {
+      if (value) wait.emplace(name, *value);
+    };
+    add("phase", w.phase);
+    add("parity", w.parity);
+    add("expected_arrivals", w.expected_arrivals);
+    add("pending_arrivals", w.pending_arrivals);
+    add("pending_bytes", w.pending_bytes);
+    wait.emplace("alike", w.alike);
+    wait.emplace("arrivers", array_of(w.arrivers, arriver_json));
+    out.emplace_back(std::move(wait));
+  }
+  return out;
+}
+
 json::object finding_json(const SeenFinding& seen) {
   const sim::Finding& f = seen.finding;
   json::object out = {{"code", f.code},
@@ -30,6 +58,7 @@ json::object finding_json(const SeenFinding& seen) {
                       {"object", f.object},
                       {"sites", array_of(f.sites, site_json)},
                       {"notes", array_of(f.notes)},
+                      {"waits", waits_json(f)},
                       {"missing", f.missing},
                       {"rule", f.rule},
                       {"help", f.help},

@@ -63,6 +63,29 @@ std::string awaits(const Skeleton& s, const OpRef& r) {
   }
 }
 
+// What the search knows of it: the object, and of an mbarrier the parity.
+BlockedWait blocked(const Skeleton& s, const OpRef& r) {
+  const SyncOp& op = op_at(s, r);
+  BlockedWait b;
+  b.object = object_name(s, r);
+  switch (op.kind) {
+    case SyncKind::wait:
+      b.kind = "mbarrier";
+      b.parity = op.parity ? 1 : 0;
+      break;
+    case SyncKind::bar_pass:
+      b.kind =
+          s.objects[op.object].kind == SyncObject::Kind::cluster_barrier ? "cluster_barrier" : "cta_barrier";
+      break;
+    case SyncKind::registers_inc:
+      b.kind = "registers";
+      break;
+    default:
+      b.kind = "convergence";
+  }
+  return b;
+}
+
 std::string warp_name(const Skeleton& s, uint32_t thread) {
   const SyncThread& t = s.threads[thread];
   const bool several = s.threads.back().cta_rank != 0 || s.threads.front().cta_rank != 0;
@@ -114,6 +137,7 @@ void tell_deadlock(const Skeleton& s, const Problem& p, Finding& f) {
     if (f.sites.size() == shown || !seen.insert({site.instruction, text}).second) continue;
     f.sites.push_back(site);
     f.notes.push_back(text);
+    f.waits.push_back(blocked(s, r));
   }
 }
 

@@ -2,6 +2,7 @@
 // What the machine and its checkers report about a run: faults, races, misused barriers, deadlocks,
 // unsupported instructions.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,30 @@ struct RacingRead {
   friend bool operator==(const RacingRead&, const RacingRead&) = default;
 };
 
+// A warp that could still provide what another one waits for.
+struct Arriver {
+  isa::Dim3 cta{0, 0, 0};  // its coordinates in the grid
+  uint32_t warp = 0;       // in the CTA
+  uint32_t lanes = 0;      // mask
+  std::optional<uint32_t>
+      site;  // of Finding::sites: where it waits itself, or one that waits in the same way
+};
+
+// What lanes of a warp wait for when nothing can continue, as numbers; Finding::notes has it in words. A
+// number that a wait of this kind does not have, or that is not known, is absent.
+struct BlockedWait {
+  std::string kind;                           // "mbarrier", "cta_barrier": a Wait::Kind
+  std::string object;                         // "mbarrier `full`[1] of CTA (0,0,0)"
+  std::optional<int64_t> phase;               // mbarrier: the number of the awaited phase, from 0
+  std::optional<uint32_t> parity;             // mbarrier: that must have completed
+  std::optional<uint64_t> expected_arrivals;  // mbarrier: its count; barriers: threads
+  std::optional<uint64_t> pending_arrivals;   // of these, those that have not come
+  std::optional<int64_t>
+      pending_bytes;              // mbarrier: its transaction count; below 0: landed, and not yet announced
+  uint64_t alike = 1;             // groups of lanes that wait here in the same way
+  std::vector<Arriver> arrivers;  // empty without checkers; empty with them: no warp is left that could
+};
+
 struct Finding {  // what is wrong with a run, or cannot be decided: one finding of `palladion check`
   static constexpr size_t most_reads = 1 << 16;       // kept in `reads`
   std::string code;                                   // "PLD3001"
@@ -49,6 +74,7 @@ struct Finding {  // what is wrong with a run, or cannot be decided: one finding
   std::string object;              // "`a` bytes [0, 128)", "mbarrier `full`[1] of CTA (0,0,0)"
   std::string missing;             // the edge that is missing, or was dropped, and why
   std::vector<std::string> notes;  // of a deadlock: one a site, what it waits for
+  std::vector<BlockedWait> waits;  // of a deadlock: waits[i] is that of sites[i]; further sites do not wait
   std::string rule;                // title of the section in the PTX manual
   std::string help;                // what to change
   uint64_t count = 1;              // how often this pair of sites was seen

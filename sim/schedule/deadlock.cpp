@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/machine/exec/blocked.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/pairs.h"
 #include "sim/machine/exec/place.h"
@@ -71,7 +72,11 @@ Finding describe_deadlock(const Program& program, std::span<const ClusterState* 
   Finding f;
   f.code = "PLD3080";
   f.fatal = true;
-  std::map<std::pair<uint32_t, std::string>, std::pair<uint64_t, Site>> waits;
+  struct Place {
+    Site site;
+    BlockedWait wait;
+  };
+  std::map<std::pair<uint32_t, std::string>, Place> waits;
   uint64_t waiting = 0;
   for (const ClusterState* cluster : resident) {
     for (const CtaState& cta : cluster->ctas) {
@@ -79,8 +84,12 @@ Finding describe_deadlock(const Program& program, std::span<const ClusterState* 
         waiting += warp.finished() ? 0 : 1;
         for (const LaneGroup& g : warp.groups) {
           if (g.mask == 0) continue;
-          auto& entry = waits[{g.pc, describe(*cluster, cta, g)}];
-          if (entry.first++ == 0) entry.second = site_at(program, g.pc, cta.id, warp.id, g.mask);
+          const auto [at, is_new] = waits.try_emplace({g.pc, describe(*cluster, cta, g)});
+          if (is_new)
+            at->second = {site_at(program, g.pc, cta.id, warp.id, g.mask),
+                          blocked_wait(*cluster, cta, g.wait)};
+          else
+            ++at->second.wait.alike;
         }
       }
     }
@@ -88,11 +97,13 @@ Finding describe_deadlock(const Program& program, std::span<const ClusterState* 
   f.message =
       fmt::format("deadlock: no warp can continue; {} warp{}", waiting, waiting == 1 ? " waits" : "s wait");
   constexpr size_t shown = 24;
-  for (auto& [key, entry] : waits) {
+  for (auto& [key, place] : waits) {
     if (f.sites.size() == shown) break;
-    f.sites.push_back(entry.second);
-    f.notes.push_back(fmt::format(
-        "{}{}", key.second, entry.first > 1 ? fmt::format(" ({} warps like this one)", entry.first) : ""));
+    f.sites.push_back(std::move(place.site));
+    f.notes.push_back(
+        fmt::format("{}{}", key.second,
+                    place.wait.alike > 1 ? fmt::format(" ({} warps like this one)", place.wait.alike) : ""));
+    f.waits.push_back(std::move(place.wait));
   }
   if (waits.size() > shown) f.notes.push_back(fmt::format("and {} other places", waits.size() - shown));
   if (more_clusters) f.notes.emplace_back("CTAs that are not yet resident wait for room on the SMs");

@@ -85,5 +85,25 @@ TEST(FindingsJson, HoldsWhatTheTextSays) {
   EXPECT_EQ(all[2].at("reason"), "as CUTLASS does");
 }
 
+TEST(FindingsJson, TheWaitsOfADeadlockAreFields) {
+  SeenFinding seen;
+  seen.finding = two_roles_wait();
+  const json::value deadlock = findings_json({&seen, 1})[0];
+  ASSERT_EQ(deadlock.at("waits").as_array().size(), 2u);
+  const json::value& empty = deadlock.at_pointer("/waits/0");
+  EXPECT_EQ(empty.at("site"), 0);
+  EXPECT_EQ(empty.at("kind"), "mbarrier");
+  EXPECT_EQ(empty.at("object"), "`empty`[0]");
+  for (const char* zero : {"phase", "parity", "pending_bytes"}) EXPECT_EQ(empty.at(zero), 0) << zero;
+  for (const char* one : {"expected_arrivals", "pending_arrivals", "alike"})
+    EXPECT_EQ(empty.at(one), 1) << one;
+  EXPECT_EQ(empty.at_pointer("/arrivers/0/warp"), 4);
+  EXPECT_EQ(empty.at_pointer("/arrivers/0/lanes"), "0000ffff");
+  EXPECT_EQ(empty.at_pointer("/arrivers/0/site"), 1);
+  EXPECT_FALSE(deadlock.at_pointer("/waits/1/arrivers/0").as_object().contains("site"));
+  seen.finding = overwritten_tile();
+  EXPECT_TRUE(findings_json({&seen, 1})[0].at("waits").as_array().empty());
+}
+
 }  // namespace
 }  // namespace palladion::cli

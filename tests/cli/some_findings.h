@@ -68,6 +68,20 @@ inline sim::Finding two_roles_wait() {
   f.notes = {"`empty`[0], phase 0: 0 of 1 arrivals have come; ring.cu:35 could still arrive",
              "`full`[1], phase 0: 0 of 1 arrivals have come; ring.cu:12 could still arrive",
              "the circle: producer, `empty`[0], consumer, `full`[1]"};
+  sim::BlockedWait empty;
+  empty.kind = "mbarrier";
+  empty.object = "`empty`[0]";
+  empty.phase = 0;
+  empty.parity = 0;
+  empty.expected_arrivals = 1;
+  empty.pending_arrivals = 1;
+  empty.pending_bytes = 0;
+  empty.arrivers = {{.warp = 4, .lanes = 0x0000ffff, .site = 1}};
+  sim::BlockedWait full = empty;
+  full.object = "`full`[1]";
+  full.alike = 2;
+  full.arrivers = {{.warp = 0, .lanes = 0x00ff00ff, .site = {}}};
+  f.waits = {empty, full};
   return f;
 }
 

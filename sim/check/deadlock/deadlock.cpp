@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <tuple>
 
 #include "sim/check/catalogue/catalogue.h"
 #include "sim/check/deadlock/deadlock_reasons.h"
@@ -20,29 +22,48 @@ constexpr size_t sites_shown = 24, signals_shown = 6, clusters_examined = 16;
 
 // --- the waiters ----------------------------------------------------------------------------------
 // The root and its cycle first, then one of each kind that waits at the same place for the same thing.
-void add_waiters(Finding& f, const WaitGraph& g, const Reason& r) {
+// Returns by waiter the site that stands for it; of those that are not shown, none.
+std::vector<std::optional<uint32_t>> add_waiters(Finding& f, const WaitGraph& g, const Reason& r) {
   std::vector<uint32_t> order{r.root};
   for (const uint32_t i : r.cycle)
     if (i != r.root) order.push_back(i);
   for (uint32_t i = 0; i < g.waiters().size(); ++i)
     if (std::ranges::find(order, i) == order.end()) order.push_back(i);
-  std::map<std::pair<uint32_t, std::string>, size_t> shown;
-  std::vector<uint32_t> alike;
+  std::map<std::pair<uint32_t, std::string>, uint32_t> kinds;
+  std::vector<std::optional<uint32_t>> sites(g.waiters().size());
   for (const uint32_t i : order) {
     const Waiter& w = g.waiters()[i];
     const std::string text = g.awaited(w);
-    const auto [at, is_new] = shown.try_emplace({w.origin.pc, text}, alike.size());
+    const auto [at, is_new] = kinds.try_emplace({w.origin.pc, text}, kinds.size());
+    if (at->second >= sites_shown) continue;
+    sites[i] = at->second;
     if (!is_new) {
-      ++alike[at->second];
+      ++f.waits[at->second].alike;
       continue;
     }
-    alike.push_back(1);
-    if (f.sites.size() == sites_shown) continue;
     f.sites.push_back(g.ledger().context().reporter.site(w.origin, w.spins ? "spins" : "waits"));
     f.notes.push_back(text);
+    f.waits.push_back(g.blocked(w));
   }
-  for (size_t i = 0; i < f.notes.size(); ++i)
-    if (alike[i] > 1) f.notes[i] += fmt::format(" ({} groups of lanes like this one)", alike[i]);
+  for (size_t i = 0; i < f.waits.size(); ++i)
+    if (f.waits[i].alike > 1)
+      f.notes[i] += fmt::format(" ({} groups of lanes like this one)", f.waits[i].alike);
+  return sites;
+}
+
+// The warps that could still provide it, of all that wait at a site in the same way.
+void add_arrivers(Finding& f, const WaitGraph& g, const std::vector<std::optional<uint32_t>>& sites) {
+  using Key = std::tuple<uint32_t, uint32_t, uint32_t, std::optional<uint32_t>>;  // site, CTA, warp, its site
+  std::map<Key, uint32_t> lanes;
+  for (uint32_t i = 0; i < sites.size(); ++i)
+    for (const uint32_t k : sites[i] ? g.waiters()[i].arrivers : std::vector<uint32_t>{}) {
+      const Origin& origin = g.waiters()[k].origin;
+      lanes[{*sites[i], origin.cta_rank, origin.warp, sites[k]}] |= origin.lanes;
+    }
+  for (const auto& [key, mask] : lanes) {
+    const auto& [at, rank, warp, site] = key;
+    f.waits[at].arrivers.push_back({g.cluster().ctas[rank].id, warp, mask, site});
+  }
 }
 
 // --- the object -----------------------------------------------------------------------------------
@@ -136,7 +157,7 @@ Finding report(const WaitGraph& g, const Reason& r, size_t resident, bool more_c
   f.rule = r.rule;
   f.help = r.help;
   if (r.code) complete(f, r.code);
-  add_waiters(f, g, r);
+  add_arrivers(f, g, add_waiters(f, g, r));
   uint64_t warps = 0;
   for (const CtaState& cta : g.cluster().ctas)
     warps += static_cast<uint64_t>(

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "sim/check/protocol/ledger_flow.h"
+#include "sim/machine/exec/blocked.h"
 #include "sim/machine/exec/pairs.h"
 
 namespace palladion::sim::check {
@@ -279,28 +280,15 @@ std::string WaitGraph::name(const Waiter& w) const {
 }
 
 std::string WaitGraph::object(const Waiter& w) const {
-  switch (w.wait.kind) {
-    case K::mbarrier:
-      return mbarrier_name(run_, cluster(), static_cast<uint32_t>(w.wait.object));
-    case K::cta_barrier:
-      return fmt::format("barrier {}", w.wait.object);
-    case K::cluster_barrier:
-      return "the cluster barrier";
-    case K::registers:
-      return "the CTA's registers";
-    case K::tensor_memory:
-      return "the CTA's tensor memory";
-    case K::convergence:
-      return fmt::format("lanes {:08x} of its warp", w.wait.object);
-    case K::wgmma_group:
-      return "its wgmma groups";
-    case K::bulk_group:
-      return "its bulk async-groups";
-    case K::cp_async_group:
-      return "its cp.async groups";
-    default:
-      return "a value in memory";
-  }
+  if (w.wait.kind == K::mbarrier) return mbarrier_name(run_, cluster(), static_cast<uint32_t>(w.wait.object));
+  return blocked_wait(cluster(), cluster().ctas[w.origin.cta_rank], w.wait).object;
+}
+
+BlockedWait WaitGraph::blocked(const Waiter& w) const {
+  BlockedWait b = blocked_wait(cluster(), cluster().ctas[w.origin.cta_rank], w.wait);
+  b.object = object(w);
+  if (w.object != nullptr) b.phase = w.object->number;
+  return b;
 }
 
 namespace {
@@ -324,16 +312,11 @@ std::string WaitGraph::awaited(const Waiter& w) const {
   switch (w.wait.kind) {
     case K::mbarrier:
       return mbarrier_text(w, object(w));
-    case K::cta_barrier: {
-      const NamedBarrier& b = cta.barriers[w.wait.object];
-      return fmt::format("barrier {}: {} of {} threads have arrived", w.wait.object, b.arrived,
-                         b.expected != 0 ? b.expected : cta.alive_threads);
-    }
+    case K::cta_barrier:
     case K::cluster_barrier: {
-      uint32_t alive = 0;
-      for (const CtaState& c : cluster().ctas) alive += c.alive_threads;
-      return fmt::format("the cluster barrier: {} of {} threads have arrived", cluster().barrier.arrived,
-                         alive);
+      const BlockedWait b = blocked(w);
+      return fmt::format("{}: {} of {} threads have arrived", b.object,
+                         *b.expected_arrivals - *b.pending_arrivals, *b.expected_arrivals);
     }
     case K::registers:
       return fmt::format("{} registers (setmaxnreg to {}): the CTA has {} free", w.wait.object, w.wait.value,

@@ -33,6 +33,8 @@ class WaitGraph {
   std::string awaited(const Waiter& w) const;
   // The same object alone: "mbarrier `full`[1]".
   std::string object(const Waiter& w) const;
+  // What it waits for as numbers, without arrivers.
+  BlockedWait blocked(const Waiter& w) const;
   std::string name(const Waiter& w) const;  // "warp 4 of CTA (0,0,0)"
   bool reaches(const Waiter& w, uint32_t pc) const { return reach_.at(w.origin.pc)[pc]; }
   bool reaches_copy(const Waiter& w) const;

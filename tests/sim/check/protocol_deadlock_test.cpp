@@ -30,6 +30,59 @@ $arrive:
   EXPECT_THAT(f.notes, Contains(HasSubstr("warp 0 32 times")));
 }
 
+// As numbers what the notes say: who waits at which site, for which phase, what is missing and who could
+// bring it.
+TEST(ProtocolDeadlock, WaitsAreStructured) {
+  const Checked c = run_checked(
+      with_mbarriers("  setp.eq.u32 %p3, %r2, 0;\n  @%p3 bra $produce;\n" + wait("$w1", "full", "0") +
+                         "  mbarrier.arrive.shared.b64 _, [empty];\n  ret;\n$produce:\n" +
+                         wait("$w0", "empty", "0") + "  mbarrier.arrive.shared.b64 _, [full];\n  ret;",
+                     32, 32),
+      {96, 1, 1});
+  ASSERT_THAT(codes(c), ElementsAre("PLD4901"));
+  const Finding& f = c.result.findings[0];
+  ASSERT_EQ(f.waits.size(), 2U);
+  const size_t consumers = f.waits[0].object == "mbarrier `full`" ? 0 : 1;
+  const BlockedWait& full = f.waits[consumers];
+  EXPECT_EQ(full.kind, "mbarrier");
+  EXPECT_EQ(full.phase, 0);
+  EXPECT_EQ(full.parity, 0U);
+  EXPECT_EQ(full.expected_arrivals, 32U);
+  EXPECT_EQ(full.pending_arrivals, 32U);
+  EXPECT_EQ(full.pending_bytes, 0);
+  EXPECT_EQ(full.alike, 2U);
+  ASSERT_EQ(full.arrivers.size(), 1U);
+  EXPECT_EQ(full.arrivers[0].warp, 0U);
+  EXPECT_EQ(full.arrivers[0].lanes, ~0U);
+  EXPECT_EQ(full.arrivers[0].site, 1 - consumers);
+  const BlockedWait& empty = f.waits[1 - consumers];
+  EXPECT_EQ(empty.object, "mbarrier `empty`");
+  EXPECT_EQ(empty.alike, 1U);
+  ASSERT_EQ(empty.arrivers.size(), 2U);
+  for (const uint32_t warp : {1U, 2U}) {
+    EXPECT_EQ(empty.arrivers[warp - 1].warp, warp);
+    EXPECT_EQ(empty.arrivers[warp - 1].site, consumers);
+  }
+}
+
+TEST(ProtocolDeadlock, AWaitThatLacksBytesStatesThem) {
+  const Checked c =
+      run_checked(with_mbarriers("  @%p1 bra $w;\n"
+                                 "  mbarrier.arrive.expect_tx.shared.b64 _, [full], 512;\n"
+                                 "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                                 "[tile], [%rd1], 256, [full];\n" +
+                                     wait("$w", "full", "0") + "  ret;",
+                                 1, 1),
+                  {32, 1, 1});
+  ASSERT_EQ(c.result.findings.size(), 1U);
+  ASSERT_FALSE(c.result.findings[0].waits.empty());
+  const BlockedWait& w = c.result.findings[0].waits[0];
+  EXPECT_EQ(w.expected_arrivals, 1U);
+  EXPECT_EQ(w.pending_arrivals, 0U);
+  EXPECT_EQ(w.pending_bytes, 256);
+  EXPECT_TRUE(w.arrivers.empty());
+}
+
 TEST(ProtocolDeadlock, BytesAnnouncedWithoutAnArrival) {
   const Checked c = run_checked(with_mbarriers(R"(
   @%p1 bra $w;
@@ -117,6 +170,10 @@ TEST(ProtocolDeadlock, WithoutACheckerNothingIsSaidOfUnannouncedBytes) {
   EXPECT_EQ(r.findings[0].code, "PLD3080");
   EXPECT_THAT(r.findings[0].notes[0], HasSubstr("0 of 1 arrivals have come"));
   EXPECT_THAT(r.findings[0].notes[0], Not(HasSubstr("bytes")));
+  ASSERT_EQ(r.findings[0].waits.size(), 1U);
+  EXPECT_EQ(r.findings[0].waits[0].parity, 0U);
+  EXPECT_EQ(r.findings[0].waits[0].pending_arrivals, 1U);
+  EXPECT_EQ(r.findings[0].waits[0].phase, std::nullopt) << "only the checkers count phases";
 }
 
 }  // namespace
