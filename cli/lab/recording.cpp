@@ -7,6 +7,7 @@
 #include <boost/json/parse.hpp>
 #include <chrono>
 #include <csignal>
+#include <map>
 
 #include "arrays/words.h"
 #include "cli/kernel_files/object.h"
@@ -77,12 +78,28 @@ labs::Values named_in(const json::value& names, const labs::Values& values) {
   return out;
 }
 
-Recording recording_of(const json::value& answer, const labs::Values& values) {
+// A submission names its lines' files itself (#line), and what shows them is not confined: lines of files
+// outside its own folder become unknown.
+void hide_other_sources(isa::Module& module, const fs::path& folder) {
+  std::map<std::string, bool> is_shown;
+  for (isa::SourceLoc& loc : module.source_locs) {
+    const auto [at, is_new] = is_shown.try_emplace(loc.file);
+    if (is_new) {
+      std::error_code none;
+      const fs::path below = fs::weakly_canonical(loc.file, none).lexically_relative(folder);
+      at->second = !below.empty() && *below.begin() != "..";
+    }
+    if (!at->second) loc = {};
+  }
+}
+
+Recording recording_of(const json::value& answer, const labs::Values& values, const fs::path& folder) {
   Recording out;
   const json::object& o = answer.as_object();
   if (const json::value* kernel = o.if_contains("kernel")) {
     if (auto read = kernel_of(*kernel)) {
       out.kernel = std::move(*read);
+      hide_other_sources(out.kernel.module, folder);
       out.sizes = named_in(o.at("sizes"), values);
       out.settings = named_in(o.at("settings"), values);
       return out;
@@ -141,12 +158,14 @@ Outcome<Recordings> record_file(const labs::Lab& lab, const fs::path& file,
   for (const labs::Values& values : all_values) words.push_back(labs::text_of(values));
   constexpr size_t most_answer = size_t{256} << 20;
   const Ended ended = run_quietly(words, most_answer);
+  std::error_code none;
+  const fs::path folder = fs::weakly_canonical(file, none).parent_path();
   for (const std::string_view line : split(ended.output, "\n")) {
     if (line.empty()) continue;
     const size_t n = out.all.size();
     try {
       out.all.push_back(
-          recording_of(json::parse(line), n < all_values.size() ? all_values[n] : labs::Values{}));
+          recording_of(json::parse(line), n < all_values.size() ? all_values[n] : labs::Values{}, folder));
     } catch (const std::exception&) {
       return user_error(fmt::format("{}: the recording of the kernel {}", file.string(), why_ended(ended)));
     }

@@ -81,6 +81,31 @@ TEST(ConfinedSubmission, CannotIncludeWhatItMayNotRead) {
   EXPECT_EQ(verdict->refusal.find("root:"), std::string::npos) << verdict->refusal;
 }
 
+// With #line a file names its lines as those of another one, which the program, not confined, would show.
+TEST(ConfinedSubmission, ShowsNoLinesOfOtherFiles) {
+  std::string lines;
+  for (int i = 0; i < 100; ++i) lines += "a line of its own\n";
+  const fs::path secret = written("secret", "secret.txt", lines);
+  const labs::Lab& lab = *labs::find_lab("race-hunt");
+  std::string text = lab.variant("starter");
+  const auto codes_of = [&](const std::string& name) {
+    const auto verdict = judge(lab, written(name, "race-hunt.cpp", text));
+    EXPECT_TRUE(verdict) << (verdict ? "" : verdict.error().text);
+    std::string all;
+    if (verdict)
+      for (const labs::SeenCode& code : verdict->symptoms.codes) all += code.text;
+    EXPECT_NE(all.find("PLD4001"), std::string::npos) << all;
+    return all;
+  };
+  EXPECT_NE(codes_of("its_own").find("race-hunt.cpp:"), std::string::npos) << "its own lines are shown";
+  const size_t kernel = text.find("plgpu::Kernel ");
+  ASSERT_NE(kernel, std::string::npos);
+  text.insert(kernel, "#line 1 \"" + secret.string() + "\"\n");
+  const std::string shown = codes_of("pretends");
+  EXPECT_EQ(shown.find("a line of its own"), std::string::npos) << shown;
+  EXPECT_EQ(shown.find("secret.txt"), std::string::npos) << shown;
+}
+
 // It gives the same answer lines as an honest recording would, on the stream where they are expected.
 TEST(ConfinedSubmission, CannotGiveTheVerdict) {
   const std::string code =
