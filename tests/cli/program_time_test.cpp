@@ -112,6 +112,21 @@ TEST_F(TimedProgram, AFileOfParametersStandsInForTheArchitecturesOwn) {
       own + 50000);
 }
 
+// Others see an atomic's result when it is issued at the earliest, however fast a file makes atomics.
+TEST_F(TimedProgram, FasterAtomicsSaveTimeDownToNoLatencyAtAll) {
+  uint64_t before = 0;
+  for (const char* latency : {"0", "1", "100", "465"}) {
+    const std::string line = std::string("l2.atomic_latency = ") + latency + " cycles | - | - | changed";
+    const std::string file_of_parameters = clock_file("l2.atomic_latency", line);
+    const uint64_t cycles =
+        report("run zoo/deadlock-launch-order:good --schedule hardware --clock " + file_of_parameters)
+            .at_pointer("/sim/clock/cycles")
+            .to_number<uint64_t>();
+    EXPECT_GT(cycles, before) << latency;
+    before = cycles;
+  }
+}
+
 TEST_F(TimedProgram, AFileOfParametersIsRefusedByNameAndLine) {
   const auto refusal = [&](const std::string& line) {
     const Ran ran = run(std::string(add) + " --clock " + clock_file("hbm.read", line));

@@ -53,12 +53,13 @@ TEST_F(Report, ADeadlockShowsWhatStillWaitsAndWhatIsNotShown) {
   made("run zoo/deadlock-wait-cycle --check all --schedule hardware", 1);
   const Selftest page = selftest();
   EXPECT_EQ(page.failures(), "");
-  for (const char* line : {"ok open: mbarrier there[0], phase 0, still waits when the run ends",
-                           "ok open: mbarrier there[1], phase 0, still waits when the run ends",
-                           "ok open: phase 0, parity 0: 0 arrivals; missing 32 arrivals",
-                           "ok absent: Where the time went: The run did not reach its end: there are no times of "
-                           "the whole kernel.",
-                           "ok absent: Tensor memory: h200 has none."})
+  for (const char* line :
+       {"ok open: mbarrier there[0], phase 0, still waits when the run ends",
+        "ok open: mbarrier there[1], phase 0, still waits when the run ends",
+        "ok open: phase 0, parity 0: 0 arrivals; missing 32 arrivals",
+        "ok absent: Where the time went: The run did not reach its end: there are no times of "
+        "the whole kernel.",
+        "ok absent: Tensor memory: h200 has none."})
     EXPECT_THAT(page.lines, Contains(line));
 }
 

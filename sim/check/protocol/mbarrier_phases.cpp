@@ -120,7 +120,7 @@ void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& origin, uint
   for (const Signal& s : b.last.signals) {  // other instructions first
     const bool known_pc = std::ranges::find(shown, s.origin.pc) != shown.end();
     if (!known_pc) shown.push_back(s.origin.pc);
-    others.insert(known_pc ? others.end() : others.begin() + static_cast<ptrdiff_t>(shown.size()) - 2, &s);
+    others.insert(known_pc ? others.end() : others.begin() + static_cast<ptrdiff_t>(shown.size() - 2), &s);
   }
   for (const Signal* s : others) {
     if (f.sites.size() > partners_shown) break;

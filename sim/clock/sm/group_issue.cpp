@@ -198,7 +198,7 @@ void SmGroup::take_branch(Warp& w, const InstructionCost& cost, uint32_t from, u
 uint64_t SmGroup::seen(const InstructionCost& cost, uint64_t now) const {
   if (cost.path == Path::global_load) return now;
   const double later = cost.path == Path::global_atomic ? p_->l2_atomic_latency - p_->l2_latency : 0;
-  return now + static_cast<uint64_t>(later + 2 * p_->l2_spread);
+  return now + static_cast<uint64_t>(std::max(0.0, later + 2 * p_->l2_spread));  // atomics may be free
 }
 
 // What the instruction has set going.
