@@ -1,48 +1,42 @@
-// The wait-for graph of a deadlock: who waits for what, and who could still signal it. The finding has a note a
-// site, "phase 0 (parity 0) of mbarrier `full`[0]: 0 of 1 arrivals have come", and others that name it in turn.
+// The wait-for graph of a deadlock: who waits for what, and who could still signal it, from the `waits` of a finding.
 import { svg } from "./dom.js";
 import { placeOfSite, placeText } from "./data.js";
-
-// What a note waits for, the state of that, and how many others wait in the same way.
-export function awaited(note) {
-  const m = /^(?:phase (-?\d+) \(parity (\d)\) of )?(.+?)(?:: (.*?))?(?: \((\d+ [^()]*) like this one\))?$/.exec(note);
-  return { object: m[3], phase: m[1], state: m[4] ?? "", alike: m[5] ?? "" };
-}
 
 const named = (site) => `warp ${site.warp}`;
 
 export function isWaitGraph(f) {
-  return f.fatal && f.notes.length > 0 && f.sites.length > 0 && f.sites.every((s, i) => s.what !== "waits" || f.notes[i] !== undefined) && f.sites[0].what === "waits";
+  return (f.waits ?? []).length > 0;
 }
 
-// {waiters, objects, edges: [waiter, object], back: [object, waiter], others: texts of `could still arrive`}
+// What has not come yet, in words.
+export function stateOf(wait) {
+  const parts = [];
+  if (wait.pending_arrivals !== undefined && wait.expected_arrivals !== undefined)
+    parts.push(`${wait.expected_arrivals - wait.pending_arrivals} of ${wait.expected_arrivals} arrivals have come`);
+  if (wait.pending_bytes > 0) parts.push(`${wait.pending_bytes} bytes have not landed`);
+  if (wait.pending_bytes < 0) parts.push(`${-wait.pending_bytes} bytes have landed, not announced by expect_tx`);
+  return parts.join(", ");
+}
+
+// {waiters, objects, edges: [waiter, object], back: [object, waiter], others: texts of what else could signal}
 export function waitGraph(f) {
-  const waiters = f.sites.map((site, i) => ({ site, i })).filter((w) => w.site.what === "waits" && w.i < f.notes.length);
+  const waiters = f.waits.map((wait) => ({ site: f.sites[wait.site], wait }));
   const objects = [], edges = [], back = [], others = [];
-  const objectOf = (name, phase, state) => {
-    let at = objects.findIndex((o) => o.name === name && (phase === undefined || o.phase === undefined || o.phase === phase));
-    if (at < 0) at = objects.push({ name, phase, state }) - 1;
-    return at;
-  };
-  waiters.forEach((w, n) => { const a = awaited(f.notes[w.i]); edges.push([n, objectOf(a.object, a.phase, a.state)]); });
-  const waiterNamed = (text) => waiters.findIndex((w) => new RegExp(`\\b${named(w.site)}\\b`).test(text));
-  for (const note of f.notes) {
-    const could = /^could still arrive: (.*)$/.exec(note), cycle = /^cycle: (.*)$/.exec(note);
-    if (could) {
-      for (const part of could[1].split("; ")) {
-        const w = /waiting|waits/.test(part) ? waiterNamed(part) : -1;
-        if (w >= 0) back.push([edges[0][1], w]); else others.push(part);
-      }
+  f.waits.forEach((wait, w) => {
+    let o = objects.findIndex((q) => q.name === wait.object && q.phase === wait.phase);
+    if (o < 0) o = objects.push({ name: wait.object, phase: wait.phase, state: stateOf(wait) }) - 1;
+    edges.push([w, o]);
+    for (const arriver of wait.arrivers) {
+      const at = f.waits.findIndex((q) => q.site === arriver.site);
+      if (at < 0) others.push(`${named(arriver)} of CTA (${arriver.cta})`);
+      else if (!back.some(([p, q]) => p === o && q === at)) back.push([o, at]);
     }
-    if (cycle) {
-      const stops = cycle[1].split(" -> ");
-      for (let i = 1; i + 1 < stops.length; i += 2) {
-        const o = objects.findIndex((q) => q.name === stops[i]), w = waiterNamed(stops[i + 1]);
-        if (o >= 0 && w >= 0 && !back.some(([p, q]) => p === o && q === w)) back.push([o, w]);
-      }
-    }
+  });
+  for (const note of f.notes) {  // the checker's reason why no warp is left
+    const none = /^could still arrive: (no thread.*)$/.exec(note);
+    if (none) others.push(none[1]);
   }
-  return { waiters, objects, edges, back, others };
+  return { waiters, objects, edges, back, others: [...new Set(others)] };
 }
 
 const boxWidth = 300, boxHeight = 74, gap = 22, middle = 210;
@@ -77,9 +71,9 @@ export function drawGraph(f) {
       const a = [right, y(o) + 44], b = [left + boxWidth, y(w) + 44];
       return [curve(a, b, "var(--bad)", "6 4"), arrow(b[0], b[1], "var(--bad)", true)];
     }),
-    svg("text", { x: left + boxWidth + middle / 2, y: 12, "text-anchor": "middle", class: "soft" }, inCycle ? "waits for →  ·  ← only this could signal" : "waits for →"),
+    svg("text", { x: left + boxWidth + middle / 2, y: 12, "text-anchor": "middle", class: "soft" }, inCycle ? "waits for →  ·  ← this could signal" : "waits for →"),
     g.waiters.map((w, n) => box(left, y(n), `${named(w.site)}${w.site.role ? `, ${w.site.role}` : ""}`,
-      [`CTA (${w.site.cta}) ${placeText(placeOfSite(w.site))}`, w.site.occurrence ? `execution ${w.site.occurrence}` : "", awaited(f.notes[w.i]).alike].filter(Boolean), "var(--warn)")),
+      [`CTA (${w.site.cta}) ${placeText(placeOfSite(w.site))}`, w.site.occurrence ? `execution ${w.site.occurrence}` : "", w.wait.alike > 1 ? `${w.wait.alike} groups of lanes wait alike` : ""].filter(Boolean), "var(--warn)")),
     g.objects.map((o, n) => box(right, y(n), o.name.replaceAll("`", ""), [o.phase === undefined ? "" : `phase ${o.phase}`, ...wrapped(o.state, 46)].filter(Boolean), inCycle ? "var(--bad)" : "var(--line)")),
     g.others.length ? box(right, y(g.objects.length), "could still signal", wrapped(g.others.join("; "), 46), "var(--line)") : null);
 }

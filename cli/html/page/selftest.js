@@ -37,7 +37,7 @@ function checkNumbers(check, sections) {
   check("findings", cards.length === findings.length, cards.length);
   findings.forEach((f, i) => {
     check(`finding ${f.code}`, cards[i].textContent.includes(f.code) && f.sites.every((s) => cards[i].textContent.includes(s.instruction)));
-    if (isWaitGraph(f)) { const g = waitGraph(f); check(`wait-for graph of ${f.code}`, cards[i].querySelector("svg") && g.edges.length === g.waiters.length && g.waiters.length > 0); }
+    if (isWaitGraph(f)) { const g = waitGraph(f); check(`wait-for graph of ${f.code}`, cards[i].querySelector("svg") && g.edges.length === f.waits.length && f.waits.every((wait, w) => g.objects[g.edges[w][1]].name === wait.object && wait.arrivers.every((q) => q.site === undefined || g.back.some(([o, to]) => o === g.edges[w][1] && g.waiters[to].wait.site === q.site)))); }
     else if (f.sites.length > 1 && f.missing) check(`missing edge of ${f.code}`, cards[i].querySelector(".edge") !== null);
   });
 }
