@@ -8,6 +8,7 @@
 
 #include "cli/lab/lab_commands.h"
 #include "cli/lab/recording.h"
+#include "cli/lab/sandbox.h"
 #include "cli/lab/verdict.h"
 #include "cli/support/files.h"
 #include "cli/support/output.h"
@@ -21,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr unsigned usual_seconds = 60;
+constexpr uint64_t judge_memory = uint64_t{8} << 30;  // bytes: of a submission's judge and its machine
 
 struct Submission {
   fs::path file;
@@ -123,6 +125,7 @@ Outcome<ExitCode> lab_grade_one(const Options& options) {
   const labs::Lab* const lab = labs::find_lab(options.topics[2]);
   if (lab == nullptr) return user_error(fmt::format("there is no lab `{}`", options.topics[2]));
   ::alarm(options.seconds.value_or(usual_seconds));
+  limit_memory(judge_memory);
   const auto verdict = judge_file(*lab, options.topics[1], options.threads);
   if (!verdict) return tl::make_unexpected(verdict.error());
   if (const auto written = write_text(options.topics[3], json_text(verdict_json(*verdict))); !written)

@@ -113,13 +113,17 @@ std::vector<fs::path> system_folders() {
           "/opt", "/nix/store", "/dev/null", "/dev/urandom", "/proc/self"};
 }
 
+void limit_memory(uint64_t bytes) {
+  if (!is_sanitized) limit(RLIMIT_AS, bytes);
+}
+
 Confined confine(const Limits& limits) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, limits.cpu_seconds);
   limit(RLIMIT_FSIZE, limits.file_bytes);
-  if (!is_sanitized && limits.memory != 0) limit(RLIMIT_AS, limits.memory);
+  if (limits.memory != 0) limit_memory(limits.memory);
   ::alarm(limits.wall_seconds);
   const Rules rules;
   for (const fs::path& path : limits.readable) rules.allow(path, false);

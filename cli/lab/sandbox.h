@@ -24,6 +24,10 @@ struct Confined {
 };
 Confined confine(const Limits& limits);
 
+// Limits the address space of this process, in bytes, and of those that it starts. Builds with a sanitizer
+// have no such limit.
+void limit_memory(uint64_t bytes);
+
 // What programs need of the system: their libraries and settings.
 std::vector<std::filesystem::path> system_folders();
 

@@ -1,7 +1,10 @@
 // Submissions that misbehave: what they may not do, and what is said of them.
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/lab/sandbox.h"
 #include "tests/labs/submissions.h"
 
 namespace palladion {
@@ -43,6 +46,27 @@ TEST(ConfinedSubmission, WritesNothing) {
   EXPECT_TRUE(verdict->passed);
   EXPECT_FALSE(fs::exists(outside));
   EXPECT_FALSE(fs::exists(inside));
+}
+
+// A judge of `lab grade` limits its own memory: what a submission makes the machine allocate ends there.
+TEST(Judge, AllocatesNoMoreThanItsLimit) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "shadow memory is terabytes of address space: builds with a sanitizer have no limit";
+#endif
+  const auto allocates = [](size_t bytes) {  // address space alone, in a process with a limit of 8 GiB
+    const pid_t child = ::fork();
+    if (child == 0) {
+      cli::limit_memory(uint64_t{8} << 30);
+      void* const block =
+          ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      ::_exit(block == MAP_FAILED ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WEXITSTATUS(status) == 1;
+  };
+  EXPECT_TRUE(allocates(size_t{1} << 30));
+  EXPECT_FALSE(allocates(size_t{9} << 30));
 }
 
 // Whether it could is told by the kernel that it records: with a wrong tile the lab is not passed.
