@@ -1,5 +1,5 @@
 // The view "Timeline": swim lanes of everything that was recorded, search, what was selected.
-import { grouped, more, placeText, trace, unit } from "./data.js";
+import { clock, grouped, more, placeText, trace, unit } from "./data.js";
 import { el, go, legend, onGo, stallColor } from "./dom.js";
 import { eventFacts, Timeline } from "./timeline.js";
 import { eventCategory, eventLabel, eventName, eventPlace, eventRow, model, rowPath } from "./tracks.js";
@@ -8,7 +8,8 @@ export function shownText() {
   const s = more?.shown;
   if (!s) return "";
   const what = `${s.ctas}${s.window ? `, ${unit} ${grouped(s.window[0])} to ${grouped(s.window[1])}` : ""}: ${grouped(s.events)} events. `;
-  return "Shown: " + what + (trace.note ? `Not all: ${trace.note}. ` : "") + "Others: --trace-ctas, --trace-cycles.";
+  const whole = clock && unit === "cycles" ? ` The kernel's ${grouped(clock.cycles)} cycles contain its launch and its end too, which no row shows.` : "";
+  return "Shown: " + what + (trace.note ? `Not all: ${trace.note}. ` : "") + "Others: --trace-ctas, --trace-cycles." + whole;
 }
 
 // The colours of the stalls that were recorded, the longest first.
