@@ -97,7 +97,7 @@ void ClusterRecorder::on(const sim::Exited& event) {
 
 void ClusterRecorder::on(const sim::Stalled& event) {
   if (stopped()) return;
-  warps_.stalled(event.origin, event.reason, event.from);
+  warps_.stalled(event);
   check_size();
 }
 

@@ -15,12 +15,10 @@ Warps::Warps(ClusterTrace& trace)
       warps_(trace.run().launch->warps_per_cta()),
       lines_(warps_ * trace.run().launch->cluster.count()) {}
 
-// Other warps or operations end the stall. The clock says `not selected` of one that ended without a free
-// slot.
+// Other warps or operations end the stall.
 bool Warps::waits_for_others(const Piece& p) {
   using S = sim::Stall;
-  return !p.issues && (p.why == S::mbarrier || p.why == S::barrier || p.why == S::cluster_barrier ||
-                       p.why == S::not_selected);
+  return !p.issues && (p.why == S::mbarrier || p.why == S::barrier || p.why == S::cluster_barrier);
 }
 
 // A CTA of whole warpgroups has roles; a smaller one has warps alone.
@@ -81,24 +79,34 @@ void Warps::shift(Line& line, uint32_t index) {
   line.tail.pop_front();
 }
 
-void Warps::stalled(const sim::Origin& origin, sim::Stall why, uint64_t from) {
+void Warps::stalled(const sim::Stalled& event) {
   const uint64_t now = trace_.now();
+  const sim::Origin& origin = event.origin;
   Line& line = line_of(origin);
   const auto index = static_cast<uint32_t>(&line - lines_.data());
   const std::string_view at = trace_.line(origin.pc);
-  const bool stands = now - from >= short_stall && why != sim::Stall::selected;
-  Piece piece{.pc = origin.pc, .line = at, .from = from, .to = now};
-  piece.why = why;
-  piece.issues = !stands;
-  if (waits_for_others(piece) && line.object_at == now) piece.object = line.object;
+  add_last(index);
   // Instructions that followed the last one without a stall are not recorded.
-  if (line.recorded && line.until < from)
-    add(index, {.issues = true, .pc = line.pc, .line = trace_.line(line.pc), .from = line.until, .to = from});
+  if (line.recorded && line.until < event.from)
+    add(index,
+        {.issues = true, .pc = line.pc, .line = trace_.line(line.pc), .from = line.until, .to = event.from});
   line.recorded = true;
   line.until = now + 1;
   line.pc = origin.pc;
-  add(index, piece);
-  add(index, {.issues = true, .pc = origin.pc, .line = at, .from = now, .to = now + 1});
+  uint64_t from = event.from;
+  for (const sim::StallPart& part : event.parts) {
+    Piece piece{.why = part.reason, .pc = origin.pc, .line = at, .from = from, .to = part.to};
+    piece.issues = part.to - from < short_stall || part.reason == sim::Stall::selected;
+    if (waits_for_others(piece) && line.object_at == now) piece.object = line.object;
+    line.last.push_back(piece);
+    from = part.to;
+  }
+  line.last.push_back({.issues = true, .pc = origin.pc, .line = at, .from = now, .to = now + 1});
+}
+
+void Warps::add_last(uint32_t index) {
+  for (const Piece& p : lines_[index].last) add(index, p);
+  lines_[index].last.clear();
 }
 
 void Warps::waited_for(const sim::Origin& origin, std::string_view object) {
@@ -106,11 +114,10 @@ void Warps::waited_for(const sim::Origin& origin, std::string_view object) {
   line.object = object;
   line.object_at = trace_.now();
   // The stall may have been recorded just before.
-  const auto name = [&](Piece& p) {
-    if (waits_for_others(p) && p.pc == origin.pc && p.to == line.object_at) p.object = object;
-  };
-  if (line.open) name(*line.open);
-  for (Piece& p : line.tail) name(p);
+  if (!line.issues_at(trace_.now()) || line.pc != origin.pc) return;
+  for (Piece& p : line.last)
+    if (waits_for_others(p)) p.object = object;
+  add_last(static_cast<uint32_t>(&line - lines_.data()));
 }
 
 void Warps::waits(const sim::Origin& origin, std::string_view object, uint32_t mbarrier) {
@@ -124,12 +131,9 @@ void Warps::waits(const sim::Origin& origin, std::string_view object, uint32_t m
 
 // When the mbarrier's stall began that ends now at this instruction: a try_wait that timed out.
 uint64_t Warps::stalled_since(const Line& line, uint32_t pc) const {
-  const auto is_it = [&](const Piece& p) {
-    return !p.issues && p.why == sim::Stall::mbarrier && p.pc == pc && p.to == trace_.now();
-  };
-  if (line.open && is_it(*line.open)) return line.open->from;
-  const auto at = std::ranges::find_if(line.tail, is_it);
-  return at != line.tail.end() ? at->from : trace_.now();
+  const auto at = std::ranges::find(line.last, sim::Stall::mbarrier, &Piece::why);
+  const bool is_it = line.issues_at(trace_.now()) && line.pc == pc && at != line.last.end();
+  return is_it ? at->from : trace_.now();
 }
 
 void Warps::goes_on(const sim::Origin& origin, sim::Stall why) {
@@ -160,11 +164,13 @@ void Warps::exited(const sim::Origin& origin) {
   if (std::popcount(origin.lanes) < 32) return;  // other lanes of the warp continue
   Line& line = line_of(origin);
   const auto index = static_cast<uint32_t>(&line - lines_.data());
+  add_last(index);
   while (line.open) shift(line, index);
 }
 
 void Warps::flush(const MbarrierAt& mbarrier) {
   for (uint32_t i = 0; i < lines_.size(); ++i) {
+    add_last(i);
     if (const auto piece = last_wait(i, mbarrier)) add(i, *piece);
     while (lines_[i].open) shift(lines_[i], i);
   }

@@ -22,8 +22,8 @@ class Warps {
 
   explicit Warps(ClusterTrace& trace);
 
-  // With a clock: every instruction, with what its warp waited for.
-  void stalled(const sim::Origin& origin, sim::Stall why, uint64_t from);
+  // With a clock: an instruction that was held up, with what its warp waited for.
+  void stalled(const sim::Stalled& event);
   // A wait that has begun, and that is over; without a clock these alone tell how long it took. `mbarrier`:
   // its shared address with rank.
   void waits(const sim::Origin& origin, std::string_view object, uint32_t mbarrier = no_mbarrier);
@@ -67,15 +67,19 @@ class Warps {
     bool waits = false;
     std::string_view awaited;  // of the wait that has begun
     uint32_t mbarrier = no_mbarrier;
-    // The last instruction that was recorded, and the cycle after it.
+    // The last instruction that was recorded, the cycle after it, and its pieces: what it waited for may be
+    // known only when it executes.
     bool recorded = false;
     uint32_t pc = 0;
     uint64_t until = 0;
+    std::vector<Piece> last;
+    bool issues_at(uint64_t now) const { return recorded && until == now + 1; }
   };
 
   Line& line_of(const sim::Origin& origin) { return lines_[origin.cta_rank * warps_ + origin.warp]; }
   ClusterTrace::LocalTrack track_of(uint16_t rank, uint16_t warp);
   void add(uint32_t index, const Piece& piece);
+  void add_last(uint32_t index);
   static bool waits_for_others(const Piece& piece);
   uint64_t stalled_since(const Line& line, uint32_t pc) const;
   std::optional<Piece> last_wait(uint32_t index, const MbarrierAt& mbarrier) const;

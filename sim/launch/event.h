@@ -202,12 +202,16 @@ struct Exited {   // these lanes ended: exit, or ret of the entry
   Origin origin;  // these lanes
 };
 
-// Under the `hardware` schedule: the instruction issues at ClusterState::now, after its warp was stalled for
-// this reason since `from`.
+// A part of a stall, with one reason.
+struct StallPart {
+  Stall reason{};   // as `palladion explain` lists them
+  uint64_t to = 0;  // cycle in which it is over
+};
+// Under the `hardware` schedule: the instruction issues at ClusterState::now, after its warp was stalled.
 struct Stalled {
-  Origin origin;      // the instruction that was held up
-  Stall reason{};     // as `palladion explain` lists them
-  uint64_t from = 0;  // cycle
+  Origin origin;                     // the instruction that was held up
+  uint64_t from = 0;                 // cycle in which the stall began
+  std::span<const StallPart> parts;  // in the order of time, none is empty; the last one ends now
 };
 // Under the `hardware` schedule: a unit of the SM worked on an asynchronous operation during [from, to).
 struct UnitWorked {

@@ -33,6 +33,12 @@ const char* const copies = R"(
 )";
 constexpr uint32_t copy_pc = 3, wait_pc = 4, load_pc = 5;
 
+// The instruction issues now; its warp was stalled since `from`, for one reason.
+void stalled(Driver& d, const sim::Origin& origin, sim::Stall reason, uint64_t from) {
+  const sim::StallPart part{reason, d.cluster.now};
+  d.events.emit(sim::Stalled{origin, from, {&part, 1}});
+}
+
 // One copy that fills the tile, completes a phase that warp 4 waits for, and is read.
 void one_copy(Driver& d) {
   const auto tile = d.program->reserved_shared;
@@ -59,12 +65,12 @@ void one_copy(Driver& d) {
               .async_id = 1});
   d.events.emit(sim::AsyncLanded{1});
   d.cluster.now = 720;
-  d.events.emit(sim::Stalled{d.at(wait_pc, 4), sim::Stall::mbarrier, 90});
+  stalled(d, d.at(wait_pc, 4), sim::Stall::mbarrier, 90);
   d.mbarrier(wait_pc, 4, {.action = A::try_wait, .address = full, .succeeded = true});
   d.cluster.now = 740;
   uint64_t addresses[32];
   std::fill_n(addresses, 32, tile);
-  d.events.emit(sim::Stalled{d.at(load_pc, 4), sim::Stall::wait, 721});
+  stalled(d, d.at(load_pc, 4), sim::Stall::wait, 721);
   d.events.emit(sim::Access{.origin = d.at(load_pc, 4),
                             .space = isa::Space::shared_cta,
                             .size = 4,
@@ -82,7 +88,7 @@ TEST(Recorder, TellsACopyFromIssueToTheWarpThatWaitedForIt) {
   EXPECT_THAT(recording.on("`full`"), ElementsAre("phase, parity 0 5..700", "complete @700"));
   EXPECT_THAT(recording.on("warp 0"), ElementsAre("issues load `tile` @100"));
   EXPECT_THAT(recording.on("warp 4"),
-              ElementsAre("mbarrier `full` 90..720", "PTX line 16 720..721", "sees `full` @720",
+              ElementsAre("sees `full` @720", "mbarrier `full` 90..720", "PTX line 16 720..721",
                           "wait 721..740", "PTX line 17 740..741"));
   EXPECT_THAT(recording.on("`tile`"), ElementsAre("filling 100..700", "full 700..740", "free 740..800"));
   EXPECT_THAT(recording.on("CTA slot 0"), ElementsAre("CTA (0,0,0) 0..800"));
@@ -111,13 +117,29 @@ TEST(Recorder, MergesWhatAWarpDoesByReasonAndLine) {
   uint64_t last = 9;
   for (uint64_t t : {10, 14, 18, 60, 62, 110}) {  // two long waits at one line, little between
     d.cluster.now = t;
-    d.events.emit(
-        sim::Stalled{d.at(t == 60 || t == 110 ? load_pc : wait_pc), sim::Stall::short_scoreboard, last});
+    stalled(d, d.at(t == 60 || t == 110 ? load_pc : wait_pc), sim::Stall::short_scoreboard, last);
     last = t + 1;
   }
   d.end();
   EXPECT_THAT(recording.on("warp 0"),
               ElementsAre("PTX line 16 9..19", "short scoreboard 19..110", "PTX line 17 110..111"));
+}
+
+// Each reason of a stall is a slice of its own, unless it is short; the one that waits for others names them.
+TEST(Recorder, DividesAStallByItsReasons) {
+  Recording recording;
+  Driver d(copies, recording);
+  const uint32_t full = d.program->reserved_shared + 256;
+  const sim::MbarrierState phase{.pending = 1, .expected = 1, .valid = true};
+  d.mbarrier(copy_pc, 0, {.action = A::init, .address = full, .count = 1, .after = phase.encode()});
+  d.cluster.now = 120;
+  const std::vector<sim::StallPart> parts = {
+      {sim::Stall::wait, 14}, {sim::Stall::mbarrier, 80}, {sim::Stall::not_selected, 120}};
+  d.events.emit(sim::Stalled{d.at(wait_pc), 10, parts});
+  d.mbarrier(wait_pc, 0, {.action = A::try_wait, .address = full, .succeeded = true});
+  d.end();
+  EXPECT_THAT(recording.on("warp 0"), ElementsAre("PTX line 16 10..14", "mbarrier `full` 14..80",
+                                                  "not selected 80..120", "PTX line 16 120..121"));
 }
 
 TEST(Recorder, NamesRolesByWhatTheirWarpsDid) {
@@ -176,7 +198,7 @@ void waits_for_ever(Driver& d, bool clocked) {
   d.cluster.now += 200;
   d.cluster.instructions += 20;
   for (const uint16_t warp : {0, 2}) {
-    if (clocked) d.events.emit(sim::Stalled{d.at(wait_pc, warp), sim::Stall::mbarrier, d.cluster.now - 199});
+    if (clocked) stalled(d, d.at(wait_pc, warp), sim::Stall::mbarrier, d.cluster.now - 199);
     d.mbarrier(wait_pc, warp, {.action = A::test_wait, .address = full});
   }
   d.cluster.now += 200;
@@ -197,8 +219,7 @@ TEST(Recorder, TellsWhatAWarpStillWaitsForWhenTheRunEnds) {
     Recording recording;
     Driver d(copies, recording, {.unit = unit});
     d.cluster.now = 99;
-    for (const uint16_t warp : {0, 1, 2})
-      d.events.emit(sim::Stalled{d.at(copy_pc, warp), sim::Stall::short_scoreboard, 50});
+    for (const uint16_t warp : {0, 1, 2}) stalled(d, d.at(copy_pc, warp), sim::Stall::short_scoreboard, 50);
     d.cluster.now = 100;
     d.cluster.instructions = 40;
     waits_for_ever(d, clocked);

@@ -47,6 +47,8 @@ void SmGroup::start(ClusterState& cluster, uint64_t time) {
       Warp& w = warps_[index];
       WarpRegisters registers = std::move(w.registers);  // with the room that it has
       registers.reset(*costs_, index, time);
+      std::vector<StallPart> stalls = std::move(w.stalls);
+      stalls.clear();
       w = {.cluster_number = number,
            .sm = cta.rank,
            .id = warp.id,
@@ -57,6 +59,7 @@ void SmGroup::start(ClusterState& cluster, uint64_t time) {
            .state = Warp::State::queued,
            .next = time,
            .since = time,
+           .stalls = std::move(stalls),
            .block = time,
            .registers = std::move(registers),
            .arrived = time};
@@ -120,9 +123,9 @@ void SmGroup::give_slot(uint32_t sub_core, uint64_t now) {
   if (slot.needs_event()) events_.add(slot.opens(), Event::Kind::slot, sub_core);
 }
 
-void SmGroup::wait_for_slot(Warp& w, uint32_t index) {
+void SmGroup::wait_for_slot(Warp& w, uint32_t index, uint64_t now) {
   IssueSlot& slot = sub_core_of(w).slot;
-  w.why = Stall::not_selected;
+  w.hold(Stall::not_selected, now);
   w.state = Warp::State::slot;
   slot.wait(index);
   if (slot.needs_event()) events_.add(slot.opens(), Event::Kind::slot, w.sub_core);
@@ -161,6 +164,20 @@ void SmGroup::park(Warp& w, uint32_t index) {
   parked_.push_back(index);
 }
 
+// False while L2 has not answered; else `at` is moved to when the instruction has its operands.
+bool SmGroup::operands_ready(Warp& w, const InstructionCost& cost, uint64_t& at) const {
+  Stall why = w.why;
+  const uint64_t own = w.next;
+  if (!w.registers.drained(w.next, why)) return false;
+  if (w.next > own) w.hold(why, own);
+  at = std::max(at, w.next);
+  if (cost.defers || runs_on(w, cost)) return true;
+  const uint64_t ready = w.registers.ready(cost, at, why);
+  if (ready > at) w.hold(why, at);
+  at = ready;
+  return at != never;
+}
+
 void SmGroup::consider(uint32_t index, uint64_t now) {
   Warp& w = warps_[index];
   for (;;) {
@@ -181,14 +198,12 @@ void SmGroup::consider(uint32_t index, uint64_t now) {
     if (pass_free(w, pc, g)) continue;
     const InstructionCost& cost = (*costs_)[pc];
     if (cost.drains) w.registers.drain();
-    if (!w.registers.drained(w.next)) return park(w, index);
-    uint64_t at = std::max(now, w.next);
-    if (!cost.defers && !runs_on(w, cost)) at = w.registers.ready(cost, at, w.why);
-    if (at == never) return park(w, index);
+    uint64_t at = now;
+    if (!operands_ready(w, cost, at)) return park(w, index);
     const bool again = cost.release != 0 && release(w, cost, pc, groups[static_cast<size_t>(g)].mask, at);
     if (again || !unit_opens(w, cost, at, now)) return events_.add_waiting(at, w.since, index);
     now = at;
-    if (sub_core_of(w).slot.opens() > now) return wait_for_slot(w, index);
+    if (sub_core_of(w).slot.opens() > now) return wait_for_slot(w, index, now);
     issue(w, index, g, pc, now);
     if (w.state != Warp::State::queued) return;
     if (w.next >= end_ || events_.before(w.next)) return events_.add(w.next, Event::Kind::warp, index);

@@ -91,7 +91,8 @@ class SmGroup {
   void prefetch() const;
   void handle(const Event& e);
   void give_slot(uint32_t sub_core, uint64_t now);
-  void wait_for_slot(Warp& w, uint32_t index);
+  void wait_for_slot(Warp& w, uint32_t index, uint64_t now);
+  bool operands_ready(Warp& w, const InstructionCost& cost, uint64_t& at) const;
   void consider(uint32_t index, uint64_t now);
   bool pass_free(Warp& w, uint32_t pc, int lane_group);
   void park(Warp& w, uint32_t index);
@@ -110,7 +111,7 @@ class SmGroup {
   bool unit_opens(Warp& w, const InstructionCost& cost, uint64_t& at, uint64_t now);
   bool release(Warp& w, const InstructionCost& cost, uint32_t pc, uint32_t mask, uint64_t& at);
   void issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64_t now);
-  void charge(const Warp& w, uint32_t pc, uint64_t now);
+  void charge(Warp& w, uint32_t pc, uint64_t now);
   void execute(Warp& w, Exec& x, uint32_t pc, const InstructionCost& cost, uint64_t now);
   uint32_t guarded(const Exec& x, uint32_t pc, uint32_t mask) const;
   void take_addresses(Exec& x, uint32_t pc, uint32_t mask);

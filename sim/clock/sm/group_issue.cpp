@@ -43,7 +43,7 @@ bool SmGroup::unit_opens(Warp& w, const InstructionCost& cost, uint64_t& at, uin
   if (cost.path == Path::async && cost.unit == isa::Unit::tensor) later(unit.tensor.opens(), Stall::gmma);
   if (cost.path == Path::async && cost.unit == isa::Unit::tma)
     later(std::floor(unit.tma.opens()), Stall::tma_throttle);
-  if (free > at) at = free, w.why = why;
+  if (free > at) w.hold(why, at), at = free;
   return at <= now || (at < end_ && (events_.empty() || events_.next().time > at));
 }
 
@@ -51,7 +51,6 @@ bool SmGroup::unit_opens(Warp& w, const InstructionCost& cost, uint64_t& at, uin
 // the fence waits for arrivals that other warps have sent out meanwhile. True: look again at `at`.
 bool SmGroup::release(Warp& w, const InstructionCost& cost, uint32_t pc, uint32_t mask, uint64_t& at) {
   if (w.fenced) return false;
-  w.why = Stall::membar;
   if (w.fence_end != 0) {
     at = std::max(w.fence_end, sm_of(w).fences.last_arrival() + cost.release);
     w.fence_end = 0;
@@ -60,17 +59,24 @@ bool SmGroup::release(Warp& w, const InstructionCost& cost, uint32_t pc, uint32_
   }
   Exec x = exec(w);
   if (!guarded(x, pc, mask)) return false;
+  w.hold(Stall::membar, at);
   w.fence_end = fence(w, cost.release, std::max(at, w.arrive_free));
   at = w.fence_end - static_cast<uint64_t>(p_->dsm_fence_tail);
   return true;
 }
 
-void SmGroup::charge(const Warp& w, uint32_t pc, uint64_t now) {
+// The stall is over: its cycles are the instruction's.
+void SmGroup::charge(Warp& w, uint32_t pc, uint64_t now) {
+  w.end_part(now);
   LineTime& line = lines_[pc];
   line.warps |= 1U << w.id;
   ++line.issued;
   ++line.cycles[static_cast<size_t>(Stall::selected)];
-  if (now > w.since + 1) line.cycles[static_cast<size_t>(w.why)] += now - w.since - 1;
+  uint64_t from = w.since + 1;
+  for (const StallPart& part : w.stalls) {
+    line.cycles[static_cast<size_t>(part.reason)] += part.to - from;
+    from = part.to;
+  }
 }
 
 // The issue slot and the pipe are the instruction's; returns when the pipe takes it.
@@ -96,10 +102,11 @@ uint64_t SmGroup::occupy(Sm& unit, SubCore& s, const InstructionCost& cost, uint
 // In the machine, whose state it changes at once.
 void SmGroup::execute(Warp& w, Exec& x, uint32_t pc, const InstructionCost& cost, uint64_t now) {
   const uint32_t mask = w.warp->groups[x.group].mask;
-  if (now > w.since + 1 && x.wants<Stalled>()) {
+  if (!w.stalls.empty() && x.wants<Stalled>()) {
     x.pc = pc;
-    x.emit(Stalled{x.origin(mask), w.why, w.since + 1});
+    x.emit(Stalled{x.origin(mask), w.since + 1, w.stalls});
   }
+  w.stalls.clear();
   access_.lanes = guarded(x, pc, mask);
   gathered_ = 0;
   if (cost.address >= 0) take_addresses(x, pc, mask);

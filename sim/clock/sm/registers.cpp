@@ -108,7 +108,7 @@ void WarpRegisters::defer(const InstructionCost& cost, uint64_t now, uint32_t la
     set_ready(cost, ready + latency);
   if (!cost.is_folded()) {
     deferred_ |= due.waits;
-    horizon_ = std::max(horizon_, ready);
+    reach(ready, source);
   }
   if (ready <= now && !due.waits && !cost.is_folded()) source = cost.result;
   for (const uint32_t r : costs_->writes(cost)) values_[r].source = source, values_[r].pipe = pipe;
@@ -119,15 +119,15 @@ void WarpRegisters::resolve(const Answers& answers) {
   for (Value& v : values_) {
     if (v.ready != never) continue;
     v.ready = answers.time(v.answer) + v.offset;
-    if (v.offset != 0) horizon_ = std::max(horizon_, v.ready);  // not the load itself
+    if (v.offset != 0) reach(v.ready, v.source);  // not the load itself
   }
 }
 
-bool WarpRegisters::drained(uint64_t& at) {
+bool WarpRegisters::drained(uint64_t& at, Stall& why) {
   if (!draining_) return true;
   if (deferred_) return false;
   draining_ = false;
-  at = std::max(at, horizon_);
+  if (horizon_ > at) at = horizon_, why = horizon_source_;
   return true;
 }
 

@@ -35,11 +35,11 @@ class WarpRegisters {
   bool is_unanswered() const { return unanswered_; }
 
   // A drain: nothing more issues before the operands of all instructions so far are there. False while L2 has
-  // not answered; `at` is moved to when they are.
+  // not answered; `at` is moved to when they are, `why` says what they wait for.
   void drain() { draining_ = true; }
   // All lanes have their results before the warp goes on.
   void drain_answers() { draining_ = deferred_ = true; }
-  bool drained(uint64_t& at);
+  bool drained(uint64_t& at, Stall& why);
 
  private:
   struct Value {
@@ -59,7 +59,12 @@ class WarpRegisters {
   uint8_t scoreboards_used_ = 0;
   bool unanswered_ = false, deferred_ = false;  // some register waits; some instruction's operand
   bool draining_ = false;
-  uint64_t horizon_ = 0;  // the last instruction so far has had its operands
+  // When the last instruction so far has had its operands, and what it waited for.
+  uint64_t horizon_ = 0;
+  Stall horizon_source_ = Stall::wait;
+  void reach(uint64_t time, Stall source) {
+    if (time > horizon_) horizon_ = time, horizon_source_ = source;
+  }
 };
 
 }  // namespace palladion::sim::hardware

@@ -1,8 +1,10 @@
 #pragma once
 // A warp, as the clock sees it.
 #include <cstdint>
+#include <vector>
 
 #include "sim/clock/sm/registers.h"
+#include "sim/launch/event.h"
 #include "sim/machine/state/cluster.h"
 
 namespace palladion::sim::hardware {
@@ -25,9 +27,11 @@ struct Warp {
 
   uint32_t sub_core = 0;  // of the group
   State state = State::done;
+  uint64_t next = 0;   // its next instruction issues no earlier
+  uint64_t since = 0;  // of its last issue
+  // What has held it up since: parts that are over, and the reason that counts from then on.
+  std::vector<StallPart> stalls;
   Stall why = Stall::wait;
-  uint64_t next = 0;        // its next instruction issues no earlier
-  uint64_t since = 0;       // of its last issue
   uint32_t turns = 0;       // instructions in a row of one lane group beside others
   uint64_t block = 0;       // since the last branch
   double busy = 0;          // by its own instructions: sequences, instruction fetches
@@ -41,6 +45,17 @@ struct Warp {
   uint64_t fence_end = 0;        // of a fence that may have to wait longer
   bool fenced = false;           // the fence of the release that it is about to issue is done
   uint64_t arrive_free = 0;      // its next mbarrier arrival issues no earlier
+
+  // Another reason holds it up from `time` on.
+  void hold(Stall reason, uint64_t time) {
+    if (reason == why) return;
+    end_part(time);
+    why = reason;
+  }
+  // The part of the stall is over at `time`; nothing if it has not lasted a cycle.
+  void end_part(uint64_t time) {
+    if (time > (stalls.empty() ? since + 1 : stalls.back().to)) stalls.push_back({why, time});
+  }
 };
 
 }  // namespace palladion::sim::hardware

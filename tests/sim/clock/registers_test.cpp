@@ -140,11 +140,14 @@ TEST_F(RegistersTest, ADrainWaitsForTheOperandsOfAllBefore) {
   registers.set_ready((*costs)[0], 150);
   registers.defer((*costs)[1], 101, 4, answers);
   uint64_t at = 110;
-  EXPECT_TRUE(registers.drained(at));
+  Stall why = Stall::branch_resolving;
+  EXPECT_TRUE(registers.drained(at, why));
   EXPECT_EQ(at, 110U);
+  EXPECT_EQ(why, Stall::branch_resolving);
   registers.drain();
-  EXPECT_TRUE(registers.drained(at));
+  EXPECT_TRUE(registers.drained(at, why));
   EXPECT_EQ(at, 150U);
+  EXPECT_EQ(why, (*costs)[0].result);  // what the operand comes from
 }
 
 }  // namespace
