@@ -136,15 +136,18 @@ std::vector<OpDef> texture_defs() {
           "Looks up a texture: point or linear filtering, mipmap level by .level or .grad. Texture "
           "Instructions: tex.",
           decode::expand(
-              {"[3.2] tex{.mip:base}.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result",
-               "[3.2] tex{.mip:base}.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 $result",
-               "[3.2] tex.level.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result, lod:ctype",
-               "[3.2] tex.level.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 $result, lod:f32",
+              {"tex.geom:1d|2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result",
+               "[2.3 sm_20] tex.geom:a1d|a2d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result",
+               "[3.0 sm_20] tex.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 $result",
+               "[3.1] tex.mip:base.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result",
+               "[3.1] tex.mip:base.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 $result",
+               "[3.1] tex.level.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result, lod:ctype",
+               "[3.1] tex.level.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 $result, lod:f32",
                "[4.3] tex.geom:1d|a1d|2d|a2d|cube|acube.v4.dtype:u32|s32|f32.ctype:f32 $result, compare:f32",
                "[4.3] tex.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result, offset:s32^*",
                "[4.3] tex.level.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:s32|f32 $result, lod:ctype, "
                "offset:s32^*",
-               "[3.2] tex.grad.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:f32 $result, ddx:f32^*, "
+               "[3.1] tex.grad.geom:1d|a1d|2d|a2d|3d.v4.dtype:u32|s32|f32.ctype:f32 $result, ddx:f32^*, "
                "ddy:f32^*",
                "[4.3] tex.grad.geom:cube|acube.v4.dtype:u32|s32|f32.ctype:f32 $result, ddx:f32^*, "
                "ddy:f32^*",
@@ -162,7 +165,7 @@ std::vector<OpDef> texture_defs() {
           "Gathers one component of the four texels that linear filtering would read. Texture Instructions: "
           "tld4.",
           decode::expand(
-              {"[3.2] tld4.comp:r|g|b|a.geom:2d|a2d.v4.dtype:u32|s32|f32.f32 =d:dtype+^4<p:;|=_p:pred>, "
+              {"[2.2] tld4.comp:r|g|b|a.geom:2d|a2d.v4.dtype:u32|s32|f32.f32 =d:dtype+^4<p:;|=_p:pred>, "
                "texel:tensor",
                "[4.3] tld4.comp:r|g|b|a.geom:2d|a2d|cube|acube.v4.dtype:u32|s32|f32.f32 "
                "=d:dtype+^4<p:;|=_p:pred>, texel:tensor, compare:f32",

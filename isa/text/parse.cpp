@@ -24,8 +24,8 @@ constexpr std::pair<std::string_view, Space> variable_spaces[] = {{"global", Spa
                                                                   {"const", Space::const_},
                                                                   {"shared", Space::shared_cta},
                                                                   {"local", Space::local}};
-constexpr std::string_view item_words[] = {"visible", "extern", "weak",  "common", "entry",
-                                           "func",    "global", "const", "shared", "local"};
+constexpr std::string_view item_words[] = {"visible", "extern", "weak",   "common", "entry", "func",
+                                           "global",  "const",  "shared", "local",  "tex"};
 constexpr std::string_view other_words[] = {"version", "target", "file",        "section",
                                             "alias",   "pragma", "address_size"};
 
@@ -59,6 +59,10 @@ void Parser::target() {
     if (!word) return skip_statement();
     if (word->text.starts_with("sm_")) {
       module.target = word->text;
+    } else if (word->text == "map_f64_to_f32") {
+      // Without an effect: ptxas keeps 64 bits on chips that have them.
+      if (!is_for_sm_1x() || module.target == "sm_13")
+        error(*word, code::directive, "`map_f64_to_f32` goes with sm_10, sm_11 and sm_12 alone");
     } else {
       module.target_options.emplace_back(word->text);
     }
@@ -143,6 +147,7 @@ void Parser::linkage_item() {
   }
   for (const auto& [word, space] : variable_spaces)
     if (accept_directive(word)) return variables(space, linkage);
+  if (accept_directive("tex")) return old_textures(linkage);
   error_expected("`.entry`, `.func` or a state space");
   next();
   skip_statement();
@@ -162,6 +167,11 @@ std::string Parser::pragma_text() {
   return text;
 }
 
+bool Parser::at_module_item() const {
+  return token_.is_directive("file") ||
+         std::ranges::any_of(item_words, [&](std::string_view w) { return token_.is_directive(w); });
+}
+
 void Parser::module_item() {
   if (accept(';')) return;
   if (accept_directive("version")) return version();
@@ -170,6 +180,7 @@ void Parser::module_item() {
   if (accept_directive("section")) return section();
   if (accept_directive("alias")) return alias();
   if (accept_directive("loc")) return loc();
+  if (accept_directive("reg")) return module_registers();
   if (accept_directive("pragma")) return module.pragmas.push_back(pragma_text());
   if (accept_directive("address_size")) {
     const Token at = token_;
@@ -178,7 +189,7 @@ void Parser::module_item() {
       error(at, code::not_modelled, "only 64-bit addresses are modelled", "nvcc -m64 is the default");
     return;
   }
-  for (const auto word : {"texref", "samplerref", "surfref", "tex"}) {
+  for (const auto word : {"texref", "samplerref", "surfref"}) {
     if (!token_.is_directive(word)) continue;
     error(token_, code::not_modelled,
           fmt::format("texture, sampler and surface references (`.{}`) are not modelled", word));
@@ -220,6 +231,7 @@ void Parser::run() {
   while (!token_.is(Token::Kind::end) && !too_many_errors()) module_item();
   finish_files();
   finish_relocations();
+  finish_old_target();
 }
 
 }  // namespace detail

@@ -148,7 +148,9 @@ void Parser::declare_variable(const Token& name, Variable v, Linkage linkage) {
   s.variable = std::move(v);
   if (function_ != nullptr) {
     s.scope = function_->symbol;
-    function_->locals.push_back(id);
+    // Before PTX 1.4 a kernel's parameters are declared in its body.
+    const bool parameter = s.variable.space == Space::param && function_->entry && is_before(1, 4);
+    (parameter ? function_->params : function_->locals).push_back(id);
   }
   module.symbols.push_back(std::move(s));
   names.emplace(name.text, id);
@@ -158,10 +160,14 @@ void Parser::declare_variable(const Token& name, Variable v, Linkage linkage) {
 void Parser::variables(Space space, Linkage linkage) {
   const Declarator d = declarator(space);
   if (!d.ok) return skip_statement();
+  declare_variables(d.variable, linkage);
+}
+
+void Parser::declare_variables(const Variable& declared_as, Linkage linkage) {
   do {
     const auto name = expect_word("the name of a variable");
     if (!name) return skip_statement();
-    Variable v = d.variable;
+    Variable v = declared_as;
     if (!dimensions(v)) return skip_statement();
     new_addresses_.clear();
     if (accept('=')) initialiser(v, *name);

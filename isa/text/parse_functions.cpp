@@ -138,8 +138,7 @@ void Parser::function(Linkage linkage, bool entry) {
       next();
     }
   }
-  scopes_.clear();
-  scopes_.emplace_back();
+  scopes_.assign(1, module_scope_);
   used_names_.clear();
   suffixes_.clear();
   element_names_.clear();
@@ -154,7 +153,7 @@ void Parser::function(Linkage linkage, bool entry) {
   if (!name) return skip_statement();
   std::vector<SymbolId> params;
   if (token_.is('(')) fits = parameters(params, header);
-  while (fits && token_.is(Token::Kind::directive)) fits = function_directive(header);
+  while (fits && token_.is(Token::Kind::directive) && !at_module_item()) fits = function_directive(header);
   if (!fits) skip_statement();
   Function& f = begin_function(*name, linkage, entry);
   const bool defines = token_.is('{');
@@ -170,7 +169,9 @@ void Parser::function(Linkage linkage, bool entry) {
     for (const SymbolId id : *list) module.symbols[id].scope = f.symbol;
   f = std::move(header);
   if (defines) return body(f);
-  if (fits && !expect(';')) skip_statement();
+  // Compilers before CUDA 5 end a declaration without `;`.
+  const bool ends = at_module_item() || token_.is(Token::Kind::end);
+  if (fits && !ends && !expect(';')) skip_statement();
 }
 
 // --- bodies --------------------------------------------------------------------------------------
@@ -313,6 +314,7 @@ void Parser::close_scope() {
 
 void Parser::finish_function() {
   while (scopes_.size() > 2) close_scope();
+  refuse_module_registers();
   Function& f = *function_;
   for (const auto& [name, use] : scope().labels) {
     if (f.labels[use.id].target != no_id) continue;

@@ -50,16 +50,19 @@ const Candidates& Parser::candidates(std::string_view mnemonic) {
   std::vector<std::string_view> words = split_words(mnemonic);
   c.op = find_op(words.front());
   if (c.op == nullptr) return c;
+  const std::string_view op = words.front();
   words.erase(words.begin());
-  for (const Form& form : c.op->forms) {
-    Candidates::One one{&form, {}};
-    if (match_modifiers(form, words, one.mods.data())) c.forms.push_back(one);
-  }
-  if (!c.forms.empty()) return c;
-  for (const Form& form : c.op->forms) {
-    Candidates::One one{&form, {}};
-    if (match_in_any_order(form, words, one.mods.data())) c.forms.push_back(one);
-  }
+  write_out_old_words(op, words);
+  const auto try_all = [&](const auto& matches) {
+    for (const Form& form : c.op->forms) {
+      Candidates::One one{&form, {}};
+      if (!matches(form, words, one.mods.data())) continue;
+      write_out_flush(one);
+      c.forms.push_back(one);
+    }
+  };
+  try_all(match_modifiers);
+  if (c.forms.empty()) try_all(match_in_any_order);
   return c;
 }
 

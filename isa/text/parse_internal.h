@@ -107,6 +107,7 @@ class Parser {
 
   // --- module (parse.cpp)
   void module_item();
+  bool at_module_item() const;
   void version();
   void target();
   void file_directive();
@@ -126,6 +127,7 @@ class Parser {
   bool declarator_directive(Declarator& d);
   bool dimensions(Variable& v);
   void variables(Space space, Linkage linkage);
+  void declare_variables(const Variable& declared_as, Linkage linkage);
   void declare_variable(const Token& name, Variable v, Linkage linkage);
   void register_declaration();
   void declare_registers(const Token& name, Type type);
@@ -167,6 +169,16 @@ class Parser {
   SymbolId find_variable(std::string_view name) const;
   LabelId reference_label(const Token& t);
   std::string nearest_name(std::string_view name) const;
+
+  // --- PTX for sm_1x, and of versions before 1.4 (parse_old.cpp)
+  bool is_for_sm_1x() const;
+  bool is_before(uint32_t major, uint32_t minor) const;
+  void write_out_old_words(std::string_view op, std::vector<std::string_view>& words) const;
+  void write_out_flush(Candidates::One& one) const;
+  void finish_old_target();
+  void old_textures(Linkage linkage);
+  void module_registers();
+  void refuse_module_registers();
 
   // --- instructions (parse_instructions.cpp, parse_operands.cpp)
   // An operand as written; a name that is no register waits in `names_` until its role is known.
@@ -210,6 +222,7 @@ class Parser {
   std::unordered_map<std::string_view, Candidates> candidates_;
   std::vector<Token> names_;
   std::vector<Scope> scopes_;
+  Scope module_scope_;  // registers that the module declares
   Function* function_ = nullptr;
   std::unordered_set<std::string> used_names_;  // in the function
   std::unordered_map<std::string, uint32_t> suffixes_;

@@ -159,7 +159,7 @@ std::optional<Operand> Parser::name_operand() {
     next();
     return o;
   }
-  if (t.text[0] == '%') return special_register(t);
+  if (t.text[0] == '%' && find_variable(t.text) == no_id) return special_register(t);
   Operand o;
   o.kind = Operand::Kind::symbol;
   o.bits = names_.size();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 
 #include "isa/text/buffer_names.h"
 #include "isa/text/print_internal.h"
@@ -192,8 +193,10 @@ void Printer::header() {
     out_ += ", ";
     out_ += option;
   }
-  out_ += "\n.address_size ";
-  append_number(out_, module_.address_size);
+  if (std::tie(module_.version_major, module_.version_minor) >= std::tuple(2u, 3u)) {
+    out_ += "\n.address_size ";
+    append_number(out_, module_.address_size);
+  }
   out_ += "\n\n";
   for (size_t i = 0; i < files_.size(); ++i) {
     if (files_[i].empty()) continue;

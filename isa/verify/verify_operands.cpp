@@ -23,6 +23,13 @@ bool takes_function(const Form& form) {
   return std::ranges::find(form.operands, OperandKind::function, &OperandDef::kind) != form.operands.end();
 }
 
+// Memory where an address has 64 bits.
+bool is_global_or_generic(const Instruction& i) {
+  if (i.form->slot("space") >= 0 && !i.mod("space").empty()) return i.mod("space") == "global";
+  constexpr std::string_view generic[] = {"ld", "st", "atom", "red"};
+  return std::ranges::find(generic, i.form->op) != std::end(generic);
+}
+
 // Video instructions alone.
 bool takes_selectors(const Form& form) {
   const auto video = family("video");
@@ -222,7 +229,8 @@ void Verifier::special(const Operand& o, const OperandDef& def, Type type) {
   if (is_vector(o.special) && o.component < 0) {
     say(code::operand_kind, fmt::format("`%{}` is a vector: name a component", name(o.special)),
         "write .x, .y or .z");
-  } else if (type != Type::none && (have == 64) != (want == 64)) {
+  } else if (type != Type::none && (have == 64) != (want == 64) && o.special != Special::gridid) {
+    // %gridid had 16 and 32 bits once, and is still read so.
     say(code::width,
         fmt::format("`%{}` has {} bits, operand `{}` has {}", name(o.special), have, def.name, want));
   }
@@ -266,6 +274,11 @@ void Verifier::address(const Operand& o, const OperandDef& def) {
     } else if (have != 64 && have != 32) {
       say(code::width, fmt::format("address `{}` has {} bits", function_->registers[base.id].name, have),
           "addresses have 64 bits, or 32 in shared memory");
+    } else if (have == 32 && is_global_or_generic(*instruction_)) {
+      say(code::width,
+          fmt::format("address `{}` has 32 bits: 32-bit addresses of global memory are not modelled",
+                      function_->registers[base.id].name),
+          "chips since sm_90 do not have them either: compile with -m64");
     }
   } else if (base.is(K::symbol)) {
     const Symbol& s = module_.symbols[base.id];

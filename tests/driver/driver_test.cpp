@@ -56,6 +56,48 @@ TEST_F(Driver, LaunchesAKernelOfPtxTextOnItsMemory) {
   for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(values[i], i + 1);
 }
 
+// PTX of the first compilers: no address size, 16-bit special registers, `mad` without a rounding.
+constexpr const char* scale_of_sm_10 = R"(
+	.version 1.4
+	.target sm_10, map_f64_to_f32
+	.entry scale (
+		.param .u64 __cudaparm_p,
+		.param .f32 __cudaparm_a)
+	{
+	.reg .u32 %r<5>;
+	.reg .u64 %rd<4>;
+	.reg .f32 %f<5>;
+$begin:
+	cvt.s32.u16 	%r1, %ctaid.x;
+	cvt.s32.u16 	%r2, %ntid.x;
+	mul24.lo.s32 	%r3, %r1, %r2;
+	cvt.u32.u16 	%r4, %tid.x;
+	add.u32 	%r4, %r4, %r3;
+	ld.param.u64 	%rd1, [__cudaparm_p];
+	mul.wide.u32 	%rd2, %r4, 4;
+	add.u64 	%rd3, %rd1, %rd2;
+	ld.global.f32 	%f1, [%rd3+0];
+	ld.param.f32 	%f2, [__cudaparm_a];
+	mov.f32 	%f3, 0f3f800000;     	// 1
+	mad.f32 	%f4, %f1, %f2, %f3;
+	st.global.f32 	[%rd3+0], %f4;
+	exit;
+	} // scale
+)";
+
+TEST_F(Driver, PtxForSm10Runs) {
+  void* const f = kernel(scale_of_sm_10, "scale");
+  std::vector<float> values(256);
+  std::iota(values.begin(), values.end(), 0.0f);
+  Pointer p = memory(1024);
+  EXPECT_EQ(call("cuMemcpyHtoD_v2", p, static_cast<const void*>(values.data()), size_t{1024}), success);
+  float a = 0.5f;
+  void* params[] = {&p, &a};
+  EXPECT_EQ(launch(f, 4, 64, params), success);
+  EXPECT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(values.data()), p, size_t{1024}), success);
+  for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], static_cast<float>(i) * 0.5f + 1.0f);
+}
+
 TEST_F(Driver, AVariableOfAModuleIsReadAndWritten) {
   void* module = nullptr;
   ASSERT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(add_one)), success);
