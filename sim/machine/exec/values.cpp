@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <unordered_set>
 
 #include "sim/machine/exec/handlers.h"
 #include "sim/program/values_flow.h"
@@ -45,14 +47,13 @@ isa::Diagnostic refusal(const Program& program, const ValueFlow::Sink& sink) {
 // One for each source line: a loop that is unrolled many times is reported once.
 isa::Diagnostics refusals(const Program& program, const std::vector<ValueFlow::Sink>& sinks) {
   isa::Diagnostics out;
+  std::unordered_set<std::string> messages;
   for (const ValueFlow::Sink& sink : sinks) {
     isa::Diagnostic d = refusal(program, sink);
-    if (std::ranges::find(out, d.message, &isa::Diagnostic::message) == out.end())
-      out.push_back(std::move(d));
+    if (messages.insert(d.message).second && out.size() < named_needs) out.push_back(std::move(d));
   }
-  if (out.size() <= named_needs) return out;
-  out[named_needs - 1].message += fmt::format(" (and {} more)", out.size() - named_needs);
-  out.resize(named_needs);
+  if (messages.size() > named_needs)
+    out.back().message += fmt::format(" (and {} more)", messages.size() - named_needs);
   return out;
 }
 
