@@ -19,9 +19,11 @@ inline constexpr Status success = 0, invalid_value = 1, out_of_memory = 2, not_i
                         illegal_instruction = 715, misaligned_address = 716, invalid_pc = 718,
                         launch_failed = 719, cooperative_launch_too_large = 720, not_permitted = 800,
                         not_supported = 801, stream_capture_unsupported = 900,
-                        stream_capture_invalidated = 901, stream_capture_unmatched = 903,
-                        stream_capture_unjoined = 904, graph_exec_update_failure = 910, invalid_cluster = 912,
-                        unknown = 999;
+                        stream_capture_invalidated = 901, stream_capture_merge = 902,
+                        stream_capture_unmatched = 903, stream_capture_unjoined = 904,
+                        stream_capture_isolation = 905, stream_capture_implicit = 906, captured_event = 907,
+                        stream_capture_wrong_thread = 908, graph_exec_update_failure = 910,
+                        invalid_cluster = 912, unknown = 999;
 
 using DeviceId = int;
 using Pointer = uint64_t;  // CUdeviceptr
@@ -326,6 +328,14 @@ struct MemAllocNode {
   size_t access_count, bytes;
   Pointer address;
 };
+enum class ConditionalType : int { when, loop, choice };  // CUgraphConditionalNodeType: IF, WHILE, SWITCH
+struct ConditionalNode {
+  uint64_t handle;
+  ConditionalType type;
+  uint32_t size;  // graphs
+  void** graphs;  // filled
+  void* context;
+};
 struct NodeParams {
   int type, reserved0[3];
   union {
@@ -335,6 +345,7 @@ struct NodeParams {
     MemsetNode memset;
     HostNode host;
     MemAllocNode alloc;
+    ConditionalNode conditional;
     void* graph;
     void* event;
     Pointer free;
@@ -356,6 +367,6 @@ static_assert(sizeof(LaunchAttribute) == 72 && offsetof(LaunchAttribute, value) 
 static_assert(sizeof(LaunchConfig) == 56 && offsetof(LaunchConfig, stream) == 32);
 static_assert(sizeof(OpaqueTensorMap) == 128 && alignof(OpaqueTensorMap) == 128);
 static_assert(sizeof(Memcpy2D) == 128 && sizeof(Memcpy3D) == 200 && sizeof(KernelNode) == 72 &&
-              sizeof(MemsetNode) == 40 && sizeof(NodeParams) == 256);
+              sizeof(MemsetNode) == 40 && sizeof(ConditionalNode) == 32 && sizeof(NodeParams) == 256);
 
 }  // namespace palladion::cuda

@@ -1,6 +1,6 @@
 // The driver API's copies. Asynchronous ones are done at once; a stream that is captured keeps them.
 #include "driver/arrays.h"
-#include "driver/streams.h"
+#include "driver/capture.h"
 
 using namespace palladion::driver;
 
@@ -24,6 +24,7 @@ Status copy_now(void* dst, const void* src, size_t bytes) {
   const Guard guard(s.lock);
   show_printed();
   if (s.sticky != success) return s.sticky;
+  if (const Status status = may_call_synchronous(); status != success) return status;
   return copy(dst, src, bytes);
 }
 
@@ -82,7 +83,9 @@ PLD_CUDA cuMemcpyDtoDAsync_v2(Pointer d, Pointer s, size_t n, Stream* q) {
 PLD_CUDA cuMemcpy3D_v2(const Memcpy3D* c) {
   const Guard guard(state().lock);
   show_printed();
-  return state().sticky != success ? state().sticky : copy_3d(*c);
+  if (state().sticky != success) return state().sticky;
+  const Status status = may_call_synchronous();
+  return status != success ? status : copy_3d(*c);
 }
 PLD_CUDA cuMemcpy3DAsync_v2(const Memcpy3D* c, Stream* q) { return put(q, *c); }
 PLD_CUDA cuMemcpy2D_v2(const Memcpy2D* c) {
@@ -125,7 +128,7 @@ PLD_CUDA cuMemcpyAtoHAsync_v2(void* d, void* array, size_t offset, size_t n, Str
 PLD_CUDA cuMemcpyBatchAsync_v2(const Pointer* d, const Pointer* s, const size_t* n, size_t count, const void*,
                                const size_t*, size_t, Stream* q) {
   const Guard guard(state().lock);
-  if (capturing(q)) return stream_capture_unsupported;
+  if (const Status status = may_use_uncaptured(q); status != success) return status;
   for (size_t i = 0; i < count; ++i)
     if (const Status status = copy_async(to(d[i]), at(s[i]), n[i], q); status != success) return status;
   return success;

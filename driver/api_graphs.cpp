@@ -23,6 +23,12 @@ tl::expected<Work, Status> work_of(const KernelNode& p, const LaunchWork* attrib
   return Work(std::move(launch));
 }
 
+tl::expected<Work, Status> child_of(const Graph* graph) {
+  if (graph == nullptr) return tl::unexpected(invalid_value);
+  if (has_conditions(*graph)) return tl::unexpected(not_supported);
+  return Work(std::shared_ptr<Graph>(copy_of(*graph)));
+}
+
 tl::expected<Work, Status> work_of(const NodeParams& p) {
   switch (static_cast<NodeKind>(p.type)) {
     case NodeKind::kernel:
@@ -34,17 +40,18 @@ tl::expected<Work, Status> work_of(const NodeParams& p) {
     case NodeKind::host:
       return Work(p.of.host);
     case NodeKind::graph:
-      return Work(std::shared_ptr<Graph>(copy_of(*static_cast<Graph*>(p.of.graph))));
+      return child_of(static_cast<Graph*>(p.of.graph));
     case NodeKind::empty:
       return Work(EmptyWork{});
     case NodeKind::wait:
       return Work(WaitWork{static_cast<Event*>(p.of.event)});
     case NodeKind::record:
       return Work(RecordWork{static_cast<Event*>(p.of.event)});
+    case NodeKind::conditional:  // its parameters never change
+      return tl::unexpected(not_supported);
     default:
       break;
   }
-  if (p.type == 13) return tl::unexpected(unsupported("conditional graph nodes"));
   return tl::unexpected(unsupported("graph nodes for semaphores and batches of memory operations"));
 }
 
@@ -164,7 +171,7 @@ PLD_CUDA cuGraphAddEmptyNode(Node** out, Graph* graph, Node* const* after, size_
 }
 PLD_CUDA cuGraphAddChildGraphNode(Node** out, Graph* graph, Node* const* after, size_t count, Graph* child) {
   const Guard guard(state().lock);
-  return add_node(out, graph, after, count, std::shared_ptr<Graph>(copy_of(*child)));
+  return add(out, graph, after, count, child_of(child));
 }
 PLD_CUDA cuGraphChildGraphNodeGetGraph(Node* node, Graph** out) {
   const Guard guard(state().lock);
@@ -175,7 +182,7 @@ PLD_CUDA cuGraphChildGraphNodeGetGraph(Node* node, Graph** out) {
 }
 PLD_CUDA cuGraphExecChildGraphNodeSetParams(Graph* exec, Node* node, Graph* child) {
   const Guard guard(state().lock);
-  return set(exec, node, Work(std::shared_ptr<Graph>(copy_of(*child))));
+  return set(exec, node, child_of(child));
 }
 PLD_CUDA cuGraphAddEventRecordNode(Node** out, Graph* graph, Node* const* after, size_t count, Event* event) {
   const Guard guard(state().lock);
@@ -209,11 +216,19 @@ PLD_CUDA cuGraphAddNode_v2(Node** out, Graph* graph, Node* const* after, const v
                            NodeParams* p) {
   const Guard guard(state().lock);
   if (p == nullptr) return invalid_value;
-  if (static_cast<NodeKind>(p->type) == NodeKind::alloc)
-    return add_allocation_node(out, graph, after, count, &p->of.alloc);
-  if (static_cast<NodeKind>(p->type) == NodeKind::free)
-    return add_free_node(out, graph, after, count, p->of.free);
-  return add(out, graph, after, count, work_of(*p));
+  switch (static_cast<NodeKind>(p->type)) {
+    case NodeKind::alloc:
+      return add_allocation_node(out, graph, after, count, &p->of.alloc);
+    case NodeKind::free:
+      return add_free_node(out, graph, after, count, p->of.free);
+    case NodeKind::conditional:
+      return add_conditional_node(out, graph, after, count, &p->of.conditional);
+    default:
+      return add(out, graph, after, count, work_of(*p));
+  }
+}
+PLD_CUDA cuGraphAddNode(Node** out, Graph* graph, Node* const* after, size_t count, NodeParams* p) {
+  return cuGraphAddNode_v2(out, graph, after, nullptr, count, p);
 }
 PLD_CUDA cuGraphNodeSetParams(Node* node, NodeParams* p) {
   const Guard guard(state().lock);
@@ -224,7 +239,4 @@ PLD_CUDA cuGraphExecNodeSetParams(Graph* exec, Node* node, NodeParams* p) {
   const Guard guard(state().lock);
   if (static_cast<NodeKind>(p->type) == NodeKind::kernel) return set_kernel(exec, node, p->of.kernel);
   return set(exec, node, work_of(*p));
-}
-PLD_CUDA cuGraphConditionalHandleCreate(uint64_t*, Graph*, void*, unsigned, unsigned) {
-  return unsupported("conditional graph nodes");
 }

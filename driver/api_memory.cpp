@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "driver/capture.h"
 #include "driver/state.h"
-#include "driver/streams.h"
 
 using namespace palladion::driver;
 
@@ -26,6 +26,7 @@ Status fill_now(Pointer p, size_t pitch, uint32_t value, uint32_t element, size_
   State& s = state();
   const Guard guard(s.lock);
   if (s.sticky != success) return s.sticky;
+  if (const Status status = may_call_synchronous(); status != success) return status;
   return fill(p, pitch, value, element, width, height);
 }
 
@@ -34,6 +35,7 @@ Status new_block(Pointer* p, size_t bytes, Origin origin) {
   const Guard guard(s.lock);
   if (p == nullptr) return invalid_value;
   if (s.sticky != success) return s.sticky;
+  if (const Status status = may_call_unsafe(); status != success) return status;
   return allocate(*p, bytes, origin, nullptr);
 }
 
@@ -42,6 +44,7 @@ Status free_block(Pointer p) {
   const Guard guard(s.lock);
   show_printed();
   if (s.sticky != success) return s.sticky;
+  if (const Status status = may_call_unsafe(); status != success) return status;
   return release(p);
 }
 
@@ -81,6 +84,7 @@ PLD_CUDA cuMemHostRegister_v2(void* p, size_t bytes, unsigned flags) {
   const Guard guard(s.lock);
   const auto base = reinterpret_cast<Pointer>(p);
   if (p == nullptr || bytes == 0) return invalid_value;
+  if (const Status status = may_call_unsafe(); status != success) return status;
   if (!s.machine->memory().bind_at(base, {static_cast<uint8_t*>(p), bytes}, "registered memory"))
     return host_memory_already_registered;
   s.blocks[base] = {
@@ -89,6 +93,7 @@ PLD_CUDA cuMemHostRegister_v2(void* p, size_t bytes, unsigned flags) {
 }
 PLD_CUDA cuMemHostUnregister(void* p) {
   const Guard guard(state().lock);
+  if (const Status status = may_call_unsafe(); status != success) return status;
   return release(reinterpret_cast<Pointer>(p)) == success ? success : host_memory_not_registered;
 }
 PLD_CUDA cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {

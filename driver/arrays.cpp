@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "driver/capture.h"
 #include "driver/device_attributes.h"
 
 using namespace palladion::driver;
@@ -90,6 +91,7 @@ Status create(void** out, const Array3DDescriptor* d) {
   const Guard guard(state().lock);
   if (out == nullptr || d == nullptr) return invalid_value;
   if (state().sticky != success) return state().sticky;
+  if (const Status status = may_call_unsafe(); status != success) return status;
   if (const Status status = check(*d); status != success) return status;
   auto array = std::make_unique<Array>();
   array->description = *d;
@@ -179,6 +181,7 @@ PLD_CUDA cuArrayDestroy(void* handle) {
   const Guard guard(state().lock);
   const auto found = arrays.find(handle);
   if (found == arrays.end()) return invalid_handle;
+  if (const Status status = may_call_unsafe(); status != success) return status;
   const Status status = release(found->second->memory);
   arrays.erase(found);
   return status;
@@ -208,6 +211,7 @@ PLD_CUDA cuMipmappedArrayCreate(void** out, const Array3DDescriptor* d, unsigned
   const Guard guard(state().lock);
   if (out == nullptr || d == nullptr) return invalid_value;
   if (state().sticky != success) return state().sticky;
+  if (const Status status = may_call_unsafe(); status != success) return status;
   if (const Status status = check(*d); status != success) return status;
   auto m = std::make_unique<MipmappedArray>();
   m->description = *d;
@@ -229,6 +233,7 @@ PLD_CUDA cuMipmappedArrayDestroy(void* handle) {
   const Guard guard(state().lock);
   const auto found = mipmapped.find(handle);
   if (found == mipmapped.end()) return invalid_handle;
+  if (const Status status = may_call_unsafe(); status != success) return status;
   const Status status = release(found->second->memory);
   mipmapped.erase(found);
   return status;

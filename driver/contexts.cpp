@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "driver/arrays.h"
+#include "driver/capture.h"
 #include "driver/device_attributes.h"
 
 using namespace palladion::driver;
@@ -155,6 +156,7 @@ PLD_CUDA cuCtxGetId(Context* context, unsigned long long* id) {
 PLD_CUDA cuCtxGetApiVersion(Context*, unsigned* version) { return *version = 3020, success; }
 PLD_CUDA cuCtxSynchronize() {
   const Guard guard(state().lock);
+  if (const Status status = may_wait_for_all(); status != success) return status;
   show_printed();
   trim_pools();
   return state().sticky;

@@ -48,8 +48,24 @@ void* self() {
   return handle;
 }
 
-// Its newest version: programs of CUDA 13 ask for these.
-void* find(const char* name) {
+// Older versions of functions, for a program that was built with a toolkit before `below`.
+struct Older {
+  std::string_view name;
+  int below;
+  const char* exported;
+};
+constexpr Older older[] = {
+    {"cuStreamBeginCapture", 10010, "cuStreamBeginCapture"},
+    {"cuStreamGetCaptureInfo", 11030, "cuStreamGetCaptureInfo"},
+    {"cuStreamGetCaptureInfo", 12030, "cuStreamGetCaptureInfo_v2"},
+    {"cuStreamUpdateCaptureDependencies", 12030, "cuStreamUpdateCaptureDependencies"},
+    {"cuGraphAddNode", 12030, "cuGraphAddNode"},
+};
+
+// Else its newest version.
+void* find(const char* name, int version_asked) {
+  for (const Older& o : older)
+    if (o.name == name && version_asked < o.below) return dlsym(self(), o.exported);
   for (const char* version : {"_v4", "_v3", "_v2", ""})
     if (void* f = dlsym(self(), (std::string(name) + version).c_str())) return f;
   return nullptr;
@@ -64,7 +80,7 @@ bool traces() {
 
 PLD_CUDA cuGetProcAddress_v2(const char* name, void** out, int version, uint64_t, int* status) {
   const Guard guard(state().lock);
-  *out = find(name);
+  *out = find(name, version);
   if (traces()) fmt::print(stderr, "cuGetProcAddress {} {}: {}\n", name, version, *out != nullptr);
   if (*out == nullptr) *out = missing(name);
   if (status != nullptr) *status = *out != nullptr ? 0 : 1;

@@ -1,10 +1,9 @@
-// Graphs: made by hand or captured, copied when they are instantiated, run in an order of their dependencies.
+// Graphs: made by hand or captured, and run in an order of their dependencies.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <deque>
 #include <fstream>
-#include <set>
 #include <unordered_map>
 
 #include "driver/streams.h"
@@ -24,9 +23,13 @@ void release_references(UserObject* object, unsigned count) {
   delete object;
 }
 
-namespace {
+std::vector<Graph*> inner_graphs(const Work& work) {
+  if (const auto* child = std::get_if<std::shared_ptr<Graph>>(&work)) return {child->get()};
+  if (const auto* c = std::get_if<std::shared_ptr<ConditionalWork>>(&work)) return (*c)->given;
+  return {};
+}
 
-// Each node after what it depends on, otherwise as they were added; fewer than all when there is a cycle.
+// Otherwise as they were added.
 std::vector<Node*> in_order(const Graph& graph) {
   std::unordered_map<const Node*, std::vector<Node*>> next;
   std::unordered_map<const Node*, size_t> missing;
@@ -45,8 +48,6 @@ std::vector<Node*> in_order(const Graph& graph) {
   return order;
 }
 
-}  // namespace
-
 Status run_graph(Graph& graph) {
   const std::vector<Node*> order = in_order(graph);
   if (order.size() != graph.nodes.size()) return invalid_value;
@@ -55,6 +56,20 @@ Status run_graph(Graph& graph) {
       if (const Status status = run(node->work); status != success) return status;
   return success;
 }
+
+namespace {
+
+std::shared_ptr<ConditionalWork> copy_of(const ConditionalWork& work, Graph* parent) {
+  auto out = std::make_shared<ConditionalWork>(work);
+  for (size_t i = 0; i < out->bodies.size(); ++i) {
+    out->bodies[i] = copy_of(*work.bodies[i]);
+    out->bodies[i]->parent = parent;
+    out->given[i] = out->bodies[i].get();
+  }
+  return out;
+}
+
+}  // namespace
 
 std::unique_ptr<Graph> copy_of(const Graph& graph) {
   auto out = std::make_unique<Graph>();
@@ -66,11 +81,13 @@ std::unique_ptr<Graph> copy_of(const Graph& graph) {
     if (auto* launch = std::get_if<std::shared_ptr<LaunchWork>>(&made->work))
       *launch = std::make_shared<LaunchWork>(**launch);
     if (auto* child = std::get_if<std::shared_ptr<Graph>>(&made->work)) *child = copy_of(**child);
+    if (auto* c = std::get_if<std::shared_ptr<ConditionalWork>>(&made->work)) *c = copy_of(**c, out.get());
     twin[node.get()] = made.get();
     out->nodes.push_back(std::move(made));
   }
   for (const auto& node : out->nodes)
     for (Node*& n : node->after) n = twin[n];
+  out->conditions = graph.conditions;
   for (const auto& [object, count] : graph.objects) {
     object->references += count;
     out->objects[object] = count;
@@ -81,8 +98,8 @@ std::unique_ptr<Graph> copy_of(const Graph& graph) {
 Node* find_node(Graph& graph, const Node* origin) {
   for (const auto& n : graph.nodes) {
     if (n->origin == origin || n.get() == origin) return n.get();
-    if (const auto* child = std::get_if<std::shared_ptr<Graph>>(&n->work))
-      if (Node* const inner = find_node(**child, origin)) return inner;
+    for (Graph* const inner : inner_graphs(n->work))
+      if (Node* const found = find_node(*inner, origin)) return found;
   }
   return nullptr;
 }
@@ -100,53 +117,13 @@ Status add_node(Node** out, Graph* graph, Node* const* after, size_t count, Work
   return success;
 }
 
-namespace {
-
-Status instantiate(Graph** exec, const Graph* graph, uint64_t flags) {
-  constexpr uint64_t device_launch = 4;  // CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
-  if (exec == nullptr || graph == nullptr) return invalid_value;
-  if ((flags & device_launch) != 0) return unsupported("graphs that kernels launch");
-  *exec = copy_of(*graph).release();
-  return (*exec)->flags = flags, success;
-}
-
-// CUgraphExecUpdateResult
-enum : int { update_topology = 2, update_type = 3, update_parameters = 5 };
-
 size_t number_of(const Graph& graph, const Node* node) {
   return static_cast<size_t>(
       std::ranges::find_if(graph.nodes, [&](const auto& n) { return n.get() == node; }) -
       graph.nodes.begin());
 }
 
-// What keeps node i of `graph` from replacing that of `exec`; 0: nothing.
-int difference(const Graph& exec, const Graph& graph, size_t i) {
-  const Node &a = *exec.nodes[i], &b = *graph.nodes[i];
-  if (kind_of(a.work) != kind_of(b.work)) return update_type;
-  std::set<size_t> before_a, before_b;
-  for (const Node* n : a.after) before_a.insert(number_of(exec, n));
-  for (const Node* n : b.after) before_b.insert(number_of(graph, n));
-  if (before_a != before_b) return update_topology;
-  if (const auto* x = std::get_if<AllocWork>(&a.work))
-    if (x->address != std::get<AllocWork>(b.work).address) return update_parameters;
-  return 0;
-}
-
-Status refuse_update(UpdateResult* result, int why, Node* node) {
-  if (result != nullptr) *result = {why, node, nullptr};
-  return graph_exec_update_failure;
-}
-
-Status update(Graph& exec, const Graph& graph, UpdateResult* result) {
-  if (exec.nodes.size() != graph.nodes.size()) return refuse_update(result, update_topology, nullptr);
-  for (size_t i = 0; i < exec.nodes.size(); ++i)
-    if (const int why = difference(exec, graph, i); why != 0)
-      return refuse_update(result, why, graph.nodes[i].get());
-  const auto copy = copy_of(graph);
-  for (size_t i = 0; i < exec.nodes.size(); ++i) exec.nodes[i]->work = std::move(copy->nodes[i]->work);
-  if (result != nullptr) *result = {};
-  return success;
-}
+namespace {
 
 // A list as the API gives it: with `out`, at most *count of it; the rest of `out` is null.
 template <class T>
@@ -158,8 +135,9 @@ Status give(const std::vector<T>& all, T* out, size_t* count) {
 }
 
 std::string_view name_of(NodeKind kind) {
-  static constexpr std::string_view names[] = {"kernel", "memcpy", "memset", "host", "graph", "empty",
-                                               "wait",   "record", "",       "",     "alloc", "free"};
+  static constexpr std::string_view names[] = {"kernel", "memcpy", "memset", "host",       "graph",
+                                               "empty",  "wait",   "record", "",           "",
+                                               "alloc",  "free",   "",       "conditional"};
   return names[static_cast<int>(kind)];
 }
 
@@ -170,47 +148,18 @@ PLD_CUDA cuGraphCreate(Graph** graph, unsigned flags) {
   if (graph == nullptr || flags != 0) return invalid_value;
   return *graph = new Graph, success;
 }
-PLD_CUDA cuGraphDestroy(Graph* graph) { return delete graph, success; }
+PLD_CUDA cuGraphDestroy(Graph* graph) {
+  if (graph != nullptr && graph->parent != nullptr) return invalid_value;  // its node's
+  return delete graph, success;
+}
 PLD_CUDA cuGraphClone(Graph** out, Graph* graph) {
   const Guard guard(state().lock);
+  if (has_conditions(*graph)) return not_supported;
   return *out = copy_of(*graph).release(), success;
 }
 PLD_CUDA cuGraphNodeFindInClone(Node** out, Node* node, Graph* graph) {
   return (*out = find_node(*graph, node)) != nullptr ? success : invalid_value;
 }
-PLD_CUDA cuGraphInstantiateWithFlags(Graph** exec, Graph* graph, uint64_t flags) {
-  const Guard guard(state().lock);
-  return instantiate(exec, graph, flags);
-}
-PLD_CUDA cuGraphInstantiateWithParams(Graph** exec, Graph* graph, InstantiateParams* params) {
-  const Guard guard(state().lock);
-  if (params == nullptr) return invalid_value;
-  const Status status = instantiate(exec, graph, params->flags);
-  params->node = nullptr;
-  params->result = status == success ? 0 : 1;
-  return status;
-}
-PLD_CUDA cuGraphExecGetFlags(Graph* exec, uint64_t* flags) { return *flags = exec->flags, success; }
-PLD_CUDA cuGraphExecDestroy(Graph* exec) { return delete exec, success; }
-PLD_CUDA cuGraphUpload(Graph*, Stream*) { return success; }
-PLD_CUDA cuGraphLaunch(Graph* exec, Stream* stream) {
-  const Guard guard(state().lock);
-  constexpr uint64_t auto_free = 1;  // CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
-  if (state().sticky != success) return state().sticky;
-  if (capturing(stream)) return enqueue(stream, std::shared_ptr<Graph>(copy_of(*exec)));
-  for (const auto& node : exec->nodes) {
-    const auto* const work = std::get_if<AllocWork>(&node->work);
-    if (work == nullptr || !state().blocks.contains(work->address)) continue;
-    if ((exec->flags & auto_free) == 0) return invalid_value;  // the last launch's was not freed
-    release(work->address);
-  }
-  return run_graph(*exec);
-}
-PLD_CUDA cuGraphExecUpdate_v2(Graph* exec, Graph* graph, UpdateResult* result) {
-  const Guard guard(state().lock);
-  return update(*exec, *graph, result);
-}
-
 PLD_CUDA cuGraphGetNodes(Graph* graph, Node** out, size_t* count) {
   const Guard guard(state().lock);
   std::vector<Node*> all;

@@ -113,6 +113,7 @@ Status perform(const LaunchWork& work) {
   if (allocates(*launch.module)) s.heap_used = true;
   const bool launches = launches_kernels(*launch.module);
   if (launches) give_queue(s, launch);
+  if (sets_conditions(*launch.module)) give_conditions(s, launch);
   sim::RunOptions options;
   options.schedule = sim::schedule_named(s.settings.schedule).value_or(sim::Schedule{});
   options.threads = s.settings.threads;
@@ -126,6 +127,7 @@ Status perform(const LaunchWork& work) {
     checker.emplace(*checks);
     options.observer = &*checker;
   }
+  ++s.performed;
   const auto start = std::chrono::steady_clock::now();
   const sim::RunResult result = s.machine->run(launch, options);
   LaunchRecord& record = record_of(s, work);

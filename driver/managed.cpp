@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "driver/streams.h"
+#include "driver/capture.h"
 
 using namespace palladion::driver;
 
@@ -118,13 +118,13 @@ PLD_CUDA cuMemPrefetchAsync_v2(Pointer p, size_t bytes, MemLocation location, un
                                Stream* stream) {
   const Guard guard(state().lock);
   if (flags != 0) return invalid_value;
-  if (capturing(stream)) return stream_capture_unsupported;
+  if (const Status status = may_use_uncaptured(stream); status != success) return status;
   return state().sticky != success ? state().sticky : prefetch(p, bytes, location);
 }
 PLD_CUDA cuMemPrefetchBatchAsync(const Pointer* p, const size_t* bytes, size_t count, const MemLocation* to,
                                  const size_t* first, size_t locations, uint64_t, Stream* stream) {
   const Guard guard(state().lock);
-  if (capturing(stream)) return stream_capture_unsupported;
+  if (const Status status = may_use_uncaptured(stream); status != success) return status;
   if (count == 0 || locations == 0 || first[0] != 0) return invalid_value;
   for (size_t i = 0, l = 0; i < count; ++i) {
     while (l + 1 < locations && first[l + 1] <= i) ++l;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "driver/capture.h"
 #include "driver/state.h"
-#include "driver/streams.h"
 
 using namespace palladion::driver;
 
@@ -196,6 +196,7 @@ PLD_CUDA cuMemAllocFromPoolAsync(Pointer* p, size_t bytes, void* handle, Stream*
   const Guard guard(state().lock);
   Pool* const pool = pool_of(handle);
   if (pool == nullptr || bytes == 0) return invalid_value;
+  if (const Status status = may_use(q); status != success) return status;
   if (capturing(q)) return capture_allocation(p, bytes, q);
   return allocate_from(p, bytes, *pool);
 }
@@ -205,6 +206,7 @@ PLD_CUDA cuMemAllocAsync(Pointer* p, size_t bytes, Stream* q) {
 }
 PLD_CUDA cuMemFreeAsync(Pointer p, Stream* q) {
   const Guard guard(state().lock);
+  if (const Status status = may_use(q); status != success) return status;
   if (capturing(q)) return capture_free(p, q);
   if (state().sticky != success) return state().sticky;
   return release(p);

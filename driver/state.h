@@ -96,6 +96,8 @@ struct State {
   bool heap_used = false;      // by a kernel: its size is fixed
   Pointer grid_workspace = 0;  // launch.cpp
   Pointer device_queue = 0;    // device_launches.cpp
+  Pointer conditions = 0;      // conditions.cpp
+  uint64_t performed = 0;      // launches of kernels
   int nested = 0;              // launches by kernels that are performed now
   double clock_us = 0;         // the device's time under a schedule with a clock
   std::vector<LaunchRecord> launches;
@@ -135,6 +137,9 @@ Status perform(const LaunchWork& work);
 bool launches_kernels(const isa::Module& module);
 void give_queue(State& s, sim::Launch& launch);
 Status perform_launched(State& s, const LaunchWork& parent);
+// conditions.cpp: kernels that set the conditions of graphs.
+bool sets_conditions(const isa::Module& module);
+void give_conditions(State& s, sim::Launch& launch);
 struct Needs {
   int registers = 0, max_threads = 1024;
   int64_t static_shared = 0, local = 0, constants = 0;

@@ -4,14 +4,17 @@
 
 #include <chrono>
 
+#include "driver/capture.h"
+
 using namespace palladion::driver;
 
 namespace palladion::driver {
 
 Stream& stream_of(Stream* handle) {
-  static auto* const defaults = new Stream[3]{};
-  const auto number = reinterpret_cast<uintptr_t>(handle);
-  return number <= 2 ? defaults[number] : *handle;
+  static auto* const legacy = new Stream;
+  thread_local auto* const own = new Stream;  // never destroyed: a capture may outlive its thread
+  if (handle == per_thread_stream) return *own;
+  return reinterpret_cast<uintptr_t>(handle) <= 1 ? *legacy : *handle;
 }
 
 bool capturing(Stream* handle) { return stream_of(handle).capture != nullptr; }
@@ -25,6 +28,7 @@ double now_us() {
 
 Status enqueue(Stream* handle, Work work) {
   Stream& stream = stream_of(handle);
+  if (const Status status = may_use(handle); status != success) return status;
   if (!stream.capture) return run(work);
   Node* node = nullptr;
   const std::vector<Node*> after = stream.last;
@@ -42,6 +46,7 @@ Status put(Stream* handle, Work work) {
 
 Status record(Event* event, Stream* handle) {
   if (event == nullptr) return invalid_handle;
+  if (const Status status = may_use(handle); status != success) return status;
   const Stream& stream = stream_of(handle);
   event->capture = stream.capture;
   event->last = stream.last;
@@ -66,6 +71,7 @@ PLD_CUDA cuLaunchHostFunc(Stream* stream, HostFn fn, void* data) {
   {
     const Guard guard(state().lock);
     sticky = state().sticky;
+    if (const Status status = may_use(stream); status != success) return status;
     if (sticky == success && capturing(stream)) return enqueue(stream, HostNode{fn, data});
   }
   show_printed();
@@ -75,7 +81,7 @@ PLD_CUDA cuLaunchHostFunc(Stream* stream, HostFn fn, void* data) {
 PLD_CUDA cuStreamAddCallback(Stream* stream, void (*fn)(Stream*, Status, void*), void* data, unsigned) {
   {
     const Guard guard(state().lock);
-    if (capturing(stream)) return stream_capture_unsupported;
+    if (const Status status = may_use_uncaptured(stream); status != success) return status;
   }
   show_printed();
   fn(stream, state().sticky, data);
@@ -94,17 +100,19 @@ PLD_CUDA cuStreamCreateWithPriority(Stream** out, unsigned flags, int priority) 
 PLD_CUDA cuStreamCreate(Stream** out, unsigned flags) { return cuStreamCreateWithPriority(out, flags, 0); }
 PLD_CUDA cuStreamDestroy_v2(Stream* stream) {
   if (reinterpret_cast<uintptr_t>(stream) <= 2) return invalid_handle;
+  const Guard guard(state().lock);
+  forget_in_capture(stream);
   return delete stream, success;
 }
 PLD_CUDA cuStreamSynchronize(Stream* stream) {
   const Guard guard(state().lock);
-  if (capturing(stream)) return stream_capture_unsupported;
-  return waited();
+  const Status status = may_wait_for(stream);
+  return status != success ? status : waited();
 }
 PLD_CUDA cuStreamQuery(Stream* stream) {
   const Guard guard(state().lock);
-  if (capturing(stream)) return stream_capture_unsupported;
-  return waited();
+  const Status status = may_wait_for(stream);
+  return status != success ? status : waited();
 }
 PLD_CUDA cuStreamGetFlags(Stream* s, unsigned* flags) { return *flags = stream_of(s).flags, success; }
 PLD_CUDA cuStreamGetPriority(Stream* s, int* priority) { return *priority = stream_of(s).priority, success; }
@@ -146,26 +154,13 @@ PLD_CUDA cuStreamCopyAttributes(Stream* to, Stream* from) {
   return stream_of(to).priority = stream_of(from).priority, success;
 }
 // All streams and the host may always reach managed memory.
-PLD_CUDA cuStreamAttachMemAsync(Stream*, Pointer p, size_t, unsigned flags) {
+PLD_CUDA cuStreamAttachMemAsync(Stream* stream, Pointer p, size_t, unsigned flags) {
   const Guard guard(state().lock);
+  if (const Status status = may_use_uncaptured(stream); status != success) return status;
   const Block* const b = state().block_of(p);
   return b != nullptr && b->origin == Origin::managed && (flags == 1 || flags == 2 || flags == 4)
              ? success
              : invalid_value;
-}
-PLD_CUDA cuStreamWaitEvent(Stream* handle, Event* event, unsigned flags) {
-  const Guard guard(state().lock);
-  constexpr unsigned external = 1;  // CU_EVENT_WAIT_EXTERNAL
-  Stream& stream = stream_of(handle);
-  if (event == nullptr) return invalid_handle;
-  if ((flags & external) != 0 && stream.capture) return enqueue(handle, WaitWork{event});
-  if (!event->capture) return success;
-  if (!stream.capture) {
-    stream.capture = event->capture;
-    event->capture->streams.push_back(&stream);
-  }
-  stream.last.insert(stream.last.end(), event->last.begin(), event->last.end());
-  return success;
 }
 
 PLD_CUDA cuEventCreate(Event** out, unsigned flags) {
@@ -183,82 +178,21 @@ PLD_CUDA cuEventRecordWithFlags(Event* event, Stream* stream, unsigned flags) {
   if ((flags & external) != 0 && capturing(stream)) return enqueue(stream, RecordWork{event});
   return record(event, stream);
 }
-PLD_CUDA cuEventSynchronize(Event*) {
+PLD_CUDA cuEventSynchronize(Event* event) {
   const Guard guard(state().lock);
-  return waited();
+  const Status status = may_wait_for(event);
+  return status != success ? status : waited();
 }
-PLD_CUDA cuEventQuery(Event*) {
+PLD_CUDA cuEventQuery(Event* event) {
   const Guard guard(state().lock);
-  return waited();
+  const Status status = may_wait_for(event);
+  return status != success ? status : waited();
 }
 PLD_CUDA cuEventElapsedTime_v2(float* ms, Event* from, Event* to) {
+  const Guard guard(state().lock);
+  for (const Event* event : {from, to})
+    if (event != nullptr && event->capture) return may_wait_for(event);
   if (from == nullptr || to == nullptr || !from->recorded || !to->recorded) return invalid_handle;
   return *ms = static_cast<float>((to->us - from->us) / 1000), success;
 }
 PLD_CUDA cuEventElapsedTime(float* ms, Event* from, Event* to) { return cuEventElapsedTime_v2(ms, from, to); }
-
-PLD_CUDA cuThreadExchangeStreamCaptureMode(int* mode) {
-  thread_local int now = 0;
-  std::swap(*mode, now);
-  return success;
-}
-namespace {
-Status begin(Stream* handle, Graph* graph, const std::vector<Node*>& after) {
-  State& s = state();
-  const Guard guard(s.lock);
-  if (reinterpret_cast<uintptr_t>(handle) <= 1) return stream_capture_unsupported;
-  Stream& stream = stream_of(handle);
-  if (stream.capture) return illegal_state;
-  stream.capture = std::make_shared<Capture>();
-  stream.capture->graph = graph;
-  stream.capture->id = s.next_id++;
-  stream.capture->first = &stream;
-  stream.capture->streams = {&stream};
-  stream.last = after;
-  return success;
-}
-}  // namespace
-PLD_CUDA cuStreamBeginCapture_v2(Stream* handle, int) { return begin(handle, new Graph, {}); }
-PLD_CUDA cuStreamBeginCaptureToGraph(Stream* handle, Graph* graph, Node** after, const void*, size_t count,
-                                     int) {
-  return begin(handle, graph, std::vector<Node*>(after, after + count));
-}
-PLD_CUDA cuStreamEndCapture(Stream* handle, Graph** graph) {
-  const Guard guard(state().lock);
-  Stream& stream = stream_of(handle);
-  if (!stream.capture) return illegal_state;
-  if (stream.capture->first != &stream) return stream_capture_unmatched;
-  *graph = stream.capture->graph;
-  const auto capture = stream.capture;
-  for (Stream* s : capture->streams) {
-    s->capture = nullptr;
-    s->last.clear();
-  }
-  return success;
-}
-PLD_CUDA cuStreamIsCapturing(Stream* handle, int* status) {
-  const Guard guard(state().lock);
-  return *status = capturing(handle) ? 1 : 0, success;
-}
-PLD_CUDA cuStreamGetCaptureInfo_v3(Stream* handle, int* status, uint64_t* id, Graph** graph, Node*** nodes,
-                                   const void** edges, size_t* count) {
-  const Guard guard(state().lock);
-  Stream& stream = stream_of(handle);
-  *status = stream.capture ? 1 : 0;
-  if (!stream.capture) return success;
-  if (id != nullptr) *id = stream.capture->id;
-  if (graph != nullptr) *graph = stream.capture->graph;
-  if (nodes != nullptr) *nodes = stream.last.data();
-  if (edges != nullptr) *edges = nullptr;
-  if (count != nullptr) *count = stream.last.size();
-  return success;
-}
-PLD_CUDA cuStreamUpdateCaptureDependencies_v2(Stream* handle, Node** nodes, const void*, size_t count,
-                                              unsigned flags) {
-  const Guard guard(state().lock);
-  Stream& stream = stream_of(handle);
-  if (!stream.capture) return illegal_state;
-  if (flags == 1) stream.last.clear();
-  stream.last.insert(stream.last.end(), nodes, nodes + count);
-  return success;
-}

@@ -15,6 +15,7 @@ struct Kind {
   NodeKind operator()(const RecordWork&) const { return NodeKind::record; }
   NodeKind operator()(const AllocWork&) const { return NodeKind::alloc; }
   NodeKind operator()(const FreeWork&) const { return NodeKind::free; }
+  NodeKind operator()(const std::shared_ptr<ConditionalWork>&) const { return NodeKind::conditional; }
 };
 
 struct Runner {
@@ -38,6 +39,7 @@ struct Runner {
   }
   Status operator()(const AllocWork& a) const { return run_allocation(a); }
   Status operator()(const FreeWork& f) const { return run_free(f); }
+  Status operator()(const std::shared_ptr<ConditionalWork>& c) const { return run_conditional(*c); }
 };
 
 }  // namespace

@@ -114,7 +114,14 @@ enum : int {
   wait_node = 6,
   record_node = 7,
   allocate_node = 10,
-  release_node = 11
+  release_node = 11,
+  conditional_node = 13
+};
+struct ConditionalNodeParams {  // cudaConditionalNodeParams
+  unsigned long long handle;
+  driver::ConditionalType type;
+  unsigned size;
+  Graph* graphs;  // filled
 };
 struct NodeParams {  // cudaGraphNodeParams
   int kind, reserved0[3];
@@ -131,6 +138,7 @@ struct NodeParams {  // cudaGraphNodeParams
     Event event;
     driver::MemAllocNode allocate;
     void* release;
+    ConditionalNodeParams conditional;
   };
   long long reserved2;
 };
@@ -184,7 +192,11 @@ struct TextureDesc {  // cudaTextureDesc
     if (stream == nullptr) stream = per_thread_stream;                      \
     return ended(ready() ? ready() : (call));                               \
   }
-// A synchronous function of the default stream: the same for both, as every operation is done at once.
+// A synchronous function of the default stream. Which one that is matters to stream capture alone, as every
+// operation is done at once.
 #define PLD_SYNCHRONOUS(name, parameters, call)                             \
   PLD_RUNTIME name parameters { return ended(ready() ? ready() : (call)); } \
-  PLD_RUNTIME name##_ptds parameters { return ended(ready() ? ready() : (call)); }
+  PLD_RUNTIME name##_ptds parameters {                                      \
+    const OwnDefaultStream own;                                             \
+    return ended(ready() ? ready() : (call));                               \
+  }

@@ -15,6 +15,8 @@ using palladion::driver::Uuid;
 
 // Tells by name, once, what is not there, and counts it in the report. Gives not_supported.
 PLD_CALLED palladion_exec_unsupported(const char*);
+// Whether the thread's synchronous calls are of its own default stream.
+PLD_CALLED palladion_exec_own_default_stream(int);
 PLD_CALLED cuInit(unsigned);
 PLD_CALLED cuDriverGetVersion(int*);
 PLD_CALLED cuGetErrorString(int, const char**);
@@ -153,6 +155,9 @@ PLD_CALLED cuGraphAddEventRecordNode(void**, void*, void* const*, size_t, void*)
 PLD_CALLED cuGraphAddEventWaitNode(void**, void*, void* const*, size_t, void*);
 PLD_CALLED cuGraphAddMemAllocNode(void**, void*, void* const*, size_t, palladion::driver::MemAllocNode*);
 PLD_CALLED cuGraphAddMemFreeNode(void**, void*, void* const*, size_t, Pointer);
+PLD_CALLED cuGraphAddNode_v2(void**, void*, void* const*, const void*, size_t,
+                             palladion::driver::NodeParams*);
+PLD_CALLED cuGraphConditionalHandleCreate(uint64_t*, void*, void*, unsigned, unsigned);
 PLD_CALLED cuGraphNodeGetType(void*, int*);
 PLD_CALLED cuGraphKernelNodeGetParams_v2(void*, KernelNode*);
 PLD_CALLED cuGraphKernelNodeSetParams_v2(void*, const KernelNode*);

@@ -127,6 +127,16 @@ Status fill_params(GraphNode node, MemsetParams* out) {
   return status;
 }
 
+Status add_conditional(GraphNode* out, Graph graph, const GraphNode* after, size_t count,
+                       ConditionalNodeParams& p) {
+  driver::NodeParams d{};
+  d.type = conditional_node;
+  d.of.conditional = {p.handle, p.type, p.size, nullptr, nullptr};
+  const Status status = cuGraphAddNode_v2(out, graph, after, nullptr, count, &d);
+  if (status == success) p.graphs = d.of.conditional.graphs;
+  return status;
+}
+
 Status add_node(GraphNode* out, Graph graph, const GraphNode* after, size_t count, NodeParams& p) {
   switch (p.kind) {
     case kernel_node:
@@ -149,8 +159,10 @@ Status add_node(GraphNode* out, Graph graph, const GraphNode* after, size_t coun
       return cuGraphAddMemAllocNode(out, graph, after, count, &p.allocate);
     case release_node:
       return cuGraphAddMemFreeNode(out, graph, after, count, reinterpret_cast<Pointer>(p.release));
+    case conditional_node:
+      return add_conditional(out, graph, after, count, p.conditional);
     default:
-      return unsupported(p.kind == 13 ? "conditional graph nodes" : "graph nodes of semaphores");
+      return unsupported("graph nodes of semaphores");
   }
 }
 
@@ -165,6 +177,17 @@ Status set_node(GraphExec exec, GraphNode node, const NodeParams& p) {
     case host_node:
       return exec != nullptr ? cuGraphExecHostNodeSetParams(exec, node, &p.host)
                              : cuGraphHostNodeSetParams(node, &p.host);
+    case graph_node:
+      if (exec != nullptr) return cuGraphExecChildGraphNodeSetParams(exec, node, p.graph);
+      return unsupported("cudaGraphNodeSetParams of a child graph");
+    case wait_node:
+      return exec != nullptr ? cuGraphExecEventWaitNodeSetEvent(exec, node, p.event)
+                             : cuGraphEventWaitNodeSetEvent(node, p.event);
+    case record_node:
+      return exec != nullptr ? cuGraphExecEventRecordNodeSetEvent(exec, node, p.event)
+                             : cuGraphEventRecordNodeSetEvent(node, p.event);
+    case conditional_node:  // its parameters never change
+      return driver::not_supported;
     default:
       return unsupported("cudaGraphNodeSetParams of this kind of node");
   }
@@ -213,6 +236,11 @@ PLD_RUNTIME cudaGraphAddMemcpyNodeFromSymbol(PLD_PLACE, PLD_FROM_SYMBOL) {
   const Status status = row_from_symbol(c, to, symbol, bytes, offset, kind);
   return ended(status != success ? status : add_copy(out, graph, after, count, c));
 }
+
+PLD_CALL(cudaGraphConditionalHandleCreate,
+         (unsigned long long* out, Graph graph, unsigned default_value, unsigned flags),
+         cuGraphConditionalHandleCreate(reinterpret_cast<uint64_t*>(out), graph, nullptr, default_value,
+                                        flags))
 
 PLD_CALL(cudaGraphNodeGetType, (GraphNode node, int* type), cuGraphNodeGetType(node, type))
 PLD_CALL(cudaGraphNodeSetParams, (GraphNode node, NodeParams* p), set_node(nullptr, node, *p))

@@ -17,6 +17,14 @@ Status ready();
 // A call, or a part of one, that is not there: told by name, once.
 Error unsupported(const char* what);
 
+// While it exists, synchronous calls are of the thread's own default stream.
+struct OwnDefaultStream {
+  OwnDefaultStream() { palladion_exec_own_default_stream(1); }
+  OwnDefaultStream(const OwnDefaultStream&) = delete;
+  OwnDefaultStream& operator=(const OwnDefaultStream&) = delete;
+  ~OwnDefaultStream() { palladion_exec_own_default_stream(0); }
+};
+
 // registration.cpp: of the address by which the host's code names a kernel or a variable.
 Status function_of(const void* host, Function& out);
 // Kernels that were given to the program as handles may be launched as such.

@@ -26,6 +26,8 @@ constexpr isa::CodeText table[] = {
     {3014, "free of an address that malloc did not give", "", "", ""},
     {3015, "a call through a value that is the address of no function", "", "", ""},
     {3016, "an indirect call with another number of arguments or results than the function has", "", "", ""},
+    {3017, "cudaGraphSetConditional with a handle that no graph gave",
+     "cudaGraphConditionalHandleCreate gives the handle of a graph's condition.", "", ""},
     {3020, "shared memory out of bounds",
      "The access leaves what the CTA has: static, plus dynamic as the launch says (--smem).",
      "st.shared.u32 [%r1], 0;   // 1024 bytes, %r1 = 1024", "--smem 2048"},

@@ -223,6 +223,10 @@ static_assert(sizeof(d::ResourceDescriptor) == sizeof(CUDA_RESOURCE_DESC) && siz
 static_assert(sizeof(d::ResourceViewDescriptor) == sizeof(CUDA_RESOURCE_VIEW_DESC) && sizeof(d::ArrayMemoryRequirements) == sizeof(CUDA_ARRAY_MEMORY_REQUIREMENTS));
 static_assert(sizeof(d::AllocationProperties) == sizeof(CUmemAllocationProp) && sizeof(d::AccessDescriptor) == sizeof(CUmemAccessDesc));
 static_assert(sizeof(d::PoolProperties) == sizeof(CUmemPoolProps) && sizeof(d::MemAllocNode) == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS));
+static_assert(sizeof(d::ConditionalNode) == sizeof(CUDA_CONDITIONAL_NODE_PARAMS) && int(d::ConditionalType::choice) == CU_GRAPH_COND_TYPE_SWITCH);
+SAME(ConditionalNode, CUDA_CONDITIONAL_NODE_PARAMS, size, size); SAME(ConditionalNode, CUDA_CONDITIONAL_NODE_PARAMS, graphs, phGraph_out);
+static_assert(d::stream_capture_merge == CUDA_ERROR_STREAM_CAPTURE_MERGE && d::stream_capture_wrong_thread == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+static_assert(d::captured_event == CUDA_ERROR_CAPTURED_EVENT && d::stream_capture_implicit == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
 static_assert(sizeof(d::NodeParams) == sizeof(CUgraphNodeParams) && sizeof(d::UpdateResult) == sizeof(CUgraphExecUpdateResultInfo));
 static_assert(sizeof(d::MemcpyNode) == sizeof(CUDA_MEMCPY_NODE_PARAMS) && sizeof(d::Memcpy3D) == sizeof(CUDA_MEMCPY3D_PEER));
 SAME(ResourceDescriptor, CUDA_RESOURCE_DESC, of.pitch2d.pitch, res.pitch2D.pitchInBytes); SAME(ResourceDescriptor, CUDA_RESOURCE_DESC, of.linear.bytes, res.linear.sizeInBytes);
@@ -356,6 +360,13 @@ TEST_F(ExecRuntime, KernelsLaunchKernels) {
   const std::string nested = compiled("-rdc=true -lcudadevrt", "nested", {"programs/nested.cu"});
   for (const std::string options : {"", "--check all", "--schedule seeded:3", "--schedule hardware"})
     EXPECT_EQ(execute(options, nested), 0) << options;
+}
+TEST_F(ExecRuntime, KernelsDecideTheCourseOfAGraph) {
+  for (const std::string flags : {"", "-rdc=true -lcudadevrt", "--default-stream per-thread"}) {
+    const std::string graph = compiled(flags, "conditional", {"programs/conditional.cu"});
+    for (const std::string options : {"", "--check all", "--schedule seeded:3", "--schedule hardware"})
+      EXPECT_EQ(execute(options, graph), 0) << flags << ' ' << options;
+  }
 }
 TEST_F(ExecRuntime, AKernelCallsAFunctionOfAnotherObject) {
   EXPECT_EQ(execute("", compiled("-rdc=true", "linked", {"programs/linked_a.cu", "programs/linked_b.cu"})),

@@ -220,6 +220,7 @@ SAME(PointerAttributes, cudaPointerAttributes, host_pointer, hostPointer);
 SAME(KernelNodeParams, cudaKernelNodeParams, params, kernelParams);
 SAME(MemsetParams, cudaMemsetParams, width, width); SAME(MemsetParams, cudaMemsetParams, element_bytes, elementSize);
 SAME(NodeParams, cudaGraphNodeParams, kernel, kernel); SAME(NodeParams, cudaGraphNodeParams, memcpy.copy, memcpy.copyParams);
+SAME(ConditionalNodeParams, cudaConditionalNodeParams, graphs, phGraph_out); SAME(NodeParams, cudaGraphNodeParams, conditional, conditional);
 SAME(NodeParams, cudaGraphNodeParams, allocate, alloc); SAME(NodeParams, cudaGraphNodeParams, release, free.dptr);
 SAME(ResourceDesc, cudaResourceDesc, of.linear.bytes, res.linear.sizeInBytes);
 SAME(ResourceDesc, cudaResourceDesc, of.pitch2d.pitch, res.pitch2D.pitchInBytes); SAME(ResourceDesc, cudaResourceDesc, flags, flags);

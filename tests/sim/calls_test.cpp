@@ -296,5 +296,21 @@ TEST(Calls, EnvironmentRegistersComeFromTheLaunch) {
   EXPECT_EQ(out[3], 1007U);
 }
 
+TEST(Calls, WithoutGraphsSettingAConditionIsUnsupportedByName) {
+  PtxRunner runner(ptx(R"(
+.extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);
+.visible .entry k(.param .u64 out) {
+  { .param .b64 a; .param .b32 b;
+    st.param.b64 [a], 16; st.param.b32 [b], 1;
+    call.uni cudaGraphSetConditional, (a, b); }
+  ret;
+})"));
+  std::vector<uint32_t> out(1);
+  const RunResult r = runner.array(out).run();
+  ASSERT_EQ(r.findings.size(), 1U);
+  EXPECT_EQ(r.findings[0].severity, FindingSeverity::unsupported);
+  EXPECT_NE(r.findings[0].message.find("cudaGraphSetConditional"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace palladion::sim::testing

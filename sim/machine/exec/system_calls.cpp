@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/launch/device_queue.h"
+#include "sim/launch/graph_conditions.h"
 #include "sim/machine/exec/actuals.h"
 #include "sim/machine/exec/heap.h"
 #include "sim/machine/exec/printf.h"
@@ -95,9 +96,13 @@ std::optional<DeviceCall> device_call(std::string_view name) {
   return std::nullopt;
 }
 
-const Allocation* queue_of(const Exec& x) {
+// The allocation whose address two registers of the environment hold; null: there is none.
+const Allocation* environment_memory(const Exec& x, int high, int low) {
   const auto& e = x.launch.environment;
-  return x.memory.lookup(uint64_t{e[device_queue_high]} << 32 | e[device_queue_low]);
+  return x.memory.lookup(uint64_t{e[high]} << 32 | e[low]);
+}
+const Allocation* queue_of(const Exec& x) {
+  return environment_memory(x, device_queue_high, device_queue_low);
 }
 
 isa::Dim3 dim3_argument(const Exec& x, const Actuals& a, size_t i, int lane) {
@@ -197,6 +202,30 @@ Step call_device_runtime(Exec& x, const isa::Function& f, DeviceCall call, const
   return Step::next;
 }
 
+// void cudaGraphSetConditional(uint64_t handle, unsigned value): at the quantum boundary, so that the last
+// call does not depend on the number of host threads.
+Step call_set_conditional(Exec& x, const Actuals& a) {
+  const Allocation* const table = environment_memory(x, conditions_high, conditions_low);
+  if (table == nullptr)
+    return x.unsupported("a call of `cudaGraphSetConditional`: graphs are run under `palladion exec` alone");
+  if (a.size() != 2) return x.unsupported("`cudaGraphSetConditional` with other arguments");
+  if (!x.at_boundary) return x.wait(Wait::Kind::quantum_boundary);
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const auto handle = argument<uint64_t>(x, a, 0, lane);
+    const auto value = argument<uint32_t>(x, a, 1, lane);
+    const uint64_t offset = handle - table->base;  // wraps below the table
+    if (offset >= table->size || offset % sizeof value != 0)
+      return x.fault(
+          "PLD3017",
+          fmt::format("`cudaGraphSetConditional` with 0x{:x}, which is no handle of a condition", handle),
+          "cudaGraphConditionalHandleCreate gives the handle of a graph's condition");
+    std::memcpy(table->bytes + offset, &value, sizeof value);
+  }
+  x.changed();
+  return Step::next;
+}
+
 }  // namespace
 
 Step call_system(Exec& x, const MicroOp& op, const isa::Call& e, const isa::Function& f) {
@@ -205,6 +234,7 @@ Step call_system(Exec& x, const MicroOp& op, const isa::Call& e, const isa::Func
   if (f.name == "__assertfail") return call_assertfail(x, a);
   if (f.name == "malloc") return call_malloc(x, a, results);
   if (f.name == "free") return call_free(x, a);
+  if (f.name == "cudaGraphSetConditional") return call_set_conditional(x, a);
   if (const auto call = device_call(f.name)) return call_device_runtime(x, f, *call, a, results);
   return x.unsupported(fmt::format("a call of the external function `{}`", f.name));
 }
