@@ -10,7 +10,7 @@ namespace palladion::traces {
 namespace {
 
 // By sim::Stall.
-constexpr std::string_view stall_letters = "#nwslpiqtxbcfmgavrzd";
+constexpr std::string_view stall_letters = "#nwslpiqtxobcfmgavrzd";
 static_assert(stall_letters.size() == sim::stall_count);
 
 }  // namespace

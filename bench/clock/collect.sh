@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Measures the cases on the GPU of this machine with Nsight Compute, clocks as found, in three runs: cycles
-# with cold caches, cycles with warm ones, counters (several passes, cold). Nothing of the device is changed.
+# Measures the cases on the GPU of this machine with Nsight Compute, clocks as found, in four runs: cycles
+# with cold caches, cycles with warm ones, counters and warp states (several passes, cold). Nothing of the
+# device is changed.
 #   collect.sh BENCH_CLOCK OUT_DIR CASES.txt...
 # Then, anywhere: to_csv.py OUT_DIR... > traces/device/h200.csv
+#                 stalls.py record OUT_DIR > traces/device/h200_stalls.csv
 set -euo pipefail
 bench=$1 out=$2
 mkdir -p "$out"
@@ -23,6 +25,8 @@ for metric in \
   dram__bytes_read.sum dram__bytes_write.sum; do
   if grep -qx "${metric%%.*}" "$out/metrics.txt"; then counters+=${counters:+,}$metric; fi
 done
+states=$(grep -o '^smsp__average_warps_issue_stalled_[a-z_]*_per_issue_active' "$out/metrics.txt" |
+  sort -u | sed 's/$/.ratio/' | paste -sd,)
 cycles=sm__cycles_elapsed.max,gpu__time_duration.sum
 
 profile() {  # NAME REPEATS CACHE-CONTROL METRICS
@@ -40,3 +44,4 @@ profile() {  # NAME REPEATS CACHE-CONTROL METRICS
 profile cold 3 all "$cycles"
 profile warm 4 none "$cycles"  # the first warms up
 profile counters 1 all "$counters"
+profile states 1 all "$states"

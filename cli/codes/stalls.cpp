@@ -30,6 +30,11 @@ constexpr StallText table[] = {
      "Larger and fewer copies: boxes with long rows, one copy a stage."},
     {Stall::branch_resolving, "The target of a taken branch is being fetched.",
      "Unrolled loops; predicates or selects instead of branches."},
+    {Stall::no_instruction,
+     "The SM executes these instructions for the first time: they come from L2 through its instruction "
+     "caches.",
+     "Less code before the main loop: fewer unrolled copies, one body for roles that do the same. CTAs that "
+     "follow on the same SM find the code there."},
     {Stall::barrier, "Other warps have not come to bar.sync (or its kin) yet.",
      "Even work between barriers; named barriers for the warps that must meet only; mbarriers for "
      "pipelines."},

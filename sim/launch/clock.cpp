@@ -3,12 +3,27 @@
 namespace palladion::sim {
 
 std::string_view name(Stall stall) {
-  constexpr std::string_view names[stall_count] = {
-      "selected",        "not selected",       "wait",         "short scoreboard",
-      "long scoreboard", "math pipe throttle", "mio throttle", "lg throttle",
-      "tma throttle",    "branch resolving",   "barrier",      "cluster barrier",
-      "membar",          "mbarrier",           "gmma",         "async group",
-      "convergence",     "registers",          "sleeping",     "drain"};
+  constexpr std::string_view names[stall_count] = {"selected",
+                                                   "not selected",
+                                                   "wait",
+                                                   "short scoreboard",
+                                                   "long scoreboard",
+                                                   "math pipe throttle",
+                                                   "mio throttle",
+                                                   "lg throttle",
+                                                   "tma throttle",
+                                                   "branch resolving",
+                                                   "no instruction",
+                                                   "barrier",
+                                                   "cluster barrier",
+                                                   "membar",
+                                                   "mbarrier",
+                                                   "gmma",
+                                                   "async group",
+                                                   "convergence",
+                                                   "registers",
+                                                   "sleeping",
+                                                   "drain"};
   return names[static_cast<size_t>(stall)];
 }
 

@@ -30,6 +30,7 @@ enum class Stall : uint8_t {
   lg_throttle,         // the queue of global loads and stores is occupied
   tma_throttle,        // the TMA unit's queue is occupied
   branch_resolving,    // a taken branch
+  no_instruction,      // its instructions are not in the instruction cache yet
   barrier,             // bar.sync and its kin
   cluster_barrier,     // barrier.cluster.wait
   membar,              // a fence
@@ -41,7 +42,7 @@ enum class Stall : uint8_t {
   sleeping,            // nanosleep
   drain,               // exit, stores on their way
 };
-inline constexpr size_t stall_count = 20;  // reasons of a stall
+inline constexpr size_t stall_count = 21;  // reasons of a stall
 // "long scoreboard"
 std::string_view name(Stall stall);
 

@@ -46,7 +46,7 @@ export const isDark = () => document.documentElement.dataset.theme === "dark";
 const stalls = {
   selected: "#5b8def", "not selected": "#a9b7cc", wait: "#8fa3bd", "short scoreboard": "#e07fb0", "long scoreboard": "#d6453d",
   "math pipe throttle": "#b79cf2", "mio throttle": "#e6b84a", "lg throttle": "#d9822b", "tma throttle": "#38b2ac",
-  "branch resolving": "#94a37a", barrier: "#c06a4b", "cluster barrier": "#a0522d", membar: "#7f8c5a", mbarrier: "#f0932b",
+  "branch resolving": "#94a37a", "no instruction": "#b59a6d", barrier: "#c06a4b", "cluster barrier": "#a0522d", membar: "#7f8c5a", mbarrier: "#f0932b",
   gmma: "#8b5cf6", "async group": "#22a58c", convergence: "#a3a86b", registers: "#c9a227", sleeping: "#6b7280", drain: "#78909c",
 };
 export const stallColor = (reason) => stalls[reason.replaceAll("_", " ")] ?? "#e3a34a";

@@ -90,8 +90,7 @@ void SmGroup::copy_to_cluster(Warp& w, uint64_t id, const Traffic& t, uint64_t n
   const double room = network.copy_opens();
   w.next = std::max(w.next, now + static_cast<uint64_t>(p_->dsm_copy_interval));
   if (room <= static_cast<double>(w.next)) return;
-  w.next = static_cast<uint64_t>(room);
-  w.why = Stall::tma_throttle;
+  w.wait_until(Stall::tma_throttle, static_cast<uint64_t>(room));
 }
 
 // When the TMA unit sends the copy's requests.

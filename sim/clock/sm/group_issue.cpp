@@ -67,7 +67,7 @@ bool SmGroup::release(Warp& w, const InstructionCost& cost, uint32_t pc, uint32_
 
 // The stall is over: its cycles are the instruction's.
 void SmGroup::charge(Warp& w, uint32_t pc, uint64_t now) {
-  w.end_part(now);
+  w.end_stall(now);
   LineTime& line = lines_[pc];
   line.warps |= 1U << w.id;
   ++line.issued;
@@ -155,8 +155,13 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
   w.since = now;
   w.why = Stall::wait;
   // The warp's next instruction issues after this one's sequence.
-  w.busy = std::max(w.busy, static_cast<double>(now)) + cost.held + gathered_ + fetching;
-  w.next = std::max(now + std::max(1U, cost.slots), static_cast<uint64_t>(w.busy));
+  w.busy = std::max(w.busy, static_cast<double>(now)) + cost.held + gathered_;
+  const uint64_t issued = now + std::max(1U, cost.slots);
+  if (fetching > 0) {
+    w.hold(Stall::no_instruction, std::max(issued, static_cast<uint64_t>(w.busy)));
+    w.busy += fetching;
+  }
+  w.next = std::max(issued, static_cast<uint64_t>(w.busy));
   if (w.cluster->faulted) return retire(w.cluster_number, now);
   w.fenced = false;
   LaneGroup* const group = x.group < w.warp->groups.size() ? &w.warp->groups[x.group] : nullptr;
@@ -183,7 +188,7 @@ bool SmGroup::blocks(Warp& w, uint32_t index, const InstructionCost& cost, uint3
     take_branch(w, cost, pc, group->pc);
   if (cost.branches && !cost.unrolled && !cost.spins) w.block = w.next;
   if (!blocked) return false;
-  w.why = stall_of(group->wait.kind);
+  w.hold(stall_of(group->wait.kind), w.next);
   if (w.cluster->progress != since.progress) wake(*w.cluster, since.time, false);
   return true;
 }
@@ -195,8 +200,8 @@ void SmGroup::take_branch(Warp& w, const InstructionCost& cost, uint32_t from, u
   const bool on = back && runs_on(w, cost);
   w.iterations += back && cost.unrolled;
   if (on) return;
-  w.next += static_cast<uint64_t>(to > from + fetched_ahead ? p_->branch_forward : p_->branch_taken);
-  w.why = Stall::branch_resolving;
+  const double cycles = to > from + fetched_ahead ? p_->branch_forward : p_->branch_taken;
+  w.wait_until(Stall::branch_resolving, w.next + static_cast<uint64_t>(cycles));
   if (back) w.registers.drain();
 }
 
@@ -232,9 +237,7 @@ void SmGroup::after(Warp& w, const InstructionCost& cost, uint32_t pc, bool resu
       return issue_async(w, cost, now, since.async);
     case Path::fence:
       if (access_.empty()) return;
-      w.next = fence(w, std::max(cost.slots, cost.latency), now);
-      w.why = Stall::membar;
-      return;
+      return w.wait_until(Stall::membar, fence(w, std::max(cost.slots, cost.latency), now));
     case Path::waits:
       if (cost.holds) w.arrive_free = now + static_cast<uint64_t>(cost.interval);
       if (cost.holds && cost.address >= 0) arrive_remote(w, now);
@@ -262,8 +265,7 @@ void SmGroup::meet(Warp& w, uint32_t pc, bool resumed, uint64_t now) {
     Exec x = exec(w);
     x.active = ~0U;
     const uint64_t id = b->id < 0 ? 0 : x.uniform_value(op.operands[b->id]);
-    w.next = now + waits_.barrier(w.cta->barriers[id].last_arrived);
-    w.why = Stall::barrier;
+    w.wait_until(Stall::barrier, now + waits_.barrier(w.cta->barriers[id].last_arrived));
   }
   if (const auto* r = std::get_if<isa::SetMaxRegisters>(op.effect)) {
     const double takes = r->increase ? p_->register_increase : (*costs_)[pc].latency;
@@ -274,14 +276,13 @@ void SmGroup::meet(Warp& w, uint32_t pc, bool resumed, uint64_t now) {
   if (const auto* b = std::get_if<isa::ClusterBarrier>(op.effect); b != nullptr && b->arrive)
     w.arrived = now;
   else if (b != nullptr) {
-    w.next = std::max(w.next, w.arrived + waits_.cluster_barrier(w.cluster->ctas.size(), w.id));
-    w.why = Stall::cluster_barrier;
+    const uint64_t met = w.arrived + waits_.cluster_barrier(w.cluster->ctas.size(), w.id);
+    w.wait_until(Stall::cluster_barrier, std::max(w.next, met));
   }
   const auto* m = std::get_if<isa::Mbarrier>(op.effect);
   if (m != nullptr && m->action == isa::MbarrierAction::try_wait && !remote_arrivals_.empty()) {
     const uint64_t mbarrier = exec(w).address_of_lane(op.operands[m->address], 0);
-    w.next = std::max(w.next, now + remote_delay(w, mbarrier, now));
-    w.why = Stall::mbarrier;
+    w.wait_until(Stall::mbarrier, std::max(w.next, now + remote_delay(w, mbarrier, now)));
   }
 }
 

@@ -54,8 +54,7 @@ void SmGroup::spin_in_shared(Warp& w, const InstructionCost& cost, uint64_t now)
   const uint64_t cta = uint64_t{w.cluster->index} << 40 ^ uint64_t { w.cta->rank } << 36;
   const auto time = static_cast<double>(now);
   const double end = sm_of(w).cas_loops.done(cta, access_.addresses, access_.lanes, round, time);
-  w.next = static_cast<uint64_t>(end);
-  w.why = Stall::short_scoreboard;
+  w.wait_until(Stall::short_scoreboard, static_cast<uint64_t>(end));
   instructions_ += static_cast<uint64_t>((end - time) / round - 0.5) * cost.slots;
   w.registers.set_ready(cost, w.next);
 }

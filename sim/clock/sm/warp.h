@@ -1,5 +1,6 @@
 #pragma once
 // A warp, as the clock sees it.
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -52,6 +53,18 @@ struct Warp {
     end_part(time);
     why = reason;
   }
+  // It issues at `time`, no earlier, whatever else it did until then.
+  void wait_until(Stall reason, uint64_t time) {
+    hold(reason, std::min(next, time));
+    next = time;
+  }
+  // It issues at `time`.
+  void end_stall(uint64_t time) {
+    while (!stalls.empty() && stalls.back().to > time) stalls.pop_back();
+    end_part(time);
+  }
+
+ private:
   // The part of the stall is over at `time`; nothing if it has not lasted a cycle.
   void end_part(uint64_t time) {
     if (time > (stalls.empty() ? since + 1 : stalls.back().to)) stalls.push_back({why, time});
