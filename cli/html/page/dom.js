@@ -62,6 +62,26 @@ export function showTooltip(event, ...content) {
 }
 export const hideTooltip = () => { document.getElementById("tooltip").hidden = true; };
 
+// Arrow keys point at the cells of a picture as the pointer does. Cells begin at `edge` [x, y]; `step` gives their width and height.
+export function pointByKeys(canvas, edge, step) {
+  const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  let at = null;
+  canvas.tabIndex = 0;
+  canvas.setAttribute("aria-label", `${canvas.getAttribute("aria-label")}. Arrow keys point at its cells.`);
+  const leave = () => { at = null; canvas.dispatchEvent(new PointerEvent("pointerleave")); };
+  canvas.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") return leave();
+    const move = moves[event.key];
+    if (!move) return;
+    event.preventDefault();
+    const size = step(), room = [canvas.clientWidth, canvas.clientHeight];
+    at = [0, 1].map((d) => Math.max(0, Math.min(Math.floor((room[d] - edge[d]) / size[d]) - 1, at ? at[d] + move[d] : 0)));
+    const box = canvas.getBoundingClientRect();
+    canvas.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + edge[0] + (at[0] + 0.5) * size[0], clientY: box.top + edge[1] + (at[1] + 0.5) * size[1] }));
+  });
+  canvas.addEventListener("blur", leave);
+}
+
 // A canvas with its size in CSS pixels, sharp on every screen.
 export function sized(canvas, width, height) {
   const scale = window.devicePixelRatio || 1;

@@ -1,6 +1,6 @@
 // The view "Differences": where an output differs from its reference or from the device, and by how much.
 import { grouped, more, report } from "./data.js";
-import { card, color, el, hideTooltip, legend, onRedraw, showTooltip, sized } from "./dom.js";
+import { card, color, el, hideTooltip, legend, onRedraw, pointByKeys, showTooltip, sized } from "./dom.js";
 
 const errorOf = (v) => (typeof v === "number" ? v : Infinity);
 
@@ -30,6 +30,7 @@ function errorPicture(m, name) {
       `${grouped(cell[1])} of ${grouped(cell[0])} differ, ${grouped(cell[2])} outside of the tolerance\nlargest error ${errorOf(cell[3])}`);
   });
   canvas.addEventListener("pointerleave", hideTooltip);
+  pointByKeys(canvas, [0, 0], () => [side, side]);
   draw();
   onRedraw(draw);
   return el("div", { class: "cells" }, canvas);

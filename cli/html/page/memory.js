@@ -2,7 +2,7 @@
 // banks, tensor memory, and which lane holds which element of an accumulator.
 import { absentMemory } from "./absent.js";
 import { grouped, instruction, more, placeOf, placeText, recorded } from "./data.js";
-import { card, color, el, go, hideTooltip, isDark, legend, onGo, onRedraw, showTooltip, sized } from "./dom.js";
+import { card, color, el, go, hideTooltip, isDark, legend, onGo, onRedraw, pointByKeys, showTooltip, sized } from "./dom.js";
 
 const hex = (n) => "0x" + n.toString(16);
 const hue = (i, of) => `hsl(${Math.round(i * 360 / of)} ${isDark() ? "48% 42%" : "62% 72%"})`;
@@ -82,6 +82,8 @@ function tileCard() {
     });
     canvas.addEventListener("pointerleave", () => { hot = -1; hideTooltip(); drawAll(); });
   };
+  pointByKeys(seen, [gutter, 18], () => [seenWidth(), cellHeight]);
+  pointByKeys(lies, [gutter, 18], () => [liesWidth, cellHeight]);
   const part = (x, w) => Math.min(t.per - 1, Math.max(0, Math.floor((x % w) / w * t.per)));
   point(seen, (x, y) => { const w = seenWidth(), column = Math.floor(x / w), row = Math.floor(y / cellHeight); const c = x < 0 || y < 0 || column >= t.across ? null : t.chunks[row * t.across + column]; return c && { ...c, part: part(x, w) }; });
   point(lies, (x, y) => { if (x < 0 || y < 0) return null; const at = Math.floor(y / cellHeight) * 8 + Math.floor(x / liesWidth), c = t.chunks.find((q) => q.place === at); return c && { ...c, part: part(x, liesWidth) }; });
@@ -156,6 +158,7 @@ function bankCard() {
     showTooltip(event, el("b", {}, `lane ${lane}, bank ${bank}`), `shared address ${hex(c.word * 4)}${rivals.length ? `\nanother word of this bank: lanes ${[...new Set(rivals)].join(", ")}` : "\nno conflict"}`);
   });
   canvas.addEventListener("pointerleave", hideTooltip);
+  pointByKeys(canvas, [edge, 18], () => [side, side]);
   const open = (a) => {
     access = a;
     const q = instruction(a.pc), p = placeOf(q);
@@ -209,6 +212,7 @@ function filledCard() {
     showTooltip(event, el("b", {}, `bytes ${f.chunks[i] * 16 - o.offset} to ${f.chunks[i] * 16 - o.offset + 15} of ${o.name}`), `first ${f.copied[i] ? "copied by cp.async of" : "stored by"} warp ${f.warps[i]}, lane ${f.lanes[i]}\n${placeText(placeOf(q))} ${q?.text.slice(0, 70) ?? ""}`);
   });
   canvas.addEventListener("pointerleave", hideTooltip);
+  pointByKeys(canvas, [gutter, 18], () => [w, cellHeight]);
   const open = (chosen) => {
     o = chosen;
     base = o.chunks.length ? f.chunks[o.chunks[0]] * 16 & ~127 : 0;
@@ -256,6 +260,7 @@ function tensorPicture(what, rectangles) {
     showTooltip(event, el("b", {}, `lane ${l}, column ${c}`), here.map((r) => `${what} ${grouped(r.count)} times: ${placeText(placeOf(instruction(r.pc)))} ${instruction(r.pc)?.text.slice(0, 70) ?? ""}`).join("\n") || `not ${what}`);
   });
   canvas.addEventListener("pointerleave", hideTooltip);
+  pointByKeys(canvas, [edge, 18], () => [32 * side, 16 * side]);
   draw();
   onRedraw(draw);
   const times = rectangles.reduce((n, r) => n + r.count, 0);
@@ -305,6 +310,7 @@ function fragmentCard() {
     showTooltip(event, el("b", {}, `element (${r}, ${c})`), `warp ${h.lane >> 5}, lane ${h.lane & 31}, register ${h.register}${f.bits < 32 ? `, ${h.part ? "upper" : "lower"} half` : ""}`);
   });
   canvas.addEventListener("pointerleave", () => { hot = -1; hideTooltip(); draw(); });
+  pointByKeys(canvas, [edge, 16], () => [width(), height]);
   const open = (chosen) => { f = chosen; draw(); };
   onRedraw(draw);
   open(all[0]);

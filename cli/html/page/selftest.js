@@ -133,6 +133,18 @@ function checkSearch(check, section) {
   section.timeline.select(-1);
 }
 
+// Arrow keys point at the cells of every picture; Escape ends it.
+function checkKeys(check, section) {
+  const tooltip = document.getElementById("tooltip");
+  for (const canvas of section.querySelectorAll(".cells canvas")) {
+    const press = (key) => canvas.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    const texts = new Set();
+    for (const key of ["ArrowDown", ...Array(40).fill("ArrowRight"), ...Array(40).fill("ArrowDown")]) { press(key); if (!tooltip.hidden) texts.add(tooltip.textContent); }
+    press("Escape");
+    check(`keys point: ${canvas.getAttribute("aria-label").slice(0, 60)}`, texts.size > 0 && tooltip.hidden, `${texts.size} cells`);
+  }
+}
+
 function checkMemory(check) {
   for (const t of recorded?.tiles ?? []) check(`addresses of a tile, swizzle ${t.swizzle}`, t.samples.every(([i, address]) => addressOf(t, i) === address));
   const plainAccesses = (recorded?.accesses ?? []).filter((a) => a.passes && !/atom|red/.test(recorded.instructions[a.pc][0]));
@@ -187,6 +199,7 @@ export function runSelftest(sections, showView) {
     if (sections.has("source")) { showView("source"); checkSource(check, sections.get("source")); }
     checkAbsent(check, sections);
     checkMemory(check);
+    for (const name of ["memory", "errors"]) if (sections.has(name)) { showView(name); checkKeys(check, sections.get(name)); }
     if (sections.has("errors")) checkErrors(check, sections.get("errors"));
     if (sections.has("sweep")) checkSweep(check, sections.get("sweep"));
     checkTheme(check);
