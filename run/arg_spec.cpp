@@ -12,7 +12,8 @@ namespace palladion {
 namespace {
 
 constexpr std::string_view kinds =
-    "a scalar (i32:5, u64:7, f32:0.5), in:, out:, inout:, scratch:, tmap:, tex:, surf: or bytes:@file";
+    "a scalar (i32:5, u64:7, f32:0.5), in:, out:, inout:, scratch:, tmap:, tex:, surf:, sampler: or "
+    "bytes:@file";
 
 tl::unexpected<std::string> wrong(std::string text) { return tl::make_unexpected(std::move(text)); }
 
@@ -193,6 +194,11 @@ Result<ArgSpec> parse_known(std::string_view kind, std::string_view rest) {
   if (kind == "tmap") return tensor_map(rest);
   if (kind == "tex" || kind == "surf") {
     auto arg = parse_texture(rest, kind == "surf");
+    if (!arg) return tl::make_unexpected(arg.error());
+    return *arg;
+  }
+  if (kind == "sampler") {
+    auto arg = parse_sampler(rest);
     if (!arg) return tl::make_unexpected(arg.error());
     return *arg;
   }

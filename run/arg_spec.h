@@ -13,6 +13,7 @@
 //                                       a tensor map over an array of its own
 //   tex:f32[48,64]=randn(7),filter=linear     a texture object (texture_spec.h)
 //   surf:out:f32[48,64]=c.npy           a surface object
+//   sampler:filter=linear,address=wrap  a sampler (texture_spec.h)
 //   bytes:@file                         a struct, with the bytes of the file
 //
 // Shapes, boxes and strides are written outermost first, as everywhere; strides are in elements, one for

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arrays/words.h"
+#include "isa/formats/sampler.h"
 
 namespace palladion {
 namespace {
@@ -200,7 +201,34 @@ std::string take_options(std::string_view text, Take take) {
   return {};
 }
 
+std::string take_sampler_option(Texels& t, std::string_view key, std::string_view value) {
+  if (key == "filter" || key == "address" || key == "coords")
+    return take_texture_option(t, false, key, value);
+  return fmt::format("a sampler has no option `{}`; it has filter, address, coords", key);
+}
+
+// In the words of a .samplerref.
+isa::Sampler sampler_of(const sim::Sampling& s) {
+  static constexpr std::string_view modes[] = {"wrap", "clamp_to_edge", "mirror", "clamp_to_border"};
+  isa::Sampler sampler{.force_unnormalized = !s.normalized};
+  sampler.set("filter_mode", s.linear ? "linear" : "nearest");
+  for (size_t d = 0; d < 3; ++d)
+    sampler.set(fmt::format("addr_mode_{}", d), modes[static_cast<size_t>(s.address[d])]);
+  return sampler;
+}
+
 }  // namespace
+
+Result<ScalarArg> parse_sampler(std::string_view text) {
+  Texels t;
+  t.sampling.normalized = true;  // as the texture says
+  const auto problem = take_options(
+      text, [&](std::string_view key, std::string_view value) { return take_sampler_option(t, key, value); });
+  if (!problem.empty()) return no_texture(problem);
+  const uint64_t word = sampler_of(t.sampling).packed();
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&word);
+  return ScalarArg{{bytes, bytes + sizeof word}};
+}
 
 Result<TextureArg> parse_texture(std::string_view text, bool surface) {
   TextureArg arg{.surface = surface, .type = {}, .over = -1, .array = {}, .texture = {}};

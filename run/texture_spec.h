@@ -18,6 +18,9 @@
 //   coords     texels, normalized (0 to 1 over the image)
 //   read       element, normalized (integers of 8 and 16 bits become 0 to 1, or -1 to 1)
 //   border     the colour outside: one number for all channels, or one for each with `/` between
+//
+// A sampler of the independent texturing mode, behind `sampler:`, has filter, address and coords of these
+// (without coords the texture's): sampler:filter=linear,address=wrap
 #pragma once
 
 #include <optional>
@@ -29,5 +32,8 @@ namespace palladion {
 
 // `text`: what stands behind `tex:` or `surf:`. The error states what was expected.
 Result<TextureArg> parse_texture(std::string_view text, bool surface);
+
+// `text`: what stands behind `sampler:`. The eight bytes of a .samplerref.
+Result<ScalarArg> parse_sampler(std::string_view text);
 
 }  // namespace palladion

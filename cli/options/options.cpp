@@ -98,7 +98,8 @@ void add_subject(CLI::App& app, Options& o, Raw& raw) {
       "a parameter, in order: i32:5, in:f16[512,256]=randn(7), out:..., tmap:..., a texture or surface: "
       "tex:f32[48,64]=a.npy,filter=linear,address=wrap/clamp, surf:out:f32[48,64]"));
   many(app.add_option("--bind", o.binds,
-                      "what a .texref variable of the PTX file holds: NAME=tex:f32[48,64]=a.npy"));
+                      "what a .texref, .surfref or .samplerref variable of the PTX file holds: "
+                      "NAME=tex:f32[48,64]=a.npy, NAME=surf:out:f32[64], NAME=sampler:filter=linear"));
 }
 
 void add_clock(CLI::App& app, Options& o) {

@@ -48,7 +48,7 @@ class Binder {
  public:
   Binder(Subject& subject, const isa::Function& entry) : subject_(subject), entry_(entry) {}
 
-  // `variables`: NAME=SPEC each, for the module's .texref.
+  // `variables`: NAME=SPEC each, for the module's .texref, .surfref and .samplerref.
   Outcome<void> bind(const std::vector<std::string>& texts, const std::vector<std::string>& variables) {
     for (const std::string& text : texts) {
       auto spec = parse_arg(text);
@@ -101,11 +101,15 @@ class Binder {
     const std::string name = text.substr(0, equals);
     const std::string spec = text.substr(std::min(equals + 1, text.size()));
     const isa::SymbolId id = subject_.module->find_symbol(name);
-    const bool known = id != isa::no_id && subject_.module->symbols[id].variable.type == isa::Type::texref &&
-                       subject_.module->symbols[id].variable.dims.empty();
-    if (!known) return user_error(fmt::format("--bind {}: the file has no .texref `{}`", text, name));
-    if (!spec.starts_with("tex:"))
-      return user_error(fmt::format("--bind {}: a .texref takes `{}=tex:...`", text, name));
+    const isa::Type type = id == isa::no_id ? isa::Type::none : subject_.module->symbols[id].variable.type;
+    if (!isa::is_opaque(type))
+      return user_error(
+          fmt::format("--bind {}: the file has no .texref, .surfref or .samplerref `{}`", text, name));
+    const std::string_view kind = type == isa::Type::texref    ? "tex:"
+                                  : type == isa::Type::surfref ? "surf:"
+                                                               : "sampler:";
+    if (!spec.starts_with(kind))
+      return user_error(fmt::format("--bind {}: a .{} takes `{}={}...`", text, isa::name(type), name, kind));
     auto parsed = parse_arg(spec);
     if (!parsed) return user_error(fmt::format("--bind {}={}", name, parsed.error()));
     specs_.push_back(std::move(*parsed));

@@ -509,6 +509,7 @@ struct TextureLoad {  // tex, tld4
   bool integer_coordinates = false;  // texel numbers
   int component = -1;                // tld4: the one that is gathered
   int dst = 0, resident = -1, texel = -1, lod = -1, ddx = -1, ddy = -1, offset = -1;
+  bool sampled = false;  // by a sampler of its own, behind the coordinates
   Footprint footprint() const;
 };
 enum class SurfaceAction : uint8_t { load, store, reduce };
@@ -537,6 +538,7 @@ enum class TextureAttribute : uint8_t {
   address_mode_0,
   address_mode_1,
   address_mode_2,
+  force_unnormalized_coords,
   is_texture,  // istypep
   is_sampler,
   is_surface,

@@ -2,6 +2,7 @@
 // One PTX instruction as typed data: an op, the modifiers its form allows, and operands.
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct Operand {
     symbol,   // smem+16        id = SymbolId, offset
     label,    // $L_1           id = LabelId
     address,  // [%rd1+8]       elements[0] = base (reg, symbol or imm); offset; further elements =
-              // coordinates {c0,c1}
+              // coordinates {c0,c1}, and last, if `sampled`, the sampler of [%rd1, %rd2, {c0,c1}]
     vector,   // {%r1, %r2}     elements
     sink,     // _
   };
@@ -34,7 +35,8 @@ struct Operand {
 
   Kind kind = Kind::none;
   bool negated = false;
-  bool joined = false;  // follows the previous operand after '|' (d|p)
+  bool joined = false;   // follows the previous operand after '|' (d|p)
+  bool sampled = false;  // of an address: a texture and a sampler
   ImmType imm_type = ImmType::integer;
   Special special = Special::tid;
   int8_t component = -1;  // 0..3 for .x .y .z .w; of a special register
@@ -44,6 +46,7 @@ struct Operand {
   std::vector<Operand> elements;
 
   bool is(Kind k) const { return kind == k; }
+  std::span<const Operand> coordinates() const;  // of an address
 
   static Operand reg(RegId id, bool negated = false);
   static Operand imm(int64_t value);
@@ -58,6 +61,11 @@ struct Operand {
 
   friend bool operator==(const Operand&, const Operand&) = default;
 };
+
+inline std::span<const Operand> Operand::coordinates() const {
+  if (elements.empty()) return {};
+  return std::span(elements).subspan(1, elements.size() - (sampled ? 2 : 1));
+}
 
 // Guard @p or @!p; `reg == no_id` means always.
 struct Guard {

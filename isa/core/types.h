@@ -51,10 +51,15 @@ enum class Type : uint8_t {
   s4,
   u4,
   b1,
-  texref
+  texref,  // opaque: handles of 64 bits
+  samplerref,
+  surfref
 };
 
 enum class TypeKind : uint8_t { untyped, predicate, unsigned_int, signed_int, floating };
+
+// .texref, .samplerref, .surfref
+inline bool is_opaque(Type t) { return t == Type::texref || t == Type::samplerref || t == Type::surfref; }
 
 // Size of one value in bits; pred is 1.
 int bits(Type type);

@@ -1,6 +1,6 @@
 // Textures and surfaces (PTX, "Texture Instructions", "Surface Instructions"). An object is a 64-bit handle
-// or the name of a .texref or .surfref variable (unified mode). Coordinates that the manual pads to four may
-// be padded.
+// or the name of a .texref or .surfref variable; samplers stand behind it ([texture, sampler, {x, y}]).
+// Coordinates that the manual pads to four may be padded.
 #include "isa/ops/decode.h"
 
 namespace palladion::isa {
@@ -66,7 +66,8 @@ Effect tex(const Instruction& i, const DecodeContext&) {
                 .lod = optional("lod"),
                 .ddx = optional("ddx"),
                 .ddy = optional("ddy"),
-                .offset = optional("offset")};
+                .offset = optional("offset"),
+                .sampled = i.operand("texel")->sampled};
   if (gathers) {
     e.component = static_cast<int>(std::string_view("rgba").find(i.mod("comp")));
     if (e.geometry != Geometry::d2 && e.geometry != Geometry::a2d)
@@ -114,6 +115,7 @@ Effect query(const Instruction& i, const DecodeContext&) {
       {"addr_mode_0", address_mode_0},
       {"addr_mode_1", address_mode_1},
       {"addr_mode_2", address_mode_2},
+      {"force_unnormalized_coords", force_unnormalized_coords},
       {"texref", is_texture},
       {"samplerref", is_sampler},
       {"surfref", is_surface}};
@@ -179,6 +181,7 @@ std::vector<OpDef> texture_defs() {
           "Asks for a property of a texture or sampler. Texture Instructions: txq.",
           {"[1.5] txq.query:width|height|depth|channel_data_type|channel_order|normalized_coords|filter_mode|"
            "addr_mode_0|addr_mode_1|addr_mode_2.b32 =d:b32, a:mem",
+           "[2.2] txq.query:force_unnormalized_coords.b32 =d:b32, a:mem",
            "[4.1 sm_30] txq.query:array_size|num_mipmap_levels.b32 =d:b32, a:mem",
            "[4.2 sm_30] txq.query:num_samples.b32 =d:b32, a:mem",
            "[4.3 sm_30] txq.level.query:width|height|depth.b32 =d:b32, a:mem, lod:b32"},

@@ -51,6 +51,18 @@ void Parser::version() {
   module.version_minor = *minor;
 }
 
+void Parser::target_option(const Token& word) {
+  const bool independent = word.text == "texmode_independent";
+  if (!independent && word.text != "texmode_unified" && word.text != "debug")
+    error(word, code::directive, fmt::format("`.target` has no option `{}`", word.text.substr(0, 60)));
+  if (independent && is_before(1, 5))
+    error(word, code::directive, "the independent texturing mode came with PTX 1.5");
+  const std::string_view other = independent ? "texmode_unified" : "texmode_independent";
+  if (word.text != "debug" && std::ranges::find(module.target_options, other) != module.target_options.end())
+    error(word, code::directive, "a module has one texturing mode");
+  module.target_options.emplace_back(word.text);
+}
+
 void Parser::target() {
   module.target.clear();
   module.target_options.clear();
@@ -64,7 +76,7 @@ void Parser::target() {
       if (!is_for_sm_1x() || module.target == "sm_13")
         error(*word, code::directive, "`map_f64_to_f32` goes with sm_10, sm_11 and sm_12 alone");
     } else {
-      module.target_options.emplace_back(word->text);
+      target_option(*word);
     }
   } while (accept(','));
   if (module.target.empty())
@@ -188,12 +200,6 @@ void Parser::module_item() {
     if (size && *size != 64)
       error(at, code::not_modelled, "only 64-bit addresses are modelled", "nvcc -m64 is the default");
     return;
-  }
-  for (const auto word : {"texref", "samplerref", "surfref"}) {
-    if (!token_.is_directive(word)) continue;
-    error(token_, code::not_modelled,
-          fmt::format("texture, sampler and surface references (`.{}`) are not modelled", word));
-    return skip_statement();
   }
   if (token_.is(Token::Kind::directive)) {
     Nearest nearest(token_.text.substr(1));

@@ -14,9 +14,7 @@ constexpr uint64_t max_variable_bytes = uint64_t{1} << 40;
 bool is_power_of_two(uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
 
 // Types that a variable, parameter or register may have.
-bool is_storable(Type t) {
-  return t == Type::pred || t == Type::texref || (bits(t) >= 8 && kind(t) != TypeKind::predicate);
-}
+bool is_storable(Type t) { return t == Type::pred || (bits(t) >= 8 && kind(t) != TypeKind::predicate); }
 
 }  // namespace
 
@@ -35,7 +33,10 @@ bool Parser::declarator_directive(Declarator& d) {
   }
   if (accept_directive("ptr")) {
     v.pointer = true;
-    if (token_.is(Token::Kind::directive) && !token_.is_directive("align")) {
+    const auto opaque = token_.is(Token::Kind::directive) ? type_named(token_.text.substr(1)) : std::nullopt;
+    if (opaque && is_opaque(*opaque)) {
+      next();  // `.ptr .texref`: a pointer like others
+    } else if (token_.is(Token::Kind::directive) && !token_.is_directive("align")) {
       const auto space = space_named(token_.text.substr(1));
       if (!space) return d.ok = false;
       v.pointee = *space;
@@ -63,6 +64,12 @@ bool Parser::declarator_directive(Declarator& d) {
   }
   const auto type = type_named(token_.text.substr(1));
   if (!type || !is_storable(*type)) return false;
+  if (d.has_type)
+    error(token_, code::directive,
+          fmt::format("`{}` behind `.{}`: a variable has one type", token_.text, name(v.type)));
+  if (is_opaque(*type) && is_before(1, 5))
+    error(token_, code::directive, fmt::format("`{}` came with PTX 1.5", token_.text),
+          "before, a texture is declared with `.tex .u32 name;`");
   v.type = *type;
   d.has_type = true;
   next();
@@ -170,7 +177,15 @@ void Parser::declare_variables(const Variable& declared_as, Linkage linkage) {
     Variable v = declared_as;
     if (!dimensions(v)) return skip_statement();
     new_addresses_.clear();
-    if (accept('=')) initialiser(v, *name);
+    if (accept('=')) {
+      if (linkage == Linkage::extern_)
+        error(*name, code::initialiser,
+              fmt::format("`{}` is .extern: its definition initialises it", name->text));
+      if (!is_opaque(v.type))
+        initialiser(v, *name);
+      else if (!opaque_initialiser(v))
+        return skip_statement();
+    }
     const auto id = static_cast<SymbolId>(module.symbols.size());
     declare_variable(*name, std::move(v), linkage);
     const auto declared = find_variable(name->text);
@@ -228,8 +243,12 @@ void Parser::declare_vector(const Token& name, Type type, uint32_t elements) {
 }
 
 void Parser::register_declaration() {
+  const Token at = token_;
   const Declarator d = declarator(Space::reg);
   if (!d.ok) return skip_statement();
+  if (is_opaque(d.variable.type))
+    error(at, code::directive, fmt::format("no register is a `.{}`", name(d.variable.type)),
+          "its address, which `mov.u64` takes, has type .u64");
   do {
     const auto name = expect_word("the name of a register");
     if (!name) return skip_statement();

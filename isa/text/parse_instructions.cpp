@@ -63,6 +63,7 @@ const Candidates& Parser::candidates(std::string_view mnemonic) {
   };
   try_all(match_modifiers);
   if (c.forms.empty()) try_all(match_in_any_order);
+  c.of_texels = !c.forms.empty() && c.forms.front().form->slot("geom") >= 0;
   return c;
 }
 
@@ -262,7 +263,7 @@ void Parser::instruction() {
     std::vector<Operand> written;
     const bool takes_operands =
         std::ranges::any_of(c.forms, [](const Candidates::One& one) { return !one.form->operands.empty(); });
-    if (takes_operands && !operands(written)) return skip_statement();
+    if (takes_operands && !operands(written, c.of_texels)) return skip_statement();
     if (!token_.is(';') && token_.line == mnemonic.line) {
       error_expected("`,` or `;`");
       return skip_statement();

@@ -10,6 +10,7 @@
 
 #include "isa/core/module.h"
 #include "isa/core/op.h"
+#include "isa/formats/sampler.h"
 #include "isa/text/lex.h"
 
 namespace palladion::isa::detail {
@@ -55,6 +56,7 @@ struct Candidates {
   };
   const Op* op = nullptr;
   std::vector<One> forms;
+  bool of_texels = false;  // textures and surfaces: [T, sampler, {x, y}], [T, x]
 };
 
 // "add.s32" -> add, s32
@@ -110,6 +112,7 @@ class Parser {
   bool at_module_item() const;
   void version();
   void target();
+  void target_option(const Token& word);
   void file_directive();
   void section();
   void alias();
@@ -132,6 +135,8 @@ class Parser {
   void register_declaration();
   void declare_registers(const Token& name, Type type);
   void initialiser(Variable& v, const Token& name);
+  bool opaque_initialiser(Variable& v);
+  bool opaque_field(Type type, Sampler& sampler);
   bool initialiser_level(Variable& v, size_t dim, uint64_t& at, int depth);
   bool initialiser_value(Variable& v, uint64_t at);
   bool initialiser_string(Variable& v, uint64_t& at);
@@ -184,17 +189,19 @@ class Parser {
   // An operand as written; a name that is no register waits in `names_` until its role is known.
   void instruction();
   bool guard(Guard& g);
-  bool operands(std::vector<Operand>& list);
+  bool operands(std::vector<Operand>& list, bool of_texels);
   struct CallText {
     Operand returns, function, arguments, targets;  // of kind none where not written
   };
   bool call_operands(CallText& call);
   bool call_list(Operand& list);
-  std::optional<Operand> operand();
+  std::optional<Operand> operand(bool of_texels = false);
   std::optional<Operand> name_operand();
   std::optional<Operand> negated_operand();
   std::optional<Operand> vector_operand();
-  std::optional<Operand> address_operand();
+  std::optional<Operand> address_operand(bool of_texels);
+  bool coordinates(Operand& address);
+  bool texel_coordinates(Operand& address);
   bool address_offset(Operand& address);
   std::optional<Operand> special_register(const Token& t);
   const Candidates& candidates(std::string_view mnemonic);

@@ -65,6 +65,8 @@ void Parser::write_out_flush(Candidates::One& one) const {
 // `.tex .u32 name;` is another way to write `.global .texref name;` (PTX, "Texture State Space").
 void Parser::old_textures(Linkage linkage) {
   const Token at = token_;
+  if (!is_before(1, 5))
+    error(at, code::directive, "`.tex` ended with PTX 1.4", "write `.global .texref name;`");
   Declarator d = declarator(Space::global);
   if (!d.ok) return skip_statement();
   if (d.variable.type != Type::u32 && d.variable.type != Type::u64)

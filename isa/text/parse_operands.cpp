@@ -219,8 +219,19 @@ bool Parser::address_offset(Operand& address) {
   return offset.has_value();
 }
 
-// [a], [a+4], [a, {c0, c1}]
-std::optional<Operand> Parser::address_operand() {
+bool Parser::coordinates(Operand& address) {
+  if (!token_.is('{')) {
+    error_expected("the coordinates, as in `[map, {c0, c1}]`");
+    return false;
+  }
+  auto list = vector_operand();
+  if (!list) return false;
+  for (Operand& c : list->elements) address.elements.push_back(std::move(c));
+  return true;
+}
+
+// [a], [a+4], [a, {c0, c1}]; of textures also [a, sampler, {c0, c1}] and [a, c0]
+std::optional<Operand> Parser::address_operand(bool of_texels) {
   next();
   Operand address = Operand::address({});
   Operand& base = address.elements[0];
@@ -240,22 +251,14 @@ std::optional<Operand> Parser::address_operand() {
       return std::nullopt;
     }
   }
-  if (accept(',')) {
-    if (!token_.is('{')) {
-      error_expected("the coordinates, as in `[map, {c0, c1}]`");
-      return std::nullopt;
-    }
-    auto coordinates = vector_operand();
-    if (!coordinates) return std::nullopt;
-    for (Operand& c : coordinates->elements) address.elements.push_back(std::move(c));
-  }
+  if (accept(',') && !(of_texels ? texel_coordinates(address) : coordinates(address))) return std::nullopt;
   if (!expect(']')) return std::nullopt;
   return address;
 }
 
-std::optional<Operand> Parser::operand() {
+std::optional<Operand> Parser::operand(bool of_texels) {
   if (token_.is(Token::Kind::word) && token_.text != "WARP_SZ") return name_operand();
-  if (token_.is('[')) return address_operand();
+  if (token_.is('[')) return address_operand(of_texels);
   if (token_.is('{')) return vector_operand();
   if (token_.is('!')) return negated_operand();
   if (at_constant() || token_.is(Token::Kind::word)) return constant();
@@ -263,10 +266,10 @@ std::optional<Operand> Parser::operand() {
   return std::nullopt;
 }
 
-bool Parser::operands(std::vector<Operand>& list) {
+bool Parser::operands(std::vector<Operand>& list, bool of_texels) {
   if (token_.is(';') || token_.is('}')) return true;
   while (true) {
-    auto o = operand();
+    auto o = operand(of_texels);
     if (!o) return false;
     list.push_back(std::move(*o));
     if (token_.is('|')) {

@@ -145,8 +145,15 @@ void Printer::initialiser_level(const Variable& v, size_t dim, uint64_t at, size
   out_ += '}';
 }
 
+void Printer::sampler(const Variable& v) {
+  uint64_t word = 0;
+  for (size_t k = 0; k < std::min<size_t>(v.init.size(), 8); ++k) word |= uint64_t{v.init[k]} << (8 * k);
+  if (const auto fields = Sampler::unpacked(word)) out_ += " = " + fields->text();
+}
+
 void Printer::initialiser(const Variable& v) {
   if (v.init.empty()) return;
+  if (is_opaque(v.type)) return sampler(v);
   out_ += " = ";
   size_t relocation = 0;
   if (v.dims.empty() && v.vector == 1) return initialiser_value(v, 0, relocation);

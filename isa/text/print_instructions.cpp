@@ -89,16 +89,21 @@ void Printer::operand(const Operand& o, OperandKind role) {
       out_ += '[';
       if (!o.elements.empty()) operand(o.elements[0], OperandKind::value);
       offset(o.offset);
+      if (o.sampled) {
+        out_ += ", ";
+        operand(o.elements.back(), OperandKind::value);
+      }
       if (o.elements.size() > 1) out_ += ", {";
       break;
     case K::vector:
       out_ += '{';
       break;
   }
-  const size_t first = o.is(K::address) ? 1 : 0;
-  for (size_t i = first; i < o.elements.size(); ++i) {
-    if (i != first) out_ += ", ";
-    operand(o.elements[i], OperandKind::value);
+  bool is_first = true;
+  for (const Operand& e : o.is(K::address) ? o.coordinates() : std::span(o.elements)) {
+    if (!is_first) out_ += ", ";
+    operand(e, OperandKind::value);
+    is_first = false;
   }
   if (o.is(K::vector) || o.elements.size() > 1) out_ += '}';
   if (o.is(K::address)) out_ += ']';

@@ -50,6 +50,7 @@ class Printer {
   void type_and_align(const Variable& v);
   void dimensions(const Variable& v);
   void initialiser(const Variable& v);
+  void sampler(const Variable& v);
   void initialiser_level(const Variable& v, size_t dim, uint64_t at, size_t& relocation);
   void initialiser_value(const Variable& v, uint64_t at, size_t& relocation);
   void address_value(const Variable& v, const Relocation& r, uint64_t at);

@@ -68,6 +68,7 @@ void Verifier::variable(const Symbol& s) {
     say(code::memory,
         fmt::format("`{}` has {} bytes and {} bytes of initial value", s.name, v.size(), v.init.size()));
   }
+  if (is_opaque(v.type)) opaque_variable(static_cast<SymbolId>(&s - module_.symbols.data()));
   for (const Relocation& r : v.relocations)
     if (r.symbol >= module_.symbols.size())
       say(code::broken, fmt::format("`{}` holds the address of no symbol", s.name));
@@ -253,6 +254,7 @@ void Verifier::instruction(const Instruction& i) {
     }
   }
   if (diagnostics_.size() == before) constants(i);
+  if (diagnostics_.size() == before) textures(i);
   if (operation(i) == Operation::convert_address && bits(i.type()) == 32) {
     say(code::width, "`cvta.u32` is for 32-bit addresses, which this target does not have",
         "write cvta.u64 on 64-bit registers");

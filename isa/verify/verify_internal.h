@@ -38,6 +38,17 @@ class Verifier {
   bool full() const { return diagnostics_.size() >= 100; }
   std::string shown() const;  // the current instruction
 
+  // --- opaque types (verify_textures.cpp)
+  bool is_independent() const;
+  const Symbol* opaque_symbol(const Operand& o) const;  // null: the operand names no variable of opaque type
+  void opaque_variable(SymbolId id);
+  void opaque_names(const Instruction& i);
+  void textures(const Instruction& i);
+  void object(const Operand& o, Type wanted);
+  void sampler(const Operand& address);
+  void texel_coordinates(const Instruction& i, const Operand& address);
+  void indirect();
+
   // --- verify.cpp
   void module_names();
   void variable(const Symbol& s);

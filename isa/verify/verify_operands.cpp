@@ -86,7 +86,7 @@ void Verifier::operand(const Operand& o, const OperandDef& def) {
       if (!o.is(K::address) || o.elements.size() != 1) return wrong("an address");
       return address(o, def);
     case OperandKind::tensor:
-      if (!o.is(K::address) || o.elements.size() < 2 || o.elements.size() > 6)
+      if (!o.is(K::address) || o.coordinates().empty() || o.coordinates().size() > 5)
         return wrong("a tensor with 1 to 5 coordinates");
       return address(o, def);
     case OperandKind::label:
@@ -294,8 +294,9 @@ void Verifier::address(const Operand& o, const OperandDef& def) {
     say(code::operand_kind,
         fmt::format("operand `{}` of `{}` is no address", def.name, instruction_->form->op));
   }
-  for (size_t c = 1; c < o.elements.size(); ++c) {
-    const Operand& e = o.elements[c];
+  for (const Operand& e : o.coordinates()) {
+    if (!e.is(K::reg) && !e.is(K::imm) && !e.is(K::special))
+      say(code::operand_kind, fmt::format("a coordinate of `{}` is no value", instruction_->form->op));
     if (e.is(K::reg) && bits(function_->registers[e.id].type) != 32) {
       say(code::width, fmt::format("coordinate `{}` has {} bits and needs 32",
                                    function_->registers[e.id].name, bits(function_->registers[e.id].type)));

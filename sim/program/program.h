@@ -73,11 +73,11 @@ struct MicroOp {
 
 // A value that each warp gets when it starts: special registers, addresses of shared variables.
 struct InitialValue {
-  enum class Kind : uint8_t { special, shared_address, local_address };
+  enum class Kind : uint8_t { special, shared_address, parameter };
   Kind kind = Kind::special;
   isa::Special special = isa::Special::tid;
   int component = -1;
-  uint64_t value = 0;   // addresses: offset in the window
+  uint64_t value = 0;   // offset in the window of shared memory, or in the parameters
   uint32_t offset = 0;  // of the register slot
   uint8_t width = 32;
 };

@@ -112,10 +112,36 @@ TEST_F(Program, ATextureReferenceIsBoundByName) {
   EXPECT_THAT(floats_of(*y), testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
   EXPECT_THAT(run(launch).err, HasSubstr("no .texref variable that holds one"));
   EXPECT_THAT(run(launch).err, HasSubstr("`--bind NAME=tex:...`"));
-  EXPECT_THAT(run(launch + "--bind 'x=tex:f32[8]=iota'").err, HasSubstr("no .texref `x`"));
+  EXPECT_THAT(run(launch + "--bind 'x=tex:f32[8]=iota'").err,
+              HasSubstr("no .texref, .surfref or .samplerref `x`"));
   EXPECT_THAT(run(launch + "--bind 't=f32:1'").err, HasSubstr("a .texref takes `t=tex:...`"));
   EXPECT_THAT(run(launch + "--bind 't=tex:f32[9]@0'").err,
               HasSubstr("--bind t: the texture covers 36 bytes, f32[8] has 32"));
+}
+
+// `u[x]` is what the sampler `s` looks up in `t` at x.
+TEST_F(Program, TexturesSamplersAndSurfacesAreBoundByName) {
+  const std::string launch =
+      "run --ptx tests/cli/ptx/sampler.ptx --grid 1 --block 8 --bind 't=tex:f32[8]=iota,coords=normalized' ";
+  const std::string surface = "--bind 'u=surf:out:f32[8]=" + file("u.npy") + "' ";
+  const auto looked_up = [&](const std::string& sampler) {
+    const Ran ran = run(launch + surface + "--bind s=" + sampler);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    const auto u = npy::read(file("u.npy"), {.dtype = "f32", .shape = npy::Shape{8}});
+    EXPECT_TRUE(u) << u.error();
+    return u ? floats_of(*u) : std::vector<float>();
+  };
+  EXPECT_THAT(looked_up("sampler:coords=texels"), testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(looked_up("sampler:coords=texels,filter=linear"),
+              testing::ElementsAre(0, 0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5));
+  EXPECT_THAT(looked_up("sampler:"), testing::ElementsAre(0, 7, 7, 7, 7, 7, 7, 7));
+  EXPECT_THAT(looked_up("sampler:address=border"), testing::ElementsAre(0, 0, 0, 0, 0, 0, 0, 0));
+  EXPECT_THAT(run(launch + surface).err, HasSubstr("`--bind NAME=sampler:...`"));
+  EXPECT_THAT(run(launch + "--bind s=sampler:").err,
+              HasSubstr("no .surfref variable that holds one; `--bind NAME=surf:...`"));
+  EXPECT_THAT(run(launch + "--bind s=f32:1").err, HasSubstr("a .samplerref takes `s=sampler:...`"));
+  EXPECT_THAT(run(launch + "--bind u=tex:f32[8]=iota").err, HasSubstr("a .surfref takes `u=surf:...`"));
+  EXPECT_THAT(run(launch + "--bind s=sampler:read=element").err, HasSubstr("a sampler has no option `read`"));
 }
 
 // CUDA C++ with TMA and wgmma, as nvcc compiled it (tests/isa/cuda/hopper_tile.cu).

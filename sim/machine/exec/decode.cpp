@@ -258,10 +258,14 @@ DecodedOperand Decoder::symbol_operand(const Operand& o, int width) {
       frame->places.push_back({d.slot.offset, static_cast<uint8_t>(width), value});
     return d;
   }
-  if (is_shared(s.variable.space)) {
-    d.slot = initial(
-        {.kind = InitialValue::Kind::shared_address, .value = value, .width = static_cast<uint8_t>(width)},
-        program_->initial_values);
+  using Kind = InitialValue::Kind;
+  // The address of a kernel's parameter of opaque type is the handle that it holds.
+  const bool is_handle = isa::is_opaque(s.variable.type) && s.variable.space == isa::Space::param;
+  if (is_shared(s.variable.space) || is_handle) {
+    d.slot = initial({.kind = is_handle ? Kind::parameter : Kind::shared_address,
+                      .value = value,
+                      .width = static_cast<uint8_t>(width)},
+                     program_->initial_values);
   } else {
     d.slot = constant(value, width);
   }
@@ -277,8 +281,8 @@ DecodedOperand Decoder::decode_address(const isa::Function& f, const isa::Instru
   d.offset = o.offset;
   // A named variable of shared memory needs the CTA's rank: it is an initial value of 64 bits; other
   // bases are plain lanes. Constants (parameters, globals) are lanes too.
-  for (size_t k = 1; k < o.elements.size(); ++k)
-    d.elements.push_back(decode_operand(f, i, o.elements[k], 32));
+  for (const Operand& c : o.coordinates()) d.elements.push_back(decode_operand(f, i, c, 32));
+  if (o.sampled) d.elements.push_back(decode_operand(f, i, o.elements.back(), 64));
   return d;
 }
 

@@ -138,6 +138,13 @@ void values_of(const Exec& x, const InitialValue& v, uint64_t out[32]) {
     std::fill_n(out, 32, (uint64_t{x.cta->rank} << cta_rank_shift) + v.value);
     return;
   }
+  if (v.kind == InitialValue::Kind::parameter) {
+    uint64_t value = 0;
+    if (v.value + sizeof value <= x.launch.params.size())
+      std::memcpy(&value, x.launch.params.data() + v.value, sizeof value);
+    std::fill_n(out, 32, value);
+    return;
+  }
   switch (v.special) {
     case Special::tid:
       return thread_ids(x, v.component, out);

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "isa/formats/sampler.h"
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim {
@@ -22,6 +23,11 @@ inline uint64_t handle_of(const Exec& x, uint64_t value) {
     std::memcpy(&stored, at, sizeof stored);
   return stored;
 }
+
+// The sampler that a word is, or that the variable at this address holds.
+std::optional<isa::Sampler> sampler_of(const Exec& x, uint64_t value);
+// What a look-up with so many coordinates takes from the sampler that `value` names instead of the texture.
+Step take_sampler(Exec& x, uint64_t value, int dimensions, bool filtered, Sampling& sampling);
 
 // The texels that the lanes touch: at most `most` each, reported as one access for each of them.
 class TouchedTexels {
@@ -49,11 +55,11 @@ class TouchedTexels {
 inline Step no_such_object(Exec& x, std::string_view kind, uint64_t value) {
   if (x.launch.recorded)
     return x.unsupported(fmt::format("it uses the {} object 0x{:x}, which was not recorded", kind, value));
-  if (kind == "texture" && x.memory.find(value, sizeof value) != nullptr)
-    return x.fault("PLD3027",
-                   fmt::format("0x{:x} is no texture object, and no .texref variable that holds one; "
-                               "`--bind NAME=tex:...` gives a variable one",
-                               value));
+  const std::string_view word = kind == "texture" ? "tex" : "surf";  // .texref, .surfref; tex:, surf:
+  if (x.memory.find(value, sizeof value) != nullptr)
+    return x.fault("PLD3027", fmt::format("0x{:x} is no {} object, and no .{}ref variable that holds one; "
+                                          "`--bind NAME={}:...` gives a variable one",
+                                          value, kind, word, word));
   return x.fault("PLD3027", fmt::format("0x{:x} is no {} object", value, kind));
 }
 

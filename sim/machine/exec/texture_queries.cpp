@@ -55,6 +55,20 @@ uint32_t attribute_of(isa::TextureAttribute a, const Image& image, const Samplin
   }
 }
 
+bool is_of_sampler(isa::TextureAttribute a) {
+  using enum isa::TextureAttribute;
+  return a == filter_mode || a == address_mode_0 || a == address_mode_1 || a == address_mode_2 ||
+         a == force_unnormalized_coords;
+}
+
+// None: the field is not set.
+std::optional<uint32_t> attribute_of(isa::TextureAttribute a, const isa::Sampler& s) {
+  using enum isa::TextureAttribute;
+  if (a == force_unnormalized_coords) return s.force_unnormalized ? 1 : 0;
+  if (a == filter_mode) return s.filter;
+  return s.address[a == address_mode_0 ? 0 : a == address_mode_1 ? 1 : 2];
+}
+
 }  // namespace
 
 Step exec_texture_query(Exec& x, const MicroOp& op) {
@@ -72,8 +86,14 @@ Step exec_texture_query(Exec& x, const MicroOp& op) {
     if (is_type) {
       const bool is = e.attribute == is_texture   ? t != nullptr
                       : e.attribute == is_surface ? s != nullptr
-                                                  : false;  // there are no samplers
+                                                  : sampler_of(x, value).has_value();
       yes |= uint32_t{is} << lane;
+      continue;
+    }
+    if (const auto sampler = is_of_sampler(e.attribute) ? sampler_of(x, value) : std::nullopt) {
+      const auto found = attribute_of(e.attribute, *sampler);
+      if (!found) return x.unsupported("a query for a field that the sampler does not set");
+      x.lanes<uint32_t>(op.operands[e.dst])[lane] = *found;
       continue;
     }
     if (e.surface && s == nullptr) return no_such_object(x, "surface", value);

@@ -287,11 +287,21 @@ Step exec_texture_load(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::TextureLoad>(op);
   TouchedTexels touched;
   uint32_t texel_bytes = 4;
+  Texture sampled;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     const uint64_t value = x.address_of_lane(op.operands[e.texel], lane);
     const Texture* t = x.launch.textures->texture(handle_of(x, value));
     if (t == nullptr) return no_such_object(x, "texture", value);
+    if (e.sampled) {
+      sampled = *t;
+      const uint64_t sampler = x.lane_value(op.operands[e.texel].elements.back(), lane);
+      const int planar = is_cube(e.geometry) ? 0 : dimensions(e.geometry);
+      const bool filtered = !e.integer_coordinates && e.component < 0;
+      const Step step = take_sampler(x, sampler, planar, filtered, sampled.sampling);
+      if (step != Step::next) return step;
+      t = &sampled;
+    }
     if (!t->image.unsupported.empty()) return x.unsupported(t->image.unsupported);
     if (!texture_fits(e.geometry, t->image))
       return x.fault("PLD3027", "the texture has another number of dimensions than the instruction");

@@ -1,0 +1,45 @@
+// Samplers of the independent texturing mode.
+#include "isa/formats/sampler.h"
+
+#include "sim/machine/exec/texture_objects.h"
+
+namespace palladion::sim {
+namespace {
+
+// By index into Sampler::address_words; clamp_ogl is not modelled.
+constexpr AddressMode address_modes[] = {AddressMode::wrap, AddressMode::mirror, AddressMode::border,
+                                         AddressMode::clamp, AddressMode::border};
+constexpr uint32_t clamp_ogl = 2;
+
+std::string refusal(const isa::Sampler& s, int dimensions, bool filtered) {
+  for (size_t d = 0; d < static_cast<size_t>(dimensions); ++d) {
+    if (!s.address[d]) return fmt::format("a look-up by a sampler that does not set addr_mode_{}", d);
+    if (*s.address[d] == clamp_ogl) return "the address mode clamp_ogl is not modelled";
+  }
+  return filtered && !s.filter ? "a look-up by a sampler that does not set filter_mode" : "";
+}
+
+}  // namespace
+
+std::optional<isa::Sampler> sampler_of(const Exec& x, uint64_t value) {
+  if (const auto sampler = isa::Sampler::unpacked(value)) return sampler;
+  uint64_t stored = 0;
+  if (const uint8_t* at = x.memory.find(value, sizeof stored); at != nullptr)
+    std::memcpy(&stored, at, sizeof stored);
+  return isa::Sampler::unpacked(stored);
+}
+
+Step take_sampler(Exec& x, uint64_t value, int dimensions, bool filtered, Sampling& sampling) {
+  const auto sampler = sampler_of(x, value);
+  if (!sampler)
+    return x.fault("PLD3027", fmt::format("0x{:x} is no sampler, and no .samplerref variable that has one; "
+                                          "`--bind NAME=sampler:...` gives a variable one",
+                                          value));
+  if (const auto why = refusal(*sampler, dimensions, filtered); !why.empty()) return x.unsupported(why);
+  for (size_t d = 0; d < 3; ++d) sampling.address[d] = address_modes[sampler->address[d].value_or(0)];
+  sampling.linear = sampler->filter == 1;
+  sampling.normalized = sampling.normalized && !sampler->force_unnormalized;
+  return Step::next;
+}
+
+}  // namespace palladion::sim
