@@ -49,6 +49,7 @@ void Parser::version() {
   next();
   module.version_major = *major;
   module.version_minor = *minor;
+  settle_age();
 }
 
 void Parser::target_option(const Token& word) {
@@ -71,9 +72,10 @@ void Parser::target() {
     if (!word) return skip_statement();
     if (word->text.starts_with("sm_")) {
       module.target = word->text;
+      settle_age();
     } else if (word->text == "map_f64_to_f32") {
       // Without an effect: ptxas keeps 64 bits on chips that have them.
-      if (!is_for_sm_1x() || module.target == "sm_13")
+      if (!is_for_sm_1x_ || module.target == "sm_13")
         error(*word, code::directive, "`map_f64_to_f32` goes with sm_10, sm_11 and sm_12 alone");
     } else {
       target_option(*word);

@@ -176,7 +176,7 @@ class Parser {
   std::string nearest_name(std::string_view name) const;
 
   // --- PTX for sm_1x, and of versions before 1.4 (parse_old.cpp)
-  bool is_for_sm_1x() const;
+  void settle_age();  // when the module's version or target is read
   bool is_before(uint32_t major, uint32_t minor) const;
   void write_out_old_words(std::string_view op, std::vector<std::string_view>& words) const;
   void write_out_flush(Candidates::One& one) const;
@@ -222,6 +222,8 @@ class Parser {
 
   Lexer lexer_;
   std::string file_;
+  bool is_for_sm_1x_ = false;
+  bool leaves_words_out_ = false;  // the text may: it is for sm_1x, or before PTX 3.2
   Token token_, previous_;
   int depth_ = 0;  // of recursion, to refuse what would overflow the stack
 

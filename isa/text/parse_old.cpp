@@ -26,9 +26,10 @@ std::string_view implied_before_1_4(std::string_view op, bool is_f64) {
 
 }  // namespace
 
-bool Parser::is_for_sm_1x() const {
+void Parser::settle_age() {
   const int number = parse_target(module.target).number;
-  return number >= 10 && number < 20;
+  is_for_sm_1x_ = number >= 10 && number < 20;
+  leaves_words_out_ = is_for_sm_1x_ || is_before(3, 2);
 }
 
 bool Parser::is_before(uint32_t major, uint32_t minor) const {
@@ -38,10 +39,11 @@ bool Parser::is_before(uint32_t major, uint32_t minor) const {
 // `mad.f32` rounds its product and sum once where it runs on sm_20 and later (PTX, "Floating Point
 // Instructions: mad"); on sm_20 text it lacks its rounding up to PTX 3.1.
 void Parser::write_out_old_words(std::string_view op, std::vector<std::string_view>& words) const {
+  if (!leaves_words_out_) return;
   const bool is_f32 = has_any(words, {"f32"}), is_f64 = has_any(words, {"f64"});
   if ((!is_f32 && !is_f64) || has_any(words, {"rn", "rz", "rm", "rp", "approx", "full"})) return;
   std::string_view word;
-  if (op == "mad" && is_f32 && (is_for_sm_1x() || is_before(3, 2))) word = "rn";
+  if (op == "mad" && is_f32) word = "rn";
   if (is_before(1, 4) && word.empty()) word = implied_before_1_4(op, is_f64);
   if (!word.empty()) words.insert(words.begin(), word);
 }
@@ -49,8 +51,9 @@ void Parser::write_out_old_words(std::string_view op, std::vector<std::string_vi
 // Single precision flushes subnormal numbers on sm_1x. Conversions from and to 64 bits did not before
 // PTX 1.5.
 void Parser::write_out_flush(Candidates::One& one) const {
+  if (!is_for_sm_1x_) return;
   const int ftz = one.form->slot("ftz");
-  if (ftz < 0 || !is_for_sm_1x()) return;
+  if (ftz < 0) return;
   bool is_f32 = false, is_wide = false;
   for (size_t s = 0; s < one.form->slots.size(); ++s) {
     if (one.mods[s] < 0) continue;
@@ -97,7 +100,7 @@ void Parser::refuse_module_registers() {
 }
 
 void Parser::finish_old_target() {
-  if (!is_for_sm_1x()) return;
+  if (!is_for_sm_1x_) return;
   module.target = "sm_20";
   if (is_before(2, 0)) std::tie(module.version_major, module.version_minor) = std::tuple(2u, 0u);
 }
