@@ -81,7 +81,8 @@ void Parser::old_textures(Linkage linkage) {
 // Compilers for PTX 1.4 declared the registers of their calling convention for the whole module. A kernel
 // that names one has it for itself; between functions they would carry values.
 void Parser::module_registers() {
-  scopes_.assign(1, std::move(module_scope_));
+  scopes_.clear();
+  scopes_.push_back(std::move(module_scope_));
   register_declaration();
   module_scope_ = std::move(scopes_.back());
   scopes_.clear();

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <tuple>
 
+#include "isa/formats/sampler.h"
 #include "isa/text/buffer_names.h"
 #include "isa/text/print_internal.h"
 
