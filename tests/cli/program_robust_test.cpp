@@ -315,7 +315,7 @@ TEST_F(RobustProgram, ALoopThatStoresIsGivenUpAtTheLimit) {
 // ---- signals -----------------------------------------------------------------------------------------
 TEST_F(RobustProgram, ASignalEndsEveryCommandAtAnyMoment) {
   const std::string spin = "--ptx " + ptx("spin") + " --grid 4 --block 128 --arg inout:u32[1]=zeros";
-  const std::string large = "matmul_blockspec --shape m=2048,n=2048,k=2048";
+  const std::string large = "matmul_blockspec --shape m=4096,n=4096,k=2048";
   for (const std::string& arguments :
        {"run " + spin, "check " + spin, "run " + spin + " --schedule hardware", "run " + large,
         "check " + large + " --explore 1000000",
