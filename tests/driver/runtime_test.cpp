@@ -97,7 +97,7 @@ class Runtime : public testing::Test {
     Stream stream = &g;
     EXPECT_EQ(call("__cudaPopCallConfiguration", &g, &b, &shared, static_cast<void*>(&stream)), 0);
     EXPECT_TRUE(b.x == threads && shared == 0 && stream == nullptr);
-    void* arguments[] = {&p};
+    void* arguments[] = {static_cast<void*>(&p)};
     return call("cudaLaunchKernel", kernel, g, b, static_cast<void**>(arguments), shared, stream);
   }
   void* library_ = nullptr;
@@ -124,7 +124,7 @@ TEST_F(Runtime, MistakesHaveTheRuntimesOwnErrors) {
   void* p = nullptr;
   ASSERT_EQ(call("cudaMalloc", &p, size_t{128}), 0);
   EXPECT_EQ(launch(&add_, 2048, p), invalid_configuration);
-  EXPECT_EQ(launch(&library_, 32, p), invalid_device_function);
+  EXPECT_EQ(launch(static_cast<const void*>(&library_), 32, p), invalid_device_function);
   EXPECT_EQ(call("cudaPeekAtLastError"), invalid_device_function);
   EXPECT_EQ(call("cudaGetLastError"), invalid_device_function);
   EXPECT_EQ(call("cudaGetLastError"), 0);
