@@ -22,6 +22,7 @@ if(PLD_SANITIZE)
   # The first report ends the program. Code that need not recover, at -O1, compiles in a quarter of the time.
   add_compile_options(-fsanitize=${PLD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1)
   add_link_options(-fsanitize=${PLD_SANITIZE})
+  set(PLD_SANITIZED PLD_SANITIZED)  # a definition for code that must know: compilers name their sanitizers differently
   if(PLD_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)  # coverage, which libFuzzer follows
     add_link_options(-fsanitize=fuzzer-no-link)

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef PLD_SANITIZED
 constexpr bool is_sanitized =
     true;  // shadow memory is terabytes of address space, and needs calls of its own
 #else

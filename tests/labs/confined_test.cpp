@@ -50,7 +50,7 @@ TEST(ConfinedSubmission, WritesNothing) {
 
 // A judge of `lab grade` limits its own memory: what a submission makes the machine allocate ends there.
 TEST(Judge, AllocatesNoMoreThanItsLimit) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef PLD_SANITIZED
   GTEST_SKIP() << "shadow memory is terabytes of address space: builds with a sanitizer have no limit";
 #endif
   const auto allocates = [](size_t bytes) {  // address space alone, in a process with a limit of 8 GiB
