@@ -1,9 +1,6 @@
 # libpalladion_capture.so, which `palladion capture` preloads into other programs: nothing of ours or of the C++
-# library is seen from outside, and nothing but glibc is needed. Not with sanitizers, whose run-time library must
-# come first in a program.
-if(PLD_SANITIZE)
-  return()
-endif()
+# library is seen from outside, and nothing but glibc is needed. With sanitizers it serves tests/capture alone, whose
+# programs have their run-time library.
 file(GLOB capture_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capture/*.cpp)
 add_library(palladion_capture SHARED ${capture_sources} ${PROJECT_SOURCE_DIR}/bundle/write.cpp
   ${PROJECT_SOURCE_DIR}/bundle/write_textures.cpp ${PROJECT_SOURCE_DIR}/fatbin/fatbin.cpp)

@@ -1,10 +1,6 @@
 # exec: what `palladion exec` puts first into another program. libcuda.so.1 is the driver API on the simulated machine,
 # libcudart.so.13 the runtime API above it, libpalladion_exec.so is preloaded and directs programs that contain a
-# runtime library to ours. Nothing but the APIs' functions is seen from outside. Not with sanitizers, whose run-time
-# library must come first.
-if(PLD_SANITIZE)
-  return()
-endif()
+# runtime library to ours. Nothing but the APIs' functions is seen from outside.
 # pld_exec_library(TARGET FOLDER NAME VERSION)
 function(pld_exec_library target folder name)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
@@ -24,6 +20,7 @@ pld_exec_library(palladion_cuda driver cuda)
 set_target_properties(palladion_cuda PROPERTIES SOVERSION 1)
 set(aliases ${PROJECT_SOURCE_DIR}/driver/per_thread.ld ${PROJECT_SOURCE_DIR}/driver/versions.ld)
 target_link_libraries(palladion_cuda PRIVATE pld_sim pld_fatbin pld_isa ${aliases})
+target_compile_definitions(palladion_cuda PRIVATE ${PLD_SANITIZED})
 set_property(TARGET palladion_cuda APPEND PROPERTY LINK_DEPENDS ${aliases})
 
 pld_exec_library(palladion_cudart driver/runtime cudart)
@@ -49,6 +46,11 @@ add_custom_command(TARGET palladion_cublas POST_BUILD
   COMMAND ${CMAKE_COMMAND} -E create_symlink libcublas.so.13 ${light})
 install(FILES ${light} DESTINATION ${PLD_CARRIED_DIR}/exec)
 
+# Not with sanitizers, whose run-time library must come first in a program: only tests/driver, which has it, calls the
+# libraries above then.
+if(PLD_SANITIZE)
+  return()
+endif()
 pld_exec_library(palladion_exec driver/preload palladion_exec)
 target_link_options(palladion_exec PRIVATE LINKER:-z,initfirst)
 target_link_libraries(palladion_exec PRIVATE ${CMAKE_DL_LIBS})

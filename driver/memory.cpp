@@ -12,7 +12,12 @@ namespace palladion::driver {
 namespace {
 
 constexpr size_t page = 4096, guard_bytes = 64 * 1024;
-constexpr Pointer first_place = 0x0700'0000'0000;  // far from where Linux puts a process' own memory
+// Far from where Linux puts a process' own memory.
+#ifdef PLD_SANITIZED  // AddressSanitizer and ThreadSanitizer leave this to the program
+constexpr Pointer first_place = 0x5660'0000'0000;
+#else
+constexpr Pointer first_place = 0x0700'0000'0000;
+#endif
 Pointer next_place = first_place;
 
 const char* name_of(Origin origin) {

@@ -180,6 +180,9 @@ TEST_F(Driver, ACapturedLaunchRunsWithItsGraph) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(call("cuGraphLaunch", exec, stream), success);
   EXPECT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(&value), p, size_t{4}), success);
   EXPECT_EQ(value, 6U);
+  EXPECT_EQ(call("cuGraphExecDestroy", exec), success);
+  EXPECT_EQ(call("cuGraphDestroy", graph), success);
+  EXPECT_EQ(call("cuStreamDestroy_v2", stream), success);
 }
 
 TEST_F(Driver, WhatIsNotThereAnswersByName) {
@@ -284,9 +287,9 @@ class Exec : public testing::Test {
  protected:
   void SetUp() override {
     if (toolkit().empty()) GTEST_SKIP() << "NOT TESTED: no CUDA toolkit on this host";
-    if (!fs::exists(driver_folder + "/libcuda.so.1") ||
+    if (!fs::exists(driver_folder + "/libpalladion_exec.so") ||
         !fs::exists(std::string(PLD_BINARY_DIR) + "/palladion"))
-      GTEST_SKIP() << "NOT TESTED: palladion or its libcuda.so.1 is not built";
+      GTEST_SKIP() << "NOT TESTED: palladion or its libpalladion_exec.so is not built";
   }
   static std::string source(const char* name) {
     return std::string(PLD_SOURCE_DIR) + "/tests/driver/" + name;

@@ -32,7 +32,17 @@ class Graphs : public Driver {
     if (IsSkipped()) return;
     function_ = kernel(add_value, "add");
     p_ = memory(64);
-    EXPECT_EQ(call("cuGraphCreate", &graph_, 0U), success);
+    graph_ = created();
+  }
+  void TearDown() override {
+    for (void* const exec : execs_) EXPECT_EQ(call("cuGraphExecDestroy", exec), success);
+    for (void* const graph : graphs_) EXPECT_EQ(call("cuGraphDestroy", graph), success);
+  }
+  void* created() {
+    void* graph = nullptr;
+    EXPECT_EQ(call("cuGraphCreate", &graph, 0U), success);
+    graphs_.push_back(graph);
+    return graph;
   }
   KernelNode adds(uint32_t* value) {
     arguments_[0] = &p_;
@@ -66,6 +76,7 @@ class Graphs : public Driver {
   void* instantiated(void* graph) {
     void* exec = nullptr;
     EXPECT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph, uint64_t{0}), success);
+    execs_.push_back(exec);
     return exec;
   }
   uint32_t result_of(void* exec) {
@@ -75,6 +86,7 @@ class Graphs : public Driver {
     return value;
   }
   void *function_ = nullptr, *graph_ = nullptr;
+  std::vector<void*> graphs_, execs_;  // destroyed at the end
   Pointer p_ = 0;
   void* arguments_[2] = {};
 };
@@ -104,9 +116,7 @@ TEST_F(Graphs, nodes_of_an_instantiated_graph_are_changed_by_those_it_was_made_o
 
 TEST_F(Graphs, an_update_takes_parameters_and_refuses_another_shape) {
   void* const exec = instantiated(graph_);
-  void *other = nullptr, *longer = nullptr;
-  ASSERT_EQ(call("cuGraphCreate", &other, 0U), success);
-  ASSERT_EQ(call("cuGraphCreate", &longer, 0U), success);
+  void *const other = created(), *const longer = created();
   void* const first = memset_node(graph_, 1);
   void* const add = kernel_node(graph_, first, 2);
   kernel_node(other, memset_node(other, 30), 4);
@@ -153,17 +163,20 @@ TEST_F(Graphs, a_graph_launched_in_a_captured_stream_is_a_child) {
   ASSERT_EQ(call("cuStreamBeginCapture_v2", stream, 0), success);
   EXPECT_EQ(call("cuGraphLaunch", instantiated(graph_), stream), success);
   ASSERT_EQ(call("cuStreamEndCapture", stream, &captured), success);
+  graphs_.push_back(captured);
   EXPECT_EQ(result_of(instantiated(captured)), 3U);
+  EXPECT_EQ(call("cuStreamDestroy_v2", stream), success);
 }
 
 TEST_F(Graphs, an_object_of_the_program_is_destroyed_with_the_last_graph_that_holds_it) {
   static int destroyed = 0;
-  void *object = nullptr, *clone = nullptr;
+  void *object = nullptr, *graph = nullptr, *clone = nullptr;
+  ASSERT_EQ(call("cuGraphCreate", &graph, 0U), success);
   const HostFn count = [](void* p) { ++*static_cast<int*>(p); };
   ASSERT_EQ(call("cuUserObjectCreate", &object, static_cast<void*>(&destroyed), count, 1U, 1U), success);
-  EXPECT_EQ(call("cuGraphRetainUserObject", graph_, object, 1U, 1U), success);
-  ASSERT_EQ(call("cuGraphClone", &clone, graph_), success);
-  EXPECT_EQ(call("cuGraphDestroy", graph_), success);
+  EXPECT_EQ(call("cuGraphRetainUserObject", graph, object, 1U, 1U), success);
+  ASSERT_EQ(call("cuGraphClone", &clone, graph), success);
+  EXPECT_EQ(call("cuGraphDestroy", graph), success);
   EXPECT_EQ(destroyed, 0);
   EXPECT_EQ(call("cuGraphDestroy", clone), success);
   EXPECT_EQ(destroyed, 1);

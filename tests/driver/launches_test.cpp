@@ -139,6 +139,7 @@ TEST_F(Launches, attributes_are_known_or_refused) {
             success);
   float ms = -1;
   EXPECT_EQ(call("cuEventElapsedTime_v2", &ms, event, event), success) << "the launch recorded it";
+  EXPECT_EQ(call("cuEventDestroy_v2", event), success);
   EXPECT_EQ(with(f, 1, {flag(static_cast<LaunchAttributeId>(99), 1)}, params), invalid_value);
   testing::internal::CaptureStderr();
   EXPECT_EQ(with(f, 1, {flag(LaunchAttributeId::device_updatable_kernel_node, 1)}, params), not_supported);

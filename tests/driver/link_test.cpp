@@ -114,11 +114,13 @@ TEST_F(Linking, what_does_not_fit_is_refused_and_logged) {
   add(twice, callee);
   EXPECT_EQ(call("cuLinkComplete", twice, &image, static_cast<size_t*>(nullptr)), invalid_ptx);
   EXPECT_NE(std::string(log).find("`base` is defined in two"), std::string::npos) << log;
+  EXPECT_EQ(call("cuLinkDestroy", twice), success);
 
   void* other = link_of();
   add(other, caller);
   add(other, head + ".visible .func (.param .b32 result) twice(.param .b64 x) { ret; }");
   EXPECT_EQ(call("cuLinkComplete", other, &image, static_cast<size_t*>(nullptr)), invalid_ptx);
+  EXPECT_EQ(call("cuLinkDestroy", other), success);
 }
 
 // A module's own names stay its own, and an undefined function is refused when it is called, by name.

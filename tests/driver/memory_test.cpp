@@ -195,6 +195,7 @@ TEST_F(Memory, a_graphs_allocation_lives_from_its_node_to_its_free) {
   EXPECT_EQ(word(a.address), 9U) << "it outlives the launch";
   EXPECT_EQ(call("cuGraphLaunch", exec, stream), invalid_value) << "not freed";
   EXPECT_EQ(call("cuMemFree_v2", a.address), success);
+  EXPECT_EQ(call("cuGraphExecDestroy", exec), success);
   ASSERT_EQ(call("cuGraphAddMemFreeNode", &free, graph, &set, size_t{1}, a.address), success);
   ASSERT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph, uint64_t{0}), success);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(call("cuGraphLaunch", exec, stream), success);
@@ -204,6 +205,8 @@ TEST_F(Memory, a_graphs_allocation_lives_from_its_node_to_its_free) {
   EXPECT_EQ(call("cuDeviceGetGraphMemAttribute", 0, 0, static_cast<void*>(&used)), success);
   EXPECT_EQ(high, mega);
   EXPECT_EQ(used, 0U);
+  EXPECT_EQ(call("cuGraphExecDestroy", exec), success);
+  EXPECT_EQ(call("cuGraphDestroy", graph), success);
 }
 
 }  // namespace
