@@ -3,6 +3,7 @@
 #include "driver/streams.h"
 
 #include <chrono>
+#include <list>
 
 #include "driver/capture.h"
 
@@ -10,10 +11,23 @@ using namespace palladion::driver;
 
 namespace palladion::driver {
 
+namespace {
+
+// The calling thread's default stream. It is kept when the thread has ended: a capture may outlive it.
+Stream& own_stream() {
+  static auto* const all = new std::list<Stream>;
+  thread_local Stream* const own = [] {
+    const Guard guard(state().lock);
+    return &all->emplace_back();
+  }();
+  return *own;
+}
+
+}  // namespace
+
 Stream& stream_of(Stream* handle) {
   static auto* const legacy = new Stream;
-  thread_local auto* const own = new Stream;  // never destroyed: a capture may outlive its thread
-  if (handle == per_thread_stream) return *own;
+  if (handle == per_thread_stream) return own_stream();
   return reinterpret_cast<uintptr_t>(handle) <= 1 ? *legacy : *handle;
 }
 
