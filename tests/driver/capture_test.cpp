@@ -27,15 +27,26 @@ class StreamCapture : public Driver {
   void* stream(unsigned flags = non_blocking) {
     void* s = nullptr;
     EXPECT_EQ(call("cuStreamCreate", &s, flags), success);
-    return s;
+    return owned(s, "cuStreamDestroy_v2");
   }
   void* event() {
     void* e = nullptr;
     EXPECT_EQ(call("cuEventCreate", &e, 0U), success);
-    return e;
+    return owned(e, "cuEventDestroy_v2");
+  }
+  void* new_graph() {
+    void* graph = nullptr;
+    EXPECT_EQ(call("cuGraphCreate", &graph, 0U), success);
+    return owned(graph, "cuGraphDestroy");
   }
   Status begin(void* s, int mode = global) { return call("cuStreamBeginCapture_v2", s, mode); }
-  Status end(void* s, void*& graph) { return call("cuStreamEndCapture", s, &graph); }
+  // The sequence's end; its graph is the test's.
+  Status end(void* s, void*& graph) {
+    const Status status = ended(s, graph);
+    if (status == success) owned(graph, "cuGraphDestroy");
+    return status;
+  }
+  Status ended(void* s, void*& graph) { return call("cuStreamEndCapture", s, &graph); }
   Status fills(void* s) { return call("cuMemsetD32Async", p_, 1U, size_t{1}, s); }
   Status record(void* e, void* s) { return call("cuEventRecord", e, s); }
   Status waits(void* s, void* e) { return call("cuStreamWaitEvent", s, e, 0U); }
@@ -113,10 +124,12 @@ TEST_F(StreamCapture, other_threads_are_concerned_by_global_sequences) {
 TEST_F(StreamCapture, a_relaxed_sequence_alone_may_be_ended_by_another_thread) {
   for (const int mode : {global, thread_local_, relaxed}) {
     ASSERT_EQ(begin(stream_, mode), success);
-    Status ended = unknown;
-    std::thread([&] { ended = end(stream_, graph_); }).join();
-    EXPECT_EQ(ended, mode == relaxed ? success : stream_capture_wrong_thread);
-    if (mode != relaxed) EXPECT_EQ(end(stream_, graph_), success);
+    Status status = unknown;
+    std::thread([&] { status = end(stream_, graph_); }).join();
+    EXPECT_EQ(status, mode == relaxed ? success : stream_capture_wrong_thread);
+    if (mode != relaxed) {
+      EXPECT_EQ(end(stream_, graph_), success);
+    }
   }
 }
 
@@ -172,7 +185,8 @@ TEST_F(StreamCapture, a_fork_becomes_a_part_of_the_sequence_and_must_be_joined) 
 
   forked();
   EXPECT_EQ(waits(stream_, join), success);
-  void* const gone = stream();
+  void* gone = nullptr;
+  EXPECT_EQ(call("cuStreamCreate", &gone, non_blocking), success);
   EXPECT_EQ(waits(gone, fork), success);
   EXPECT_EQ(fills(gone), success);
   EXPECT_EQ(call("cuStreamDestroy_v2", gone), success);
@@ -244,15 +258,13 @@ TEST_F(StreamCapture, each_thread_captures_its_own_default_stream) {
 }
 
 TEST_F(StreamCapture, goes_into_a_graph_of_the_program) {
-  void *graph = nullptr, *node = nullptr;
-  ASSERT_EQ(call("cuGraphCreate", &graph, 0U), success);
+  void *const graph = new_graph(), *const strange_graph = new_graph();
+  void *node = nullptr, *strange = nullptr;
   ASSERT_EQ(call("cuGraphAddEmptyNode", &node, graph, static_cast<void**>(nullptr), size_t{0}), success);
   const auto into = [&](void** after, size_t count) {
     return call("cuStreamBeginCaptureToGraph", stream_, graph, after, static_cast<const void*>(nullptr),
                 count, static_cast<int>(global));
   };
-  void *strange_graph = nullptr, *strange = nullptr;
-  ASSERT_EQ(call("cuGraphCreate", &strange_graph, 0U), success);
   ASSERT_EQ(call("cuGraphAddEmptyNode", &strange, strange_graph, static_cast<void**>(nullptr), size_t{0}),
             success);
   EXPECT_EQ(into(&strange, 1), invalid_value) << "of another graph";
@@ -263,9 +275,9 @@ TEST_F(StreamCapture, goes_into_a_graph_of_the_program) {
   EXPECT_EQ(fills(stream_), success);
   void* exec = nullptr;
   EXPECT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph, uint64_t{0}), invalid_value) << "not yet";
-  void* ended = nullptr;
-  EXPECT_EQ(end(stream_, ended), success);
-  EXPECT_EQ(ended, graph);
+  void* given = nullptr;
+  EXPECT_EQ(ended(stream_, given), success);
+  EXPECT_EQ(given, graph);
   EXPECT_EQ(nodes_of(graph), 3U);
   size_t count = 0;
   EXPECT_EQ(call("cuGraphNodeGetDependentNodes_v2", node, static_cast<void**>(nullptr),
@@ -273,6 +285,7 @@ TEST_F(StreamCapture, goes_into_a_graph_of_the_program) {
             success);
   EXPECT_EQ(count, 2U);
   EXPECT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph, uint64_t{0}), success);
+  owned(exec, "cuGraphExecDestroy");
 }
 
 TEST_F(StreamCapture, older_programs_get_the_functions_of_their_toolkit) {

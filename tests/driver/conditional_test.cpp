@@ -61,7 +61,7 @@ class Conditional : public Driver {
   void* new_graph() {
     void* graph = nullptr;
     EXPECT_EQ(call("cuGraphCreate", &graph, 0U), success);
-    return graph;
+    return owned(graph, "cuGraphDestroy");
   }
   uint64_t handle(void* graph, unsigned value = 0, unsigned flags = no_default) {
     uint64_t h = 0;
@@ -104,11 +104,13 @@ class Conditional : public Driver {
   void* sets(void* graph, uint64_t h, uint32_t value, void* after = nullptr) {
     return launches(graph, after, set_, h, value);
   }
-  void* instantiated(void* graph) {
+  // The caller destroys it.
+  void* new_exec(void* graph) {
     void* exec = nullptr;
     EXPECT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph, uint64_t{0}), success);
     return exec;
   }
+  void* instantiated(void* graph) { return owned(new_exec(graph), "cuGraphExecDestroy"); }
   void store(uint32_t value) {
     EXPECT_EQ(call("cuMemcpyHtoD_v2", p_, static_cast<const void*>(&value), size_t{4}), success);
   }
@@ -203,6 +205,7 @@ TEST_F(Conditional, a_capture_has_the_node_in_its_middle_and_fills_the_body) {
   size_t count = 0;
   int status = 0;
   ASSERT_EQ(call("cuStreamCreate", &stream, 1U), success);
+  owned(stream, "cuStreamDestroy_v2");
   ASSERT_EQ(call("cuStreamBeginCapture_v2", stream, 0), success);
   ASSERT_EQ(call("cuStreamGetCaptureInfo_v2", stream, &status, &id, &graph, &nodes, &count), success);
   EXPECT_EQ(count, 0U);
@@ -220,6 +223,7 @@ TEST_F(Conditional, a_capture_has_the_node_in_its_middle_and_fills_the_body) {
   void* add_params[] = {&p_, &one};
   EXPECT_EQ(launch(add_, 1, 1, add_params, stream), success);
   ASSERT_EQ(call("cuStreamEndCapture", stream, &captured), success);
+  owned(captured, "cuGraphDestroy");
   EXPECT_EQ(captured, graph);
 
   ASSERT_EQ(call("cuStreamBeginCaptureToGraph", stream, body, static_cast<void**>(nullptr),
@@ -254,17 +258,18 @@ TEST_F(Conditional, what_the_manual_does_not_allow_is_refused) {
   EXPECT_EQ(call("cuGraphClone", &clone, graph_), not_supported);
   EXPECT_EQ(call("cuGraphAddChildGraphNode", &node_, other, static_cast<void**>(nullptr), size_t{0}, graph_),
             not_supported);
-  exec = instantiated(graph_);
+  exec = new_exec(graph_);
   void* second = nullptr;
   EXPECT_EQ(call("cuGraphInstantiateWithFlags", &second, graph_, uint64_t{0}), not_supported);
   EXPECT_EQ(call("cuGraphExecDestroy", exec), success);
-  EXPECT_EQ(call("cuGraphExecDestroy", instantiated(graph_)), success);
+  EXPECT_EQ(call("cuGraphExecDestroy", new_exec(graph_)), success);
 
   const HostNode nothing{[](void*) {}, nullptr};
   void* host = nullptr;
-  if (call("cuGraphAddHostNode", &host, body, static_cast<void**>(nullptr), size_t{0}, &nothing) == success)
+  if (call("cuGraphAddHostNode", &host, body, static_cast<void**>(nullptr), size_t{0}, &nothing) == success) {
     EXPECT_EQ(call("cuGraphInstantiateWithFlags", &second, graph_, uint64_t{0}), invalid_value)
         << "a body has no nodes of the host";
+  }
 }
 
 TEST_F(Conditional, an_update_takes_the_conditions_and_bodies_of_another_graph) {

@@ -34,15 +34,10 @@ class Graphs : public Driver {
     p_ = memory(64);
     graph_ = created();
   }
-  void TearDown() override {
-    for (void* const exec : execs_) EXPECT_EQ(call("cuGraphExecDestroy", exec), success);
-    for (void* const graph : graphs_) EXPECT_EQ(call("cuGraphDestroy", graph), success);
-  }
   void* created() {
     void* graph = nullptr;
     EXPECT_EQ(call("cuGraphCreate", &graph, 0U), success);
-    graphs_.push_back(graph);
-    return graph;
+    return owned(graph, "cuGraphDestroy");
   }
   KernelNode adds(uint32_t* value) {
     arguments_[0] = &p_;
@@ -76,8 +71,7 @@ class Graphs : public Driver {
   void* instantiated(void* graph) {
     void* exec = nullptr;
     EXPECT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph, uint64_t{0}), success);
-    execs_.push_back(exec);
-    return exec;
+    return owned(exec, "cuGraphExecDestroy");
   }
   uint32_t result_of(void* exec) {
     uint32_t value = 0;
@@ -86,7 +80,6 @@ class Graphs : public Driver {
     return value;
   }
   void *function_ = nullptr, *graph_ = nullptr;
-  std::vector<void*> graphs_, execs_;  // destroyed at the end
   Pointer p_ = 0;
   void* arguments_[2] = {};
 };
@@ -163,7 +156,7 @@ TEST_F(Graphs, a_graph_launched_in_a_captured_stream_is_a_child) {
   ASSERT_EQ(call("cuStreamBeginCapture_v2", stream, 0), success);
   EXPECT_EQ(call("cuGraphLaunch", instantiated(graph_), stream), success);
   ASSERT_EQ(call("cuStreamEndCapture", stream, &captured), success);
-  graphs_.push_back(captured);
+  owned(captured, "cuGraphDestroy");
   EXPECT_EQ(result_of(instantiated(captured)), 3U);
   EXPECT_EQ(call("cuStreamDestroy_v2", stream), success);
 }

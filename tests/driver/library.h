@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "driver/abi.h"
 
@@ -26,6 +28,17 @@ class Driver : public ::testing::Test {
     void* context = nullptr;
     ASSERT_EQ(call("cuDevicePrimaryCtxRetain", &context, 0), success);
     ASSERT_EQ(call("cuCtxSetCurrent", context), success);
+  }
+  void TearDown() override {
+    for (; !owned_.empty(); owned_.pop_back()) {
+      const auto& [destroy, object] = owned_.back();
+      EXPECT_EQ(call(destroy, object), success) << destroy;
+    }
+  }
+  // The object, which the named function destroys at the test's end.
+  void* owned(void* object, const char* destroy) {
+    owned_.emplace_back(destroy, object);
+    return object;
   }
   template <class... Arguments>
   Status call(const char* name, Arguments... arguments) {
@@ -49,6 +62,9 @@ class Driver : public ::testing::Test {
     return p;
   }
   void* library_ = nullptr;
+
+ private:
+  std::vector<std::pair<const char*, void*>> owned_;  // destroyed in reverse order
 };
 
 // Where a CUDA toolkit is installed; empty: nowhere.
