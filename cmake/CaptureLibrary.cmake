@@ -1,6 +1,5 @@
 # libpalladion_capture.so, which `palladion capture` preloads into other programs: nothing of ours or of the C++
-# library is seen from outside, and nothing but glibc is needed. With sanitizers it serves tests/capture alone, whose
-# programs have their run-time library.
+# library is seen from outside, and nothing but glibc is needed.
 file(GLOB capture_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capture/*.cpp)
 add_library(palladion_capture SHARED ${capture_sources} ${PROJECT_SOURCE_DIR}/bundle/write.cpp
   ${PROJECT_SOURCE_DIR}/bundle/write_textures.cpp ${PROJECT_SOURCE_DIR}/fatbin/fatbin.cpp)
@@ -12,3 +11,9 @@ set_target_properties(palladion_capture PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_link_libraries(palladion_capture PRIVATE ${PLD_ZSTD} ${PLD_LZ4} ${CMAKE_DL_LIBS} Threads::Threads tl::expected)
 install(TARGETS palladion_capture LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Never sanitized: a sanitizer's run-time library must come first in a program, and looks its functions up with the dlsym
+# that this library replaces.
+if(PLD_SANITIZE)
+  target_compile_options(palladion_capture PRIVATE -fno-sanitize=all)
+  target_link_options(palladion_capture PRIVATE -fno-sanitize=all)
+endif()
