@@ -255,7 +255,8 @@ const char* const flag_across_ctas = R"(
   mov.u32 %r1, %ctaid.x;
   setp.eq.u32 %p1, %r1, 0;
   @%p1 bra $wait;
-  st.global.u32 [%rd2], 42;
+  setp.eq.u32 %p1, %r1, 1;
+  @%p1 st.global.u32 [%rd2], 42;
   red.release.gpu.global.add.u32 [%rd1], 1;
   ret;
 $wait:
