@@ -1,4 +1,5 @@
 // Submissions that misbehave: what they may not do, and what is said of them.
+#include <gmock/gmock.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
