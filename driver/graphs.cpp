@@ -269,6 +269,7 @@ PLD_CUDA cuGraphReleaseUserObject(Graph* graph, UserObject* object, unsigned cou
   const Guard guard(state().lock);
   const auto found = graph->objects.find(object);
   if (found == graph->objects.end() || found->second < count) return invalid_value;
-  if ((found->second -= count) == 0) graph->objects.erase(found);
+  found->second -= count;
+  if (found->second == 0) graph->objects.erase(found);
   return release_references(object, count), success;
 }
