@@ -26,6 +26,7 @@ Actor actor_of(const GlobalAccess& g, const HappensBefore& order) {
   a.rank = g.rank;
   a.lanes = r.lanes;
   a.own_async = g.own_async;
+  a.unchanged = g.unchanged;
   a.visibility = g.visibility;
   a.reads = (r.flags & Record::reads) != 0;
   a.writes = (r.flags & Record::writes) != 0;

@@ -25,6 +25,7 @@ struct GlobalAccess {
   ViewRef view;
   uint32_t first_touch = 0, touches = 0;
   uint32_t own_async = 0;
+  uint32_t unchanged = 0;  // lanes that write the values which are there already
   uint16_t rank = 0;
   Visibility visibility = Visibility::generic;
   bool of_warp = true;  // its lanes know what their own warp did before

@@ -234,7 +234,10 @@ void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
   g.record.warp = static_cast<uint16_t>(warp);
   g.record.flags = flags_of(a);
   g.record.scope = a.scope;
-  if (a.kind == Access::Kind::write) g.record.content = content_of(a, lanes);
+  if (a.kind == Access::Kind::write) {
+    g.record.content = content_of(a, lanes);
+    g.unchanged = a.unchanged;
+  }
   g.first_touch = static_cast<uint32_t>(log_.touches.size());
   for_each_run(a, lanes, [&](uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size) {
     const auto zero = static_cast<uint8_t>(size == every_lane ? every_lane << 5 : size << 5 | lane);

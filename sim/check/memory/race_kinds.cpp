@@ -35,9 +35,16 @@ bool knows_cta(const Case& c, uint32_t warps_per_cta) {
   return false;
 }
 
-bool dropped(const Case& c, DroppedEdge::Why why, bool mbarrier) {
-  return std::ranges::any_of(c.order.dropped(), [&](const DroppedEdge& d) {
-    return d.why == why && std::holds_alternative<isa::Mbarrier>(*d.releaser.effect) == mbarrier;
+bool relaxed_mbarrier(const Case& c) {
+  return std::ranges::any_of(c.order.dropped(), [](const DroppedEdge& d) {
+    return d.why == DroppedEdge::Why::relaxed && std::holds_alternative<isa::Mbarrier>(*d.releaser.effect);
+  });
+}
+
+// Some flag in global memory was written and read by relaxed accesses alone.
+bool relaxed_flag(const Case& c) {
+  return std::ranges::any_of(c.order.dropped(), [](const DroppedEdge& d) {
+    return d.why == DroppedEdge::Why::relaxed && d.in_global_memory;
   });
 }
 
@@ -126,7 +133,7 @@ Code shared_code(const Case& c) {
   if (c.now.async != nullptr || c.then.async != nullptr) return shared_async_code(c);
   if (c.same_warp()) return 4611;
   if (knows_sibling(c)) return 4105;
-  if (dropped(c, DroppedEdge::Why::relaxed, true)) return 4119;
+  if (relaxed_mbarrier(c)) return 4119;
   if (!c.same_cta()) return 4805;
   if (only_arrived(c.last_sync) || only_arrived(c.then_sync)) return 4609;
   return 4001;
@@ -156,8 +163,10 @@ Code global_code(const Case& c) {
   const bool stores_only = c.conflict.earlier_wrote && !c.later.reads;  // nobody waits for data to come
   if (!c.same_cta() && knows_warp(c)) return stores_only ? Code(6001) : Code(6006);
   if (!c.same_cta() && knows_cta(c, c.order.warps_per_cta())) return 6003;
-  if (c.order.has_unacquired() || dropped(c, DroppedEdge::Why::relaxed, false)) return 6002;
-  return 6001;
+  if (stores_only) return 6001;
+  const uint32_t cta = c.order.cta_of(c.now.warp);
+  return c.order.has_unacquired(cta, c.then.cluster, c.then.warp) || relaxed_flag(c) ? Code(6002)
+                                                                                     : Code(6001);
 }
 
 }  // namespace

@@ -135,7 +135,8 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   const Code code = code_of(c);
   // Shipped compilers let every thread store one value.
   const bool equal_content = now.content != 0 && now.content == then.content;
-  const bool unchanged = (conflict.lanes & ~later.unchanged) == 0;
+  // Of another cluster's store, which runs beside this one, memory does not say whether it was before.
+  const bool unchanged = (conflict.lanes & ~later.unchanged) == 0 && then.cluster == now.cluster;
   const bool equal_values = (unchanged || equal_content) && conflict.earlier_wrote && !then.async &&
                             conflict.relation == Relation::unordered;
   const uint32_t lanes = now.async ? now.lanes : 1U << conflict.lane;

@@ -161,10 +161,11 @@ uint32_t HappensBefore::release_site(uint32_t warp, uint32_t time) const {
   return time < sites.size() ? sites[time] : isa::no_id;
 }
 
-void HappensBefore::drop(DroppedEdge::Why why, const Origin& releaser, const Origin& acquirer) {
+void HappensBefore::drop(DroppedEdge::Why why, const Origin& releaser, const Origin& acquirer,
+                         bool in_global_memory) {
   for (const DroppedEdge& d : dropped_)
     if (d.why == why && d.releaser.pc == releaser.pc && d.acquirer.pc == acquirer.pc) return;
-  if (dropped_.size() < kept_drops) dropped_.push_back({why, releaser, acquirer});
+  if (dropped_.size() < kept_drops) dropped_.push_back({why, releaser, acquirer, in_global_memory});
 }
 
 // --- fences ---------------------------------------------------------------------------------------
@@ -384,8 +385,11 @@ bool HappensBefore::issuer_waits(const AsyncRecord& op) const {
   return (warps_[index(op.issuer)].waited[static_cast<size_t>(op.group) - 1] & op.issuer.lanes) != 0;
 }
 
-bool HappensBefore::has_unacquired() const {
-  return std::ranges::any_of(warps_, [](const WarpViews& w) { return !w.seen.empty(); });
+bool HappensBefore::has_unacquired(uint32_t cta, uint32_t cluster, uint32_t warp) const {
+  for (uint32_t w = cta * warps_per_cta_; w < (cta + 1) * warps_per_cta_; ++w)
+    for (const Seen& s : warps_[w].seen)
+      if (s.view->knows_any(Visibility::generic, cluster, warp, ~0U, 1)) return true;
+  return false;
 }
 
 bool HappensBefore::knows_unacquired(uint32_t cta, uint32_t cluster, uint32_t warp, uint32_t lane,
@@ -429,7 +433,7 @@ void HappensBefore::strong(const Access& a, uint64_t address, uint32_t lanes, bo
   };
   const auto at = all.find(address);
   if (reads && at != all.end()) {
-    if (at->second.relaxed) drop(DroppedEdge::Why::relaxed, at->second.relaxed_by, origin);
+    if (at->second.relaxed) drop(DroppedEdge::Why::relaxed, at->second.relaxed_by, origin, !shared);
     for (const Released& r : at->second.released) {
       const isa::Scope both = needed(at->second, r);
       if (std::min(r.scope, a.scope) < both)

@@ -37,6 +37,7 @@ struct DroppedEdge {
   // release_scope: the release itself was of .cta scope; scope: only the acquire was.
   enum class Why : uint8_t { relaxed, scope, release_scope } why = Why::relaxed;
   Origin releaser, acquirer;
+  bool in_global_memory = false;  // what they wrote and read
 };
 
 class HappensBefore final : public OrderQueries {
@@ -128,8 +129,8 @@ class HappensBefore final : public OrderQueries {
   // --- explanations ---
   // Has the thread that issued the operation ever waited for groups of its kind?
   bool issuer_waits(const AsyncRecord& op) const;
-  // A lane read a released flag by a relaxed access and has not executed a fence since.
-  bool has_unacquired() const;
+  // A lane of the CTA has read what the warp released, by a relaxed access and without a fence since.
+  bool has_unacquired(uint32_t cta, uint32_t cluster, uint32_t warp) const;
   // Would a fence of some warp of the CTA order that access before what follows? It has read the flag,
   // relaxed.
   bool knows_unacquired(uint32_t cta, uint32_t cluster, uint32_t warp, uint32_t lane, uint32_t when) const;
@@ -214,7 +215,8 @@ class HappensBefore final : public OrderQueries {
     return std::make_shared<View>(cluster_, static_cast<uint32_t>(warps_.size()), tensor_memory_);
   }
   Generation& generation(std::deque<Generation>& of, uint64_t number);
-  void drop(DroppedEdge::Why why, const Origin& releaser, const Origin& acquirer);
+  void drop(DroppedEdge::Why why, const Origin& releaser, const Origin& acquirer,
+            bool in_global_memory = false);
 
   uint32_t cluster_, warps_per_cta_;
   uint32_t mma_warps_;  // of a warpgroup

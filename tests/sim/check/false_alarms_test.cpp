@@ -126,6 +126,21 @@ SECOND:
   EXPECT_EQ(codes_of(checked(body, {2, 1, 1}, {1, 1, 1})), Codes{"PLD6001"});
 }
 
+// Relaxed accesses to shared memory, and flags that lead elsewhere, say nothing of two CTAs.
+TEST(FalseAlarms, AFlagOfTheCtaIsNotTheCauseOfARaceBetweenCtas) {
+  const std::string relaxed = R"(
+  mov.u32 %r3, tile;
+  st.volatile.shared.u32 [%r3], 1;
+  ld.volatile.shared.u32 %r4, [%r3];
+)";
+  EXPECT_EQ(codes_of(checked(relaxed + "st.global.u32 [%rd1+128], %r9;", {2, 1, 1}, {1, 1, 1})),
+            Codes{"PLD6001"});
+  const std::string flag =
+      "red.relaxed.gpu.global.add.u32 [%rd1], 1;\nld.relaxed.gpu.global.u32 %r4, [%rd1];\n";
+  EXPECT_EQ(codes_of(checked(flag + "st.global.u32 [%rd1+128], %r9;", {2, 1, 1}, {1, 1, 1})),
+            Codes{"PLD6001"});
+}
+
 TEST(FalseAlarms, AStoreOverACopysResultIsAnOverlap) {
   const std::string body = std::string(fill_tile) + R"(
   setp.ne.u32 %p1, %r9, 0;

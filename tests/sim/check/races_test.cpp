@@ -92,6 +92,35 @@ TEST(Races, InGlobalMemoryStoresOfOneValueAreStrict) {
   }
 }
 
+// The lanes of a warp that took another way store their values later: four groups of eight, the first lane of
+// each apart.
+TEST(Races, InGlobalMemoryPartsOfAWarpThatStoreTheSameAreStrict) {
+  const auto groups = [](const std::string& value) {
+    return races(R"(
+  setp.ge.u32 %p1, %r1, 32;
+  @%p1 ret;
+  shr.u32 %r3, %r1, 3;
+  mul.wide.u32 %rd2, %r3, 4;
+  add.u64 %rd1, %rd1, %rd2;
+  and.b32 %r4, %r1, 7;
+  setp.eq.u32 %p2, %r4, 0;
+  @%p2 bra FIRST;
+  st.global.u32 [%rd1], )" +
+                 value + R"(;
+  ret;
+FIRST:
+  st.global.u32 [%rd1], )" +
+                 value + ";");
+  };
+  const RunResult same = groups("%r3");
+  ASSERT_EQ(same.findings.size(), 1u);
+  EXPECT_EQ(same.findings[0].code, "PLD4611");
+  EXPECT_EQ(same.findings[0].severity, FindingSeverity::strict);
+  const RunResult other = groups("%r4");
+  ASSERT_FALSE(other.findings.empty());
+  EXPECT_EQ(other.findings[0].severity, FindingSeverity::error);
+}
+
 TEST(Races, InGlobalMemoryStoresOfDifferentValuesAreErrors) {
   const RunResult r = races("st.global.u32 [%rd1], %r2;");
   ASSERT_EQ(r.findings.size(), 1u);
