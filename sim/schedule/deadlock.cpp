@@ -9,6 +9,7 @@
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/pairs.h"
 #include "sim/machine/exec/place.h"
+#include "sim/machine/exec/polled.h"
 #include "sim/machine/state/mbarrier.h"
 
 namespace palladion::sim {
@@ -34,8 +35,6 @@ std::string describe(const ClusterState& cluster, const CtaState& cta, const Lan
   using K = Wait::Kind;
   const Wait& w = g.wait;
   switch (w.kind) {
-    case K::none:
-      return "nothing";
     case K::convergence:
       return fmt::format("lanes {:08x} of its warp, which are elsewhere", w.object);
     case K::mbarrier:
@@ -57,24 +56,29 @@ std::string describe(const ClusterState& cluster, const CtaState& cta, const Lan
       return fmt::format("{} registers (setmaxnreg): the CTA has {} free", w.object, cta.free_registers);
     case K::tensor_memory:
       return describe_allocation(cluster, cta, w);
+    case K::none:
     case K::quantum_boundary:
-      return "a strong access of global memory";
     case K::poll:
-      return "a value in memory or a barrier that it tests over and over";
+      break;
   }
-  return "nothing";
+  return "a value in memory or a barrier that it tests over and over";
+}
+
+bool spins(const Wait& w) {
+  return w.kind == Wait::Kind::none || w.kind == Wait::Kind::quantum_boundary || w.kind == Wait::Kind::poll;
 }
 
 }  // namespace
 
-Finding describe_deadlock(const Program& program, std::span<const ClusterState* const> resident,
-                          bool more_clusters) {
+Finding describe_deadlock(const Program& program, const GlobalMemory& memory,
+                          std::span<const ClusterState* const> resident, bool more_clusters) {
   Finding f;
   f.code = "PLD3080";
   f.fatal = true;
   struct Place {
     Site site;
     BlockedWait wait;
+    std::string polled;  // of the first group of lanes
   };
   std::map<std::pair<uint32_t, std::string>, Place> waits;
   uint64_t waiting = 0;
@@ -84,10 +88,12 @@ Finding describe_deadlock(const Program& program, std::span<const ClusterState* 
         waiting += warp.finished() ? 0 : 1;
         for (const LaneGroup& g : warp.groups) {
           if (g.mask == 0) continue;
-          const auto [at, is_new] = waits.try_emplace({g.pc, describe(*cluster, cta, g)});
+          const bool polls = spins(g.wait);
+          const uint32_t pc = polls ? polling_read(program, g.pc).value_or(g.pc) : g.pc;
+          const auto [at, is_new] = waits.try_emplace({pc, describe(*cluster, cta, g)});
           if (is_new)
-            at->second = {site_at(program, g.pc, cta.id, warp.id, g.mask),
-                          blocked_wait(*cluster, cta, g.wait)};
+            at->second = {site_at(program, pc, cta.id, warp.id, g.mask), blocked_wait(*cluster, cta, g.wait),
+                          polls ? polled_value(program, pc, memory, *cluster, cta, warp, g.mask) : ""};
           else
             ++at->second.wait.alike;
         }
@@ -101,7 +107,7 @@ Finding describe_deadlock(const Program& program, std::span<const ClusterState* 
     if (f.sites.size() == shown) break;
     f.sites.push_back(std::move(place.site));
     f.notes.push_back(
-        fmt::format("{}{}", key.second,
+        fmt::format("{}{}", place.polled.empty() ? key.second : "a change of " + place.polled,
                     place.wait.alike > 1 ? fmt::format(" ({} warps like this one)", place.wait.alike) : ""));
     f.waits.push_back(std::move(place.wait));
   }

@@ -132,7 +132,8 @@ bool Grid::advance(Advance& how) {
     state.result.interrupted = true;
     state.over = true;
   } else if (!state.faulted && how.stuck(*this)) {
-    report_deadlock(context_.program, resident_, more_clusters(), options_.observer, state.result);
+    report_deadlock(context_.program, context_.memory, resident_, more_clusters(), options_.observer,
+                    state.result);
     state.over = true;
   } else {
     state.over = over_limit() || state.faulted || loops_for_ever();

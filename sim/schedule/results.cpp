@@ -22,9 +22,10 @@ bool take_results(ClusterState& cluster, RunResult& result) {
   return take_findings(cluster, result);
 }
 
-void report_deadlock(const Program& program, std::span<const ClusterState* const> resident,
-                     bool more_clusters, Observer* observer, RunResult& result) {
-  Finding f = describe_deadlock(program, resident, more_clusters);
+void report_deadlock(const Program& program, const GlobalMemory& memory,
+                     std::span<const ClusterState* const> resident, bool more_clusters, Observer* observer,
+                     RunResult& result) {
+  Finding f = describe_deadlock(program, memory, resident, more_clusters);
   if (observer != nullptr) observer->deadlocked(resident, more_clusters, f);
   result.findings.push_back(std::move(f));
   result.deadlocked = true;

@@ -7,6 +7,7 @@
 
 namespace palladion::sim {
 
+class GlobalMemory;
 struct Program;
 
 // Moves the cluster's findings into the result; true when one of them stops the grid.
@@ -15,8 +16,9 @@ bool take_findings(ClusterState& cluster, RunResult& result);
 bool take_results(ClusterState& cluster, RunResult& result);
 
 // Nothing can proceed; the observer, if any, may add an explanation.
-void report_deadlock(const Program& program, std::span<const ClusterState* const> resident,
-                     bool more_clusters, Observer* observer, RunResult& result);
+void report_deadlock(const Program& program, const GlobalMemory& memory,
+                     std::span<const ClusterState* const> resident, bool more_clusters, Observer* observer,
+                     RunResult& result);
 // PLD3002: the limit of instructions is reached.
 Finding given_up(uint64_t instructions);
 

@@ -7,21 +7,15 @@
 #include <deque>
 #include <set>
 
-#include "sim/check/protocol/ledger_flow.h"
 #include "sim/machine/exec/blocked.h"
 #include "sim/machine/exec/pairs.h"
+#include "sim/machine/exec/polled.h"
+#include "sim/program/reach.h"
 
 namespace palladion::sim::check {
 namespace {
 
 using K = Wait::Kind;
-
-bool writes_registers(const MicroOp& op) {
-  const auto& operands = op.instruction->operands;
-  for (size_t k = 0; k < operands.size(); ++k)
-    if (op.instruction->form->operands[k].writes && !operands[k].is(isa::Operand::Kind::sink)) return true;
-  return false;
-}
 
 const isa::Footprint& at_pc(const Program& p, uint32_t pc) { return p.footprints[pc]; }
 
@@ -37,17 +31,6 @@ bool arrives_now(const MbarrierObject* b, const Origin& origin) {
            return s.arrivals != 0 && s.origin.warp == origin.warp && s.origin.cta_rank == origin.cta_rank &&
                   (s.origin.lanes & origin.lanes) != 0;
          });
-}
-
-// The instruction on which a spin loop waits: the nearest strong read or atomic before `pc` that executes
-// again; `pc` when there is none.
-uint32_t spin_read(const Program& p, uint32_t pc, const std::vector<bool>& ahead) {
-  for (uint32_t at = pc + 1; at-- > 0;) {
-    if (!ahead[at]) continue;
-    const isa::Footprint& f = at_pc(p, at);
-    if (f.read() != nullptr && f.order != isa::Order::weak && writes_registers(p.code[at])) return at;
-  }
-  return pc;
 }
 
 bool same_warp(const Waiter& a, const Waiter& b) {
@@ -97,7 +80,11 @@ void WaitGraph::find_spin(Waiter& w, const WarpState& warp) const {
     w.wait = {.kind = K::mbarrier, .object = address, .value = last.parity ? 1U : 0U};
   }
   if (!w.spins) return;
-  w.origin.pc = spin_read(*run_.program, w.origin.pc, ahead);
+  const std::optional<uint32_t> read = polling_read(*run_.program, w.origin.pc);
+  if (!read) return;
+  w.origin.pc = *read;
+  w.polled = polled_value(*run_.program, *read, *run_.memory, cluster(), cluster().ctas[w.origin.cta_rank],
+                          warp, w.origin.lanes);
   w.origin.instruction = run_.program->code[w.origin.pc].instruction;
   w.origin.effect = run_.program->code[w.origin.pc].effect;
 }
@@ -144,6 +131,22 @@ bool WaitGraph::reaches_copy(const Waiter& w) const {
     const isa::Footprint& f = at_pc(*run_.program, pc);
     return f.sync.expects_bytes || f.issues(isa::AsyncFamily::bulk) || f.issues(isa::AsyncFamily::tensor);
   });
+}
+
+bool WaitGraph::may_end(const Waiter& other, const Waiter& spin) const {
+  const isa::MemoryUse* const read = at_pc(*run_.program, spin.origin.pc).read();
+  const std::vector<bool> ahead = reachable(*run_.program, {other.origin.pc}, spin.origin.pc);
+  for (uint32_t pc = 0; pc < ahead.size(); ++pc) {
+    if (!ahead[pc]) continue;
+    const isa::MemoryUse* const written = at_pc(*run_.program, pc).written();
+    if (written == nullptr) continue;
+    if (read == nullptr || read->space == isa::Space::generic || written->space == isa::Space::generic)
+      return true;
+    if (is_shared(read->space) == is_shared(written->space) &&
+        (written->bytes == 0 || written->bytes == read->bytes))
+      return true;
+  }
+  return false;
 }
 
 // Instructions that have signalled at this object, or its twins in other CTAs; when there are none,
@@ -331,7 +334,7 @@ std::string WaitGraph::awaited(const Waiter& w) const {
     case K::cp_async_group:
       return object(w);
     default:
-      return "a value in memory that it tests over and over";
+      return w.polled.empty() ? "a value in memory that it tests over and over" : "a change of " + w.polled;
   }
 }
 

@@ -14,6 +14,7 @@ struct Waiter {
   Origin origin;
   Wait wait;                       // of a spin at an mbarrier: as if it waited there
   bool spins = false;              // on memory: what would end it is unknown
+  std::string polled;              // "global address 0x..., which holds 0x0", where it spins there
   std::vector<uint32_t> arrivers;  // waiters that could still provide what it waits for
   const MbarrierObject* object = nullptr;
   MbarrierState state;
@@ -38,6 +39,9 @@ class WaitGraph {
   std::string name(const Waiter& w) const;  // "warp 4 of CTA (0,0,0)"
   bool reaches(const Waiter& w, uint32_t pc) const { return reach_.at(w.origin.pc)[pc]; }
   bool reaches_copy(const Waiter& w) const;
+  // Whether `other` has code ahead, not behind the spin's own read, that writes as many bytes as the spin
+  // reads, in the same memory.
+  bool may_end(const Waiter& other, const Waiter& spin) const;
 
  private:
   void add(const CtaState& cta, const WarpState& warp, const LaneGroup& g);

@@ -458,21 +458,27 @@ Reason of_cycle(const WaitGraph& g, std::vector<uint32_t> cycle) {
 // --- spins ----------------------------------------------------------------------------------------
 Reason of_spin(const WaitGraph& g, uint32_t i, bool more_clusters) {
   const Waiter& w = g.waiters()[i];
-  bool siblings = false;
-  for (const Waiter& v : g.waiters())
-    siblings |=
-        &v != &w && !v.spins && v.origin.warp == w.origin.warp && v.origin.cta_rank == w.origin.cta_rank;
+  const bool siblings = std::ranges::any_of(g.waiters(), [&](const Waiter& v) {
+    return &v != &w && !v.spins && v.origin.warp == w.origin.warp && v.origin.cta_rank == w.origin.cta_rank &&
+           g.may_end(v, w);
+  });
+  const std::string where = w.polled.empty() ? "memory" : w.polled;
   Reason r;
   if (siblings) {
     r = reason(4908, Weight::spin, i,
-               fmt::format("{} spins on memory while other lanes of its warp wait", g.name(w)));
+               fmt::format("{} spins on {}, while other lanes of its warp wait", g.name(w), where));
+    r.help =
+        "signal before the branch in which the others wait; what the host writes during a launch is not "
+        "simulated";
   } else if (more_clusters) {
-    r = reason(
-        4905, Weight::residency, i,
-        fmt::format("{} spins on memory; CTAs that could write there wait for room on the SMs", g.name(w)));
+    r = reason(4905, Weight::residency, i,
+               fmt::format("{} spins on {}; CTAs that could write there wait for room on the SMs", g.name(w),
+                           where));
     r.help = "launch at most as many CTAs as are resident at once, or let no CTA wait for a later one";
   } else {
-    r = reason({}, Weight::spin, i, fmt::format("{} spins on memory that no thread will write", g.name(w)));
+    r = reason({}, Weight::spin, i, fmt::format("{} spins on {}: all others wait too", g.name(w), where));
+    r.help =
+        "let a thread that does not wait write there; what the host writes during a launch is not simulated";
   }
   r.missing = "the write that would end the spin";
   return r;

@@ -1,36 +1,12 @@
 #include "sim/check/protocol/ledger_flow.h"
 
 #include "isa/core/form.h"
+#include "sim/program/reach.h"
 
 namespace palladion::sim::check {
 namespace {
 
 bool guarded(const MicroOp& op) { return op.guard >= 0; }
-
-// Calls visit(pc) for every instruction that may follow; `into_calls`: bodies of callees too.
-template <class Visit>
-void successors(const Program& p, uint32_t pc, bool into_calls, Visit visit) {
-  const MicroOp& op = p.code[pc];
-  if (op.effect == nullptr) return visit(pc + 1);
-  if (const auto* b = std::get_if<isa::Branch>(op.effect)) {
-    visit(op.operands[b->target].id);
-    if (guarded(op)) visit(pc + 1);
-    return;
-  }
-  if (const auto* b = std::get_if<isa::BranchIndexed>(op.effect)) {
-    for (const uint32_t target : p.branch_lists[op.operands[b->targets].id]) visit(target);
-    return visit(pc + 1);
-  }
-  if (const auto* c = std::get_if<isa::Call>(op.effect); c != nullptr && into_calls) {
-    const DecodedOperand& callee = op.operands[c->function];
-    const bool direct = callee.kind == DecodedOperand::Kind::function;
-    for (uint32_t f = 0; f < p.function_start.size(); ++f)
-      if (p.function_start[f] != isa::no_id && (!direct || callee.id == f)) visit(p.function_start[f]);
-  }
-  const bool leaves =
-      std::holds_alternative<isa::Return>(*op.effect) || std::holds_alternative<isa::Exit>(*op.effect);
-  if (!leaves || guarded(op)) visit(pc + 1);
-}
 
 enum class RegisterAccess : uint8_t { nothing, reads, overwrites };
 
@@ -60,23 +36,6 @@ RegisterAccess access_of(const MicroOp& op, uint32_t offset) {
 
 }  // namespace
 
-std::vector<bool> reachable(const Program& program, const std::vector<uint32_t>& starts) {
-  std::vector<bool> seen(program.code.size());
-  std::vector<uint32_t> work;
-  const auto add = [&](uint32_t pc) {
-    if (pc >= seen.size() || seen[pc]) return;
-    seen[pc] = true;
-    work.push_back(pc);
-  };
-  for (const uint32_t pc : starts) add(pc);
-  while (!work.empty()) {
-    const uint32_t pc = work.back();
-    work.pop_back();
-    successors(program, pc, true, add);
-  }
-  return seen;
-}
-
 bool wait_result_used(const Program& program, uint32_t pc) {
   const MicroOp& wait = program.code[pc];
   const auto* e = wait.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(wait.effect);
@@ -89,13 +48,13 @@ bool wait_result_used(const Program& program, uint32_t pc) {
     seen[next] = true;
     work.push_back(next);
   };
-  successors(program, pc, false, add);
+  visit_successors(program, pc, false, add);
   while (!work.empty()) {
     const uint32_t at = work.back();
     work.pop_back();
     const RegisterAccess d = access_of(program.code[at], offset);
     if (d == RegisterAccess::reads) return true;
-    if (d == RegisterAccess::nothing) successors(program, at, false, add);
+    if (d == RegisterAccess::nothing) visit_successors(program, at, false, add);
   }
   return false;
 }

@@ -147,6 +147,53 @@ TEST(ProtocolDeadlock, SpinsAreRecognisedInLittleWork) {
   }
 }
 
+// The finding says which word of memory lanes spin on, and what it holds.
+TEST(ProtocolDeadlock, ASpinNamesItsAddressAndValue) {
+  const Checked shared = run_checked(spin("ld.volatile.shared.u32 %r5, [tile+4];"), {32, 1, 1});
+  ASSERT_THAT(codes(shared), ElementsAre("PLD3080"));
+  const Finding& in_shared = shared.result.findings[0];
+  EXPECT_THAT(in_shared.message,
+              ::testing::ContainsRegex("spins on shared address 0x[0-9a-f]+, which holds 0x0"));
+  EXPECT_THAT(in_shared.help, HasSubstr("what the host writes during a launch is not simulated"));
+
+  const Checked polls = run_checked(spin("atom.global.or.b32 %r5, [%rd1+8], 0;"), {64, 1, 1});
+  ASSERT_THAT(codes(polls), ElementsAre("PLD3080"));
+  EXPECT_THAT(
+      polls.result.findings[0].notes,
+      Contains(::testing::ContainsRegex(
+          "a change of global address 0x[0-9a-f]+ \\(`.*` byte 8\\), which holds 0x[0-9a-f]+ \\(2 groups")));
+}
+
+TEST(ProtocolDeadlock, WithoutACheckerASpinNamesItsAddressToo) {
+  std::vector<uint32_t> array(64, 7);
+  PtxRunner runner(ptx(spin("ld.acquire.gpu.global.u32 %r5, [%rd1+12];")));
+  const RunResult r = runner.array(array).shape({1, 1, 1}, {32, 1, 1}).run();
+  ASSERT_EQ(r.findings.size(), 1U);
+  EXPECT_EQ(r.findings[0].code, "PLD3080");
+  EXPECT_THAT(r.findings[0].notes[0], HasSubstr("byte 12), which holds 0x7"));
+}
+
+// Lanes that only follow the spinning one to a barrier do not hold up the write: another thread would.
+TEST(ProtocolDeadlock, LanesThatWriteNothingAreNotTheCauseOfASpin) {
+  const auto spins_beside = [](const std::string& behind) {
+    return run_checked(with_mbarriers(R"(
+  mov.u32 %r3, %tid.x;
+  setp.ne.u32 %p2, %r3, 0;
+  @%p2 bra $met;
+$spin:
+  ld.acquire.gpu.global.u32 %r5, [%rd1];
+  setp.ne.u32 %p3, %r5, 1000;
+  @%p3 bra $spin;
+$met:
+  bar.warp.sync 0xffffffff;
+)" + behind + "\n  ret;",
+                                      1, 1),
+                       {32, 1, 1});
+  };
+  EXPECT_THAT(codes(spins_beside("st.global.f64 [%rd1+8], 0d0000000000000000;")), ElementsAre("PLD3080"));
+  EXPECT_THAT(codes(spins_beside("st.relaxed.gpu.global.u32 [%rd1], 1000;")), ElementsAre("PLD4908"));
+}
+
 // A spin that ends by itself, after far more polls than a spin that cannot end is given.
 TEST(ProtocolDeadlock, ASpinThatCountsGoesOn) {
   const Checked c = run_checked(with_mbarriers(R"(

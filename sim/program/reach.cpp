@@ -1,0 +1,47 @@
+#include "sim/program/reach.h"
+
+namespace palladion::sim {
+
+void visit_successors(const Program& p, uint32_t pc, bool into_calls,
+                      const std::function<void(uint32_t)>& visit) {
+  const MicroOp& op = p.code[pc];
+  const bool guarded = op.guard >= 0;
+  if (op.effect == nullptr) return visit(pc + 1);
+  if (const auto* b = std::get_if<isa::Branch>(op.effect)) {
+    visit(op.operands[b->target].id);
+    if (guarded) visit(pc + 1);
+    return;
+  }
+  if (const auto* b = std::get_if<isa::BranchIndexed>(op.effect)) {
+    for (const uint32_t target : p.branch_lists[op.operands[b->targets].id]) visit(target);
+    return visit(pc + 1);
+  }
+  if (const auto* c = std::get_if<isa::Call>(op.effect); c != nullptr && into_calls) {
+    const DecodedOperand& callee = op.operands[c->function];
+    const bool direct = callee.kind == DecodedOperand::Kind::function;
+    for (uint32_t f = 0; f < p.function_start.size(); ++f)
+      if (p.function_start[f] != isa::no_id && (!direct || callee.id == f)) visit(p.function_start[f]);
+  }
+  const bool leaves =
+      std::holds_alternative<isa::Return>(*op.effect) || std::holds_alternative<isa::Exit>(*op.effect);
+  if (!leaves || guarded) visit(pc + 1);
+}
+
+std::vector<bool> reachable(const Program& program, const std::vector<uint32_t>& starts, uint32_t without) {
+  std::vector<bool> seen(program.code.size());
+  std::vector<uint32_t> work;
+  const auto add = [&](uint32_t pc) {
+    if (pc >= seen.size() || seen[pc] || pc == without) return;
+    seen[pc] = true;
+    work.push_back(pc);
+  };
+  for (const uint32_t pc : starts) add(pc);
+  while (!work.empty()) {
+    const uint32_t pc = work.back();
+    work.pop_back();
+    visit_successors(program, pc, true, add);
+  }
+  return seen;
+}
+
+}  // namespace palladion::sim

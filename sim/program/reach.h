@@ -1,0 +1,21 @@
+#pragma once
+// The instructions that control can still reach from another one, for reports of deadlocks.
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "sim/program/program.h"
+
+namespace palladion::sim {
+
+// Calls visit(pc) for every instruction that may follow the one at `pc`; `into_calls`: bodies of callees too,
+// of indirect calls every function's.
+void visit_successors(const Program& program, uint32_t pc, bool into_calls,
+                      const std::function<void(uint32_t)>& visit);
+
+// By pc: whether control can reach it from `starts`, the starts themselves included, without executing
+// `without`. Calls are followed and returned from; indirect ones reach every function.
+std::vector<bool> reachable(const Program& program, const std::vector<uint32_t>& starts,
+                            uint32_t without = isa::no_id);
+
+}  // namespace palladion::sim
