@@ -36,10 +36,15 @@ INCLUDES = {  # maker -> folders of the corpus
 Program = collections.namedtuple('Program', 'maker name sources flags arguments folder edits')
 
 
-def table():
+def folder_of(sources):
+    """Of a program: that of its first source."""
+    return os.path.dirname(sources.split('+')[0])
+
+
+def table(file):
     programs, maker, folder = collections.defaultdict(list), None, None
     edits = collections.defaultdict(list)  # of a folder of sources: (pattern, replacement)
-    for line in (HERE / 'programs/cuda.txt').read_text().splitlines():
+    for line in (HERE / 'programs' / file).read_text().splitlines():
         if line.startswith('['):
             maker, folder = line.strip('[]').split()
         elif line.startswith('edit '):
@@ -47,13 +52,20 @@ def table():
             edits[maker, where].append(tuple(change.split(' => ')))
         elif line and not line.startswith('#'):
             name, sources, flags, arguments = line.split('|')
-            changes = edits[maker, os.path.dirname(sources) or '.']
+            changes = edits[maker, folder_of(sources) or '.']
             programs[maker].append(Program(maker, name, sources, flags.split(), arguments.split(), folder, changes))
-    for maker, file in PYTHON.items():
-        text = (HERE / 'programs' / file).read_text()
-        programs[maker].append(Program(maker, maker, file, [], [], 'programs', []))
-        assert 'common.main' in text
+    if file == 'cuda.txt':
+        for maker, script in PYTHON.items():
+            text = (HERE / 'programs' / script).read_text()
+            programs[maker].append(Program(maker, maker, script, [], [], 'programs', []))
+            assert 'common.main' in text
     return programs
+
+
+def verdicts(output):
+    """What a program says of its own results, without numbers, which are often times."""
+    lines = [l for l in output.splitlines() if re.search(r'pass|fail|error|success|correct|match|ok\b', l, re.I)]
+    return collections.Counter(re.sub(r'[-+]?\d[\d.]*(e[-+]?\d+)?', '#', l.strip()) for l in lines if not l.startswith('palladion'))
 
 
 def edited(folder, edits):
@@ -169,7 +181,7 @@ class Collector:
         corpus = pathlib.Path(self.o.corpora) / p.folder
         if not p.edits:
             return corpus
-        own = os.path.dirname(p.sources) or '.'
+        own = folder_of(p.sources) or '.'
         copy = self.work / 'edited' / p.maker
         with self.lock:
             if not (copy / own / '.edited').exists():
@@ -241,8 +253,8 @@ class Collector:
         folder.mkdir(parents=True)
         e = self.environment(p, folder)
         where = folder if p.maker in PYTHON else self.root(p)
-        if '/' in p.sources and p.maker not in PYTHON:
-            where = where / os.path.dirname(p.sources)
+        if p.maker not in PYTHON:
+            where = where / folder_of(p.sources)
         dumps = self.dumps(p, folder)
         launches = self.o.launches if p.maker not in PYTHON else max(self.o.launches, 4)
         if self.o.library:
@@ -255,6 +267,8 @@ class Collector:
             if p.maker == 'jax' and 'nknown flag' in output:
                 e['XLA_FLAGS'] = '--xla_gpu_enable_command_buffer= --xla_gpu_autotune_level=0'
                 code, seconds, output = self.call(capture + command, limit, e, where)
+        if self.o.exec and p.maker not in PYTHON:
+            self.waiting.append(self.checks.submit(self.exec, p, command, where))
         bundles = sorted(glob.glob(str(folder / 'bundles/**/bundle.json'), recursive=True))
         self.programs(maker=p.maker, program=p.name, step='run', code=code, seconds=round(seconds, 1), launches=len(bundles),
                       says=' | '.join(l for l in output.splitlines() if l.strip())[-400:])
@@ -266,6 +280,18 @@ class Collector:
             self.waiting.append(self.profiles.submit(self.profile, p, command, e, where))
         for b in bundles:
             self.waiting.append(self.replays.submit(self.replay, p, pathlib.Path(b).parent, dumps))
+
+    def exec(self, p, command, where):
+        with self.gpu:
+            native_code, _, native = self.call(command, self.o.run_limit, None, where)
+        code, seconds, output = self.call([self.o.palladion, 'exec', '--threads', '1', '--', *command], self.o.replay_limit, None, where)
+        here, there = verdicts(output), verdicts(native)
+        if code == native_code and here == there:
+            says = 'ends as on the GPU, %d verdicts' % sum(there.values())
+        else:
+            says = 'GPU %d: %s; here: %s' % (native_code, dict(there - here), dict(here - there))
+            (self.out / ('exec.%s.txt' % p.name)).write_text('\n'.join(['GPU:', native[-4000:], 'exec:', output[-8000:]]))
+        self.programs(maker=p.maker, program=p.name, step='exec', code=code, seconds=round(seconds, 1), launches='', says=says[:600])
 
     def profile(self, p, command, e, where):
         python = p.maker in PYTHON
@@ -360,7 +386,7 @@ class Collector:
         self.archive.addfile(link, io.BytesIO(stored.encode()))
 
     def run(self):
-        programs = table()
+        programs = table(self.o.programs)
         wanted = [p for p in in_turns(programs) if re.search(self.o.only, p.maker + '/' + p.name)]
         try:
             with concurrent.futures.ThreadPoolExecutor(self.o.programs_at_once) as pool:
@@ -385,6 +411,8 @@ def main():
     a.add_argument('--library', default='', help='libpalladion_capture.so, instead of `palladion capture`')
     a.add_argument('--no-replay', dest='replay', action='store_false')
     a.add_argument('--ncu', action='store_true')
+    a.add_argument('--exec', action='store_true', help='run each CUDA program under `palladion exec` too, and compare what it says of its results')
+    a.add_argument('--programs', default='cuda.txt', help='the table of CUDA programs, in programs/')
     for name, value in dict(launches=1, max_bytes=64 << 20, build_limit=150, run_limit=30, replay_limit=60, keep_bytes=200_000,
                             keep_total=40 << 20, captures=4, replays=10, programs_at_once=14).items():
         a.add_argument('--' + name.replace('_', '-'), type=int, default=value)
