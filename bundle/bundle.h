@@ -13,7 +13,7 @@
 
 namespace palladion::bundle {
 
-inline constexpr int format_version = 2;  // version 1 is read too
+inline constexpr int format_version = 3;  // versions 1 and 2 are read too
 // Stripped bundles keep buffers of at most so many bytes that hold the address of another.
 inline constexpr uint64_t most_of_table = 64 << 10;
 inline constexpr std::string_view manifest_file = "bundle.json";
@@ -50,8 +50,9 @@ struct Manifest {
   std::vector<Object> objects;
 };
 
-// FNV-1a, 64 bits, over the length and then the bytes as little-endian 64-bit words, the last filled with
-// zeros.
+// 64 bits over the length and then the bytes as little-endian 64-bit words, the last filled with zeros. From
+// 0xcbf29ce484222325 on, each word is xored in, the sum multiplied by 0x100000001b3, and its upper half xored
+// into its lower half.
 uint64_t checksum(std::span<const std::byte> bytes);
 
 std::string text(const Buffer& buffer);

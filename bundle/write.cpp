@@ -84,7 +84,12 @@ std::string contents(const Contents& c) {
 uint64_t checksum(std::span<const std::byte> bytes) {
   constexpr uint64_t prime = 0x100000001B3;
   uint64_t hash = 0xCBF29CE484222325;
-  const auto add = [&](uint64_t value) { hash = (hash ^ value) * prime; };
+  // A multiplication carries a bit up alone: without the shift the topmost bits of two words, as the signs of
+  // two doubles, would cancel each other.
+  const auto add = [&](uint64_t value) {
+    hash = (hash ^ value) * prime;
+    hash ^= hash >> 32;
+  };
   add(bytes.size());
   size_t at = 0;
   for (; at + 8 <= bytes.size(); at += 8) {
@@ -95,7 +100,7 @@ uint64_t checksum(std::span<const std::byte> bytes) {
   uint64_t last = 0;
   if (at < bytes.size()) std::memcpy(&last, bytes.data() + at, bytes.size() - at);
   if (at < bytes.size()) add(last);
-  return hash ^ hash >> 32;
+  return hash;
 }
 
 namespace {

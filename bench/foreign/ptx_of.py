@@ -16,12 +16,13 @@ import subprocess
 import tempfile
 
 
-def fnv(data):  # bundle/README.md
+def checksum(data):  # bundle/README.md
     hash, prime, mask = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1
     words = struct.unpack('<%dQ' % ((len(data) + 7) // 8), data + bytes(-len(data) % 8))
     for value in (len(data), *words):
         hash = (hash ^ value) * prime & mask
-    return hash ^ hash >> 32
+        hash ^= hash >> 32
+    return hash
 
 
 def code(elf, entry):
@@ -93,6 +94,6 @@ def complete(bundle, folders):
         return None
     text = pathlib.Path(found[0]).read_bytes()
     (bundle / 'kernel.ptx').write_bytes(text)
-    m['ptx'] = dict(file='kernel.ptx', checksum='0x%x' % fnv(text), source=found[1])
+    m['ptx'] = dict(file='kernel.ptx', checksum='0x%x' % checksum(text), source=found[1])
     manifest.write_text(json.dumps(m, indent=2))
     return found[1]

@@ -87,7 +87,7 @@ TEST(Manifest, ReadsArraysAndObjectsAsTheyAreWritten) {
 
 TEST(Manifest, ReadsVersion1) {
   std::string old = text(testing::Axpy().manifest);
-  old.replace(old.find("\"palladion_bundle\": 2"), 21, "\"palladion_bundle\": 1");
+  old.replace(old.find("\"palladion_bundle\": 3"), 21, "\"palladion_bundle\": 1");
   EXPECT_TRUE(parse_manifest(old));
 }
 
@@ -161,8 +161,8 @@ TEST(Manifest, RefusesTextThatIsNone) {
   EXPECT_THAT(parse_manifest("").error(), HasSubstr("is no JSON"));
   EXPECT_THAT(parse_manifest("[1]").error(), HasSubstr("the manifest is no object"));
   EXPECT_THAT(parse_manifest("{}").error(), HasSubstr("has no `palladion_bundle`"));
-  EXPECT_THAT(parse_manifest(R"({"palladion_bundle": 3})").error(),
-              HasSubstr("has format 3, this program reads formats 1 to 2"));
+  EXPECT_THAT(parse_manifest(R"({"palladion_bundle": 4})").error(),
+              HasSubstr("has format 4, this program reads formats 1 to 3"));
   EXPECT_THAT(parse_manifest(std::string(100'000, '[')).error(), HasSubstr("is no JSON"));
   std::string many = text(testing::Axpy().manifest);
   std::string list;
@@ -223,6 +223,29 @@ TEST_F(BundleFolder, FilesAreCheckedBeforeContentsAreRead) {
   EXPECT_THAT(check_files(folder(), a.manifest).error(), HasSubstr("the manifest says 1099511627776"));
   a.manifest.buffers.back().after.file = "nowhere";
   EXPECT_THAT(check_files(folder(), a.manifest).error(), HasSubstr("cannot read"));
+}
+
+// Contents of one value after the other, as zeros and their negatives: what capture compares by their sums.
+TEST(BundleChecksum, ChangesOfAFewBitsAreSeenWhereverTheyAre) {
+  const std::vector<std::byte> zeros(4096);
+  const uint64_t sum = checksum(zeros);
+  for (const size_t period : {1, 2, 4, 8, 16}) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::vector<std::byte> all = zeros, two = zeros;
+      for (size_t at = period - 1; at < all.size(); at += period) all[at] = std::byte(1 << bit);
+      EXPECT_NE(checksum(all), sum) << period << ' ' << bit;
+      two[period - 1] = two[2048 + period - 1] = std::byte(1 << bit);
+      EXPECT_NE(checksum(two), sum) << period << ' ' << bit;
+    }
+  }
+}
+
+TEST_F(BundleFolder, ChecksumsOfOlderFormatsAreRead) {
+  testing::Axpy().write_to(folder());
+  const std::vector<std::byte> zeros(16);
+  testing::write(folder() / "old", zeros);
+  const Contents c{.kind = Contents::Kind::file, .file = "old", .checksum = 0x63E4C218D96BD87F};
+  EXPECT_TRUE(read_contents(folder(), c, zeros.size())) << read_contents(folder(), c, zeros.size()).error();
 }
 
 std::vector<std::byte> zstd_frame(std::span<const std::byte> bytes) {
