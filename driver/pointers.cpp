@@ -1,5 +1,6 @@
 // What a program asks about a pointer.
 #include <cstring>
+#include <span>
 
 #include "driver/state.h"
 #include "driver/streams.h"
@@ -15,7 +16,10 @@ PLD_CUDA cuPointerGetAttribute(void* out, int attribute, Pointer p) {
   if (b == nullptr && a == nullptr) return invalid_value;
   const Origin origin = b != nullptr ? b->origin : Origin::device;
   const bool host = origin == Origin::host || origin == Origin::registered;
-  const auto give = [&](auto value) { return std::memcpy(out, &value, sizeof value), success; };
+  const auto give = [&](auto value) {
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    return std::memcpy(out, bytes.data(), bytes.size()), success;
+  };
   switch (attribute) {
     case 1:  // context
       return give(b != nullptr && b->owner != nullptr ? b->owner : &s.primary);
