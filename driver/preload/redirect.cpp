@@ -79,7 +79,8 @@ bool is_stripped_with_runtime(const ElfFile& file) {
 // mov r11, target; jmp r11: a register that no call keeps.
 bool write_jump(uintptr_t at, const void* target) {
   unsigned char jump[] = {0x49, 0xBB, 0, 0, 0, 0, 0, 0, 0, 0, 0x41, 0xFF, 0xE3};
-  std::memcpy(jump + 2, &target, sizeof target);
+  const auto address = reinterpret_cast<uintptr_t>(target);
+  std::memcpy(jump + 2, &address, sizeof address);
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
   const uintptr_t first = at / page * page, end = (at + sizeof jump + page - 1) / page * page;
   auto* const pages = reinterpret_cast<void*>(first);

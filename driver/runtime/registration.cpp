@@ -135,7 +135,7 @@ PLD_REGISTERED void __cudaRegisterManagedVar(void** handle, void** host, char*, 
                                              int, int) {
   Registry& r = registry();
   const RegistryGuard guard(r.lock);
-  r.variables[host] = {.binary = binary_of(handle), .name = name};
+  r.variables[static_cast<const void*>(host)] = {.binary = binary_of(handle), .name = name};
   binary_of(handle)->managed.emplace_back(name, host);
 }
 PLD_REGISTERED void __cudaRegisterHostVar(void**, const char* name, char*, size_t) {
