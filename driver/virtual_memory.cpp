@@ -165,8 +165,9 @@ PLD_CUDA cuMemUnmap(Pointer p, size_t bytes) {
   if (r == nullptr) return invalid_value;
   const auto found = mappings_in(*r, p, bytes);
   if (found.empty()) return invalid_value;
-  mmap(reinterpret_cast<void*>(p), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-       -1, 0);
+  const void* const reserved = mmap(reinterpret_cast<void*>(p), bytes, PROT_NONE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (reserved == MAP_FAILED) return map_failed;
   for (const auto* m : found) drop(m->second.memory);
   r->mappings.erase(r->mappings.find(p), r->mappings.lower_bound(p + bytes));
   bind_again(*r, std::prev(reservations.upper_bound(p))->first);
