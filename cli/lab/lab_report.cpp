@@ -60,7 +60,7 @@ Options options_of(const LabVerdict& v, const ShownRun& run, const Options& give
   return o;
 }
 
-std::vector<NamedComparison> compared(const LabVerdict& v, const ShownRun& run, const Job& job,
+std::vector<NamedComparison> compared(const LabVerdict& v, const ShownRun& run,
                                       const std::vector<Array>& inputs, const std::vector<Array>& got) {
   std::vector<NamedComparison> out;
   const std::vector<Array> wanted = labs::expected(*v.lab, run.launch, inputs);
@@ -96,7 +96,7 @@ Outcome<void> write_lab_page(const LabVerdict& v, const Options& given) {
   if (!report) return tl::make_unexpected(report.error());
   report->command = "lab check";
   if (run.checked && report->sim && report->sim->result.completed)
-    report->reference = compared(v, run, subject.job, inputs, report->sim->outputs);
+    report->reference = compared(v, run, inputs, report->sim->outputs);
   report->exit_code = exit_code_of(*report);
   std::vector<const NamedComparison*> maps;
   for (const NamedComparison& c : report->reference) maps.push_back(&c);

@@ -112,7 +112,7 @@ class SmGroup {
   bool release(Warp& w, const InstructionCost& cost, uint32_t pc, uint32_t mask, uint64_t& at);
   void issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64_t now);
   void charge(Warp& w, uint32_t pc, uint64_t now);
-  void execute(Warp& w, Exec& x, uint32_t pc, const InstructionCost& cost, uint64_t now);
+  void execute(Warp& w, Exec& x, uint32_t pc, const InstructionCost& cost);
   uint32_t guarded(const Exec& x, uint32_t pc, uint32_t mask) const;
   void take_addresses(Exec& x, uint32_t pc, uint32_t mask);
   uint64_t occupy(Sm& unit, SubCore& s, const InstructionCost& cost, uint64_t now);

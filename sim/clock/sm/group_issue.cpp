@@ -100,7 +100,7 @@ uint64_t SmGroup::occupy(Sm& unit, SubCore& s, const InstructionCost& cost, uint
 }
 
 // In the machine, whose state it changes at once.
-void SmGroup::execute(Warp& w, Exec& x, uint32_t pc, const InstructionCost& cost, uint64_t now) {
+void SmGroup::execute(Warp& w, Exec& x, uint32_t pc, const InstructionCost& cost) {
   const uint32_t mask = w.warp->groups[x.group].mask;
   if (!w.stalls.empty() && x.wants<Stalled>()) {
     x.pc = pc;
@@ -148,7 +148,7 @@ void SmGroup::issue(Warp& w, uint32_t index, int lane_group, uint32_t pc, uint64
   const Wait& before = w.warp->groups[x.group].wait;
   const bool resumed = !runnable(before) && before.kind != Wait::Kind::convergence;
   const Since since{.time = now, .async = w.cluster->next_async, .progress = w.cluster->progress};
-  execute(w, x, pc, cost, now);
+  execute(w, x, pc, cost);
   const double fetching = resumed ? 0 : unit.code.fetch(pc, cost.slots);
   const uint64_t start = resumed ? now : occupy(unit, s, cost, now);
   if (s.slot.needs_event()) events_.add(std::max(s.slot.opens(), now + 1), Event::Kind::slot, w.sub_core);
