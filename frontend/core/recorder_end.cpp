@@ -26,11 +26,11 @@ void Recorder::record_barrier_inits() {
 // Before the threads of the CTA meet: its first warp allocates.
 void Recorder::record_tensor_allocation() {
   if (tensor_ctas_ == 0) return;
-  const Operand warp = pure("setp.lt.s32", {tid(), Operand::imm(warp_threads)}, Type::pred);
+  const Operand first_warp = pure("setp.lt.s32", {tid(), Operand::imm(warp_threads)}, Type::pred);
   const std::string group = fmt::format(".cta_group::{}.sync.aligned", tensor_ctas_);
   emit("tcgen05.alloc" + group + ".shared::cta.b32",
-       {Operand::address(barrier_base(), tensor_slot_), Operand::imm(tensor_columns())}, warp);
-  emit("tcgen05.relinquish_alloc_permit" + group, {}, warp);
+       {Operand::address(barrier_base(), tensor_slot_), Operand::imm(tensor_columns())}, first_warp);
+  emit("tcgen05.relinquish_alloc_permit" + group, {}, first_warp);
 }
 
 void Recorder::record_entry() {
@@ -54,9 +54,9 @@ void Recorder::record_entry() {
 void Recorder::record_tensor_release() {
   if (tensor_ctas_ == 0) return;
   emit("tcgen05.fence::after_thread_sync", {});
-  const Operand warp = pure("setp.lt.s32", {tid(), Operand::imm(warp_threads)}, Type::pred);
+  const Operand first_warp = pure("setp.lt.s32", {tid(), Operand::imm(warp_threads)}, Type::pred);
   emit(fmt::format("tcgen05.dealloc.cta_group::{}.sync.aligned.b32", tensor_ctas_),
-       {tensor_base(), Operand::imm(tensor_columns())}, warp);
+       {tensor_base(), Operand::imm(tensor_columns())}, first_warp);
 }
 
 void Recorder::record_end() {
