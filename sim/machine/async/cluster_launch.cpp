@@ -11,15 +11,15 @@ namespace {
 
 // The 16 bytes of an answer are opaque to programs; these are ours, not a chip's.
 struct Answer {
-  uint32_t x = 0, y = 0, z = 0;  // the first CTA of the cluster
-  uint32_t given = 0;
+  uint32_t x, y, z;  // the first CTA of the cluster
+  uint32_t given;
 };
 static_assert(sizeof(Answer) == ClusterRequest::bytes);
 
 }  // namespace
 
 void ClusterRequest::land(const ClusterRun& run, const AsyncOp& op) {
-  Answer answer;
+  Answer answer{};
   if (const auto cluster = run.unstarted != nullptr ? run.unstarted->take() : std::nullopt) {
     const isa::Dim3 first = run.launch.cta_id(*cluster, 0);
     answer = {first.x, first.y, first.z, 1};
@@ -94,7 +94,7 @@ Step exec_try_cancel(Exec& x, const MicroOp& op) {
 namespace {
 
 Answer answer_of(const Exec& x, const DecodedOperand& response, int lane) {
-  Answer answer;
+  Answer answer{};
   std::memcpy(&answer, x.lanes<uint64_t>(response) + size_t{2} * static_cast<size_t>(lane), sizeof answer);
   return answer;
 }

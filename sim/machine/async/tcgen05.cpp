@@ -168,7 +168,7 @@ void announce(Exec& x, const AsyncOp& op, const TensorProduct& p, const StatedPr
   issue.reads = reads;
   issue.writes = writes;
   const bool one_layout = p.a_in_tensor_memory || layout_of(p.a_desc) == layout_of(p.b_desc);
-  issue.layout = one_layout ? layout_of(p.b_desc) : layout_unknown;
+  issue.layout = one_layout ? layout_of(p.b_desc) : uint8_t{layout_unknown};
   x.emit(issue);
 }
 
