@@ -163,11 +163,11 @@ TEST(TensorMemoryChecks, WarpgroupsRaceForTheirLanes) {
 // ptxas refuses this program; one that was linked from two parts could still do it.
 TEST(TensorMemoryChecks, GroupsOfOneAndOfTwoDoNotMix) {
   const char* const meet = "barrier.cluster.arrive.aligned;\n  barrier.cluster.wait.aligned;";
-  const std::string commit = R"(
+  const std::string commit_text = R"(
   @%p1 tcgen05.commit.cta_group::GROUP.mbarrier::arrive::one.shared::cluster.b64 [full];
 )";
   const auto with = [&](const char* group) {
-    std::string text = commit;
+    std::string text = commit_text;
     return kernel(text.replace(text.find("GROUP"), 5, group), "cta_group::2", meet);
   };
   EXPECT_THAT(codes(with("1"), 2), ::testing::Contains("PLD4509"));
