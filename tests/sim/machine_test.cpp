@@ -422,5 +422,49 @@ TEST(Machine, SharedVariablesOfOtherKernelsTakeNoRoom) {
   EXPECT_EQ(out[1], reserved + 48 + 256);
 }
 
+// An H100: bench/device/store_lanes.cu. All lanes of `mask` store their number at one address.
+TEST(Machine, OfLanesThatStoreAtOneAddressAnH100sLaneStays) {
+  const auto kept = [](const std::string& store, uint32_t mask) {
+    std::vector<uint32_t> out(8, 99);
+    const RunResult r = PtxRunner(ptx(fmt::format(R"(
+.visible .entry k(.param .u64 out) {{
+  .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  cvt.u64.u32 %rd2, %r1;
+  mov.u32 %r2, {};
+  shr.u32 %r2, %r2, %r1;
+  and.b32 %r2, %r2, 1;
+  setp.ne.u32 %p1, %r2, 0;
+  @%p1 {};
+  ret;
+}}
+)",
+                                                  mask, store)))
+                            .array(out)
+                            .shape({1, 1, 1}, {32, 1, 1})
+                            .run_clean();
+    EXPECT_GT(r.instructions, 0U);
+    return out[0];
+  };
+  for (const char* store :
+       {"st.global.u8 [%rd1], %r1", "st.global.u16 [%rd1], %r1", "st.global.u32 [%rd1], %r1"}) {
+    const bool partial = std::string(store).find("u32") == std::string::npos;
+    EXPECT_EQ(kept(store, ~0U) & (partial ? 0xFF : ~0U), 0U) << store;
+    EXPECT_EQ(kept(store, 0xFFF0FFE0) & (partial ? 0xFF : ~0U), 5U) << store;
+  }
+  for (const char* store : {"st.global.u64 [%rd1], %rd2", "st.global.v2.u32 [%rd1], {%r1, %r1}"}) {
+    EXPECT_EQ(kept(store, ~0U), 16U) << store;
+    EXPECT_EQ(kept(store, 0x0000FFFE), 1U) << store;
+    EXPECT_EQ(kept(store, 0x80400002), 22U) << store;
+  }
+  for (const char* store :
+       {"st.global.v2.u64 [%rd1], {%rd2, %rd2}", "st.global.v4.u32 [%rd1], {%r1, %r1, %r1, %r1}"}) {
+    EXPECT_EQ(kept(store, ~0U), 24U) << store;
+    EXPECT_EQ(kept(store, 0x00FFFFFF), 16U) << store;
+    EXPECT_EQ(kept(store, 0x8800800F), 27U) << store;
+  }
+}
+
 }  // namespace
 }  // namespace palladion::sim::testing

@@ -104,6 +104,13 @@ std::string missing_scope(const Case& c) {
   return "the flag between the two was released or acquired at a scope that does not include the other CTA";
 }
 
+// The lane to name of the later access: of lanes that read one address together, not the one that wrote it.
+uint32_t lane_of(const Conflict& conflict, bool same_warp) {
+  const uint32_t lane = 1U << conflict.lane;
+  const uint32_t others = conflict.lanes & ~conflict.earlier_lanes;
+  return !same_warp || (lane & conflict.earlier_lanes) == 0 || others == 0 ? lane : others & (0 - others);
+}
+
 }  // namespace
 
 void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
@@ -139,7 +146,7 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   const bool unchanged = (conflict.lanes & ~later.unchanged) == 0 && then.cluster == now.cluster;
   const bool equal_values = (unchanged || equal_content) && conflict.earlier_wrote && !then.async &&
                             conflict.relation == Relation::unordered;
-  const uint32_t lanes = now.async ? now.lanes : 1U << conflict.lane;
+  const uint32_t lanes = now.async ? now.lanes : lane_of(conflict, c.same_warp());
   const bool between_lanes = conflict.relation == Relation::unordered && !then.async && later.view != nullptr;
   const Meeting* met = between_lanes ? order_.meeting(then, now, *later.view) : nullptr;
   const uint64_t object = (met != nullptr ? 4 : 0) + (equal_values ? 2 : later.shared ? 0 : 1);

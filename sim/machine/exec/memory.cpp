@@ -180,26 +180,49 @@ void load_element(const Exec& x, isa::Type type, const Pointers& p, size_t offse
   }
 }
 
-template <size_t Size>
-void scatter(const Exec& x, const Pointers& p, size_t offset, const uint8_t* lanes, size_t stride) {
-  for_each_active(
-      x.active, [&](int i) { std::memcpy(p.at[i] + offset, lanes + stride * static_cast<size_t>(i), Size); });
+// Lanes of a warp that store at one address: PTX leaves open which value stays. An H100 performs
+// a store of up to 4 bytes a lane at once, of 8 bytes in halves of the warp, of 16 bytes in quarters, one
+// after the other, and of each such part the lowest lane's value stays (bench/device/store_lanes.cu).
+constexpr int lanes_at_once(uint64_t bytes_of_lane) {
+  return bytes_of_lane <= 4 ? 32 : static_cast<int>(std::max<uint64_t>(128 / bytes_of_lane, 1));
 }
 
-void store_element(const Exec& x, isa::Type type, const Pointers& p, size_t offset, const DecodedOperand& s) {
+// visit(lane) for each active lane, so that what is visited last stays.
+void for_each_storing(uint32_t active, int at_once, auto visit) {
+  for (int first = 0; first < 32; first += at_once) {
+    if (active == ~0U) {
+      for (int i = first + at_once; i-- > first;) visit(i);
+      continue;
+    }
+    uint32_t part = active >> first << first;
+    if (first + at_once < 32) part &= (1U << (first + at_once)) - 1;
+    for (; part != 0; part &= ~(1U << (31 - std::countl_zero(part)))) visit(31 - std::countl_zero(part));
+  }
+}
+
+template <size_t Size>
+void scatter(const Exec& x, const Pointers& p, size_t offset, const uint8_t* lanes, size_t stride,
+             int at_once) {
+  for_each_storing(x.active, at_once, [&](int i) {
+    std::memcpy(p.at[i] + offset, lanes + stride * static_cast<size_t>(i), Size);
+  });
+}
+
+void store_element(const Exec& x, isa::Type type, const Pointers& p, size_t offset, const DecodedOperand& s,
+                   int at_once) {
   const size_t stride = s.width / 8;
   const uint8_t* lanes = x.lanes<uint8_t>(s);
   switch (isa::bytes(type)) {
     case 1:
-      return scatter<1>(x, p, offset, lanes, stride);
+      return scatter<1>(x, p, offset, lanes, stride, at_once);
     case 2:
-      return scatter<2>(x, p, offset, lanes, stride);
+      return scatter<2>(x, p, offset, lanes, stride, at_once);
     case 4:
-      return scatter<4>(x, p, offset, lanes, stride);
+      return scatter<4>(x, p, offset, lanes, stride, at_once);
     case 8:
-      return scatter<8>(x, p, offset, lanes, stride);
+      return scatter<8>(x, p, offset, lanes, stride, at_once);
     default:
-      return scatter<16>(x, p, offset, lanes, stride);
+      return scatter<16>(x, p, offset, lanes, stride, at_once);
   }
 }
 
@@ -256,8 +279,10 @@ Step exec_store(Exec& x, const MicroOp& op) {
   const auto& e = effect<isa::Store>(op);
   Pointers p;
   if (const auto instead = begin_access(x, op, e, Access::Kind::write, p)) return *instead;
+  const int at_once =
+      lanes_at_once(static_cast<uint64_t>(isa::bytes(e.type)) * static_cast<uint64_t>(e.elements));
   for (int k = 0; k < e.elements && op.moves; ++k)
-    store_element(x, e.type, p, offset_of(e.type, k), op.operands[e.src].element(k));
+    store_element(x, e.type, p, offset_of(e.type, k), op.operands[e.src].element(k), at_once);
   x.changed();
   return Step::next;
 }

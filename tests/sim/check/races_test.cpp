@@ -92,6 +92,21 @@ TEST(Races, InGlobalMemoryStoresOfOneValueAreStrict) {
   }
 }
 
+// Lane 0 writes, then all lanes read its word: the finding names a lane that did not write it.
+TEST(Races, OfLanesThatReadOneWordTheOneThatWroteItIsNotNamed) {
+  const RunResult r = races(R"(
+  setp.ge.u32 %p1, %r1, 32;
+  @%p1 ret;
+  setp.eq.u32 %p2, %r1, 0;
+  mov.u32 %r3, place;
+  @%p2 st.shared.u32 [%r3], %r1;
+  ld.shared.u32 %r4, [%r3];
+  st.global.u32 [%rd1+4], %r4;)");
+  const auto found = std::ranges::find(r.findings, "PLD4611", &Finding::code);
+  ASSERT_NE(found, r.findings.end());
+  EXPECT_EQ(found->sites[0].lanes & found->sites[1].lanes, 0U);
+}
+
 // The lanes of a warp that took another way store their values later: four groups of eight, the first lane of
 // each apart.
 TEST(Races, InGlobalMemoryPartsOfAWarpThatStoreTheSameAreStrict) {
