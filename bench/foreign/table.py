@@ -1,4 +1,7 @@
-"""The table of foreign launches out of collect.py's files: python table.py RESULTS > launches.md (RESULTS has launches.csv, ncu.csv)."""
+"""The table of foreign launches out of collect.py's files: python table.py RESULTS [HEAD] > launches.md
+
+RESULTS has launches.csv and ncu.csv. HEAD is the page's beginning: launches.head.md or heldout.head.md.
+"""
 import collections
 import csv
 import pathlib
@@ -169,7 +172,7 @@ def main():
         rows.append('| %s/%s `%s` | %s | %s | %s | %s | %s | %s | %s | %s |' % (
             l['maker'], l['program'], l['launch'][5:45], l['grid'], l['block'], 'yes' if l['lowered'] == '0' else '-', b,
             findings(l) or '-', simulated or '-', device or '-', ratio or '-'))
-    print((HERE / 'launches.head.md').read_text())
+    print((HERE / (sys.argv[2] if len(sys.argv) > 2 else 'launches.head.md')).read_text())
     print('| maker | recorded | with PTX | parse | run | equal | differ | explained | unsupported | too long | stopped, error |')
     print('|---|---|---|---|---|---|---|---|---|---|---|')
     total = collections.Counter()
