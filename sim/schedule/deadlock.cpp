@@ -81,6 +81,7 @@ Finding describe_deadlock(const Program& program, const GlobalMemory& memory,
     std::string polled;  // of the first group of lanes
   };
   std::map<std::pair<uint32_t, std::string>, Place> waits;
+  std::map<uint32_t, uint32_t> reads;  // by pc, where lanes spin: the read on which they wait
   uint64_t waiting = 0;
   for (const ClusterState* cluster : resident) {
     for (const CtaState& cta : cluster->ctas) {
@@ -89,7 +90,12 @@ Finding describe_deadlock(const Program& program, const GlobalMemory& memory,
         for (const LaneGroup& g : warp.groups) {
           if (g.mask == 0) continue;
           const bool polls = spins(g.wait);
-          const uint32_t pc = polls ? polling_read(program, g.pc).value_or(g.pc) : g.pc;
+          uint32_t pc = g.pc;
+          if (polls) {
+            const auto [read, is_first] = reads.try_emplace(g.pc, g.pc);
+            if (is_first) read->second = polling_read(program, g.pc).value_or(g.pc);
+            pc = read->second;
+          }
           const auto [at, is_new] = waits.try_emplace({pc, describe(*cluster, cta, g)});
           if (is_new)
             at->second = {site_at(program, pc, cta.id, warp.id, g.mask), blocked_wait(*cluster, cta, g.wait),
