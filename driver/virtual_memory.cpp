@@ -167,7 +167,7 @@ PLD_CUDA cuMemUnmap(Pointer p, size_t bytes) {
   if (found.empty()) return invalid_value;
   const void* const reserved = mmap(reinterpret_cast<void*>(p), bytes, PROT_NONE,
                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  if (reserved == MAP_FAILED) return map_failed;
+  if (reserved == MAP_FAILED) return unmap_failed;
   for (const auto* m : found) drop(m->second.memory);
   r->mappings.erase(r->mappings.find(p), r->mappings.lower_bound(p + bytes));
   bind_again(*r, std::prev(reservations.upper_bound(p))->first);
