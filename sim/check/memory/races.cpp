@@ -149,22 +149,26 @@ void Detector::against(Ref earlier, bool wrote, uint64_t address, uint32_t first
 
 void Detector::note(const Conflict& c) {
   quiet_ = false;
-  Conflict& p = pending_;
-  if (p.bytes != 0 && p.earlier == c.earlier && p.relation == c.relation &&
-      p.earlier_wrote == c.earlier_wrote) {
+  for (uint32_t k = 0; k < pending_count_; ++k) {
+    Conflict& p = pending_[k];
+    if (p.earlier != c.earlier || p.relation != c.relation || p.earlier_wrote != c.earlier_wrote) continue;
     const uint64_t end = std::max(p.address + p.bytes, c.address + c.bytes);
     p.address = std::min(p.address, c.address);
     p.bytes = end - p.address;
     p.lanes |= c.lanes;
     return;
   }
-  if (p.bytes != 0) sink_.conflict(actor_, p);
-  p = c;
+  if (pending_count_ == pending_.size()) {
+    sink_.conflict(actor_, pending_.front());
+    std::shift_left(pending_.begin(), pending_.end(), 1);
+    --pending_count_;
+  }
+  pending_[pending_count_++] = c;
 }
 
 void Detector::flush() {
-  if (pending_.bytes != 0) sink_.conflict(actor_, pending_);
-  pending_ = {};
+  for (uint32_t k = 0; k < pending_count_; ++k) sink_.conflict(actor_, pending_[k]);
+  pending_count_ = 0;
   if (uninitialised_bytes_ != 0)
     sink_.uninitialised(actor_, uninitialised_at_, uninitialised_bytes_, uninitialised_lane_);
   uninitialised_bytes_ = 0;

@@ -2,6 +2,7 @@
 // Data races: two accesses that overlap, of which one writes, that are not morally strong and not
 // ordered by causality (PTX, "Conflict and Data-races"). The verdict depends on happens-before alone,
 // never on when an asynchronous operation happened to land in this run.
+#include <array>
 #include <functional>
 
 #include "sim/check/memory/shadow.h"
@@ -101,7 +102,9 @@ class Detector {
   ConflictSink& sink_;
   Actor actor_;
   bool defined_ = false;
-  Conflict pending_;
+  // With different earlier accesses, which take turns from byte to byte.
+  std::array<Conflict, 4> pending_;
+  uint32_t pending_count_ = 0;
   // The last answers, by reference: neighbouring granules have the same history.
   struct Memo {
     Ref earlier = 0;

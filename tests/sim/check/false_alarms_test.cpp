@@ -267,7 +267,7 @@ SECOND:
   const RunResult r = checked(body, {1, 1, 1}, {64, 1, 1}, 128);
   ASSERT_EQ(r.findings.size(), 1u);
   EXPECT_EQ(r.findings[0].code, "PLD4308");
-  EXPECT_THAT(r.findings[0].object, HasSubstr("[0, 1), [16, 17)"));
+  EXPECT_THAT(r.findings[0].object, HasSubstr("[0, 4), [16, 20)"));
   EXPECT_THAT(r.findings[0].notes, ::testing::Contains(HasSubstr("8 instructions with the same mistake")));
 }
 

@@ -92,6 +92,28 @@ TEST(Races, InGlobalMemoryStoresOfOneValueAreStrict) {
   }
 }
 
+// Two instructions have read each of the bytes that lanes store then: each finding has all of them.
+TEST(Races, RangesAreWholeWhereSeveralEarlierAccessesTouchedAWord) {
+  const RunResult r = races(R"(
+  setp.ge.u32 %p1, %r1, 4;
+  @%p1 ret;
+  mov.u32 %r3, place;
+  shl.b32 %r4, %r1, 2;
+  add.u32 %r3, %r3, %r4;
+  st.shared.u32 [%r3], %r1;
+  bar.warp.sync 15;
+  xor.b32 %r4, %r3, 4;
+  ld.shared.u32 %r5, [%r4];
+  xor.b32 %r4, %r3, 8;
+  ld.shared.u32 %r6, [%r4];
+  st.shared.u32 [%r3], %r5;)");
+  ASSERT_EQ(r.findings.size(), 2U);
+  for (const Finding& f : r.findings) {
+    EXPECT_EQ(f.code, "PLD4611");
+    EXPECT_EQ(f.object, "`place`") << "all 16 bytes";
+  }
+}
+
 // Lane 0 writes, then all lanes read its word: the finding names a lane that did not write it.
 TEST(Races, OfLanesThatReadOneWordTheOneThatWroteItIsNotNamed) {
   const RunResult r = races(R"(
