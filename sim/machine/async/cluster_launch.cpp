@@ -72,7 +72,7 @@ bool ask(Exec& x, const MicroOp& op, const isa::TryCancel& e, int lane) {
   request.response = Exec::shared_address(target);
   request.mbarrier = Exec::shared_address(mbarrier);
   request.ctas = e.multicast ? (1U << x.cluster.ctas.size()) - 1 : 1U << rank_of(request.response);
-  const AsyncOp& issued = x.issue(std::move(request), 1U << lane);
+  const AsyncOp& issued = x.issue(request, 1U << lane);
   if (x.wants<AsyncIssue>()) announce(x, issued, std::get<ClusterRequest>(issued.payload));
   return true;
 }
