@@ -44,7 +44,8 @@ ClusterChecker::ClusterChecker(const RunView& run, ClusterState& cluster, const 
       tensor_races_(context_, order_, options_),
       tensor_(context_, order_, tensor_races_, uses_tensor_memory(*run.program)),
       watch_(context_, analysis, options_, &order_),
-      bounds_(context_, arrays) {
+      bounds_(context_, arrays),
+      one_store_(context_) {
   shared_races_.use(memory_.records());
   tensor_races_.use(tensor_.records());
 }
@@ -59,6 +60,7 @@ void ClusterChecker::subscribe(ClusterEvents& events) {
   events.add(tensor_);
   watch_.subscribe(events);
   if (options_.memory) events.add(bounds_);
+  if (options_.race) events.add(one_store_);
 }
 
 void ClusterChecker::on(const Access& a) {

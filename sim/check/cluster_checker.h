@@ -3,6 +3,7 @@
 #include "sim/check/checker.h"
 #include "sim/check/memory/bounds.h"
 #include "sim/check/memory/memory.h"
+#include "sim/check/memory/one_store.h"
 #include "sim/check/memory/race_report.h"
 #include "sim/check/memory/tensor_memory.h"
 #include "sim/check/memory/tensor_report.h"
@@ -52,6 +53,7 @@ class ClusterChecker {
   TensorMemoryChecks tensor_;
   WatchParts watch_;
   Bounds bounds_;
+  OneStore one_store_;
   uint64_t async_operations_ = 0, generations_ = 0;
   bool timing_dependent_ = false;
 };

@@ -52,6 +52,14 @@ constexpr isa::CodeText table[] = {
         "Lanes of one warp have no order among themselves. bar.warp.sync orders the lanes of its mask only.",
         "bar.warp.sync", "Usually right; wrong once the compiler or the scheduler lets the lanes diverge.",
         "put bar.warp.sync between the two: PTX does not guarantee that lanes run in lockstep"),
+    row(4612, "lanes of one store write different values to one address",
+        "A store that is not strong orders none of its lanes: which value stays is undefined. Lanes that "
+        "write "
+        "one value, or strong stores, are no mistake.",
+        "PTX, Memory Consistency Model: Conflict and Data-races; CUDA programming guide: SIMT Architecture",
+        "An H100 keeps the lowest lane's value of a store of up to 4 bytes a lane, of 8 bytes the lowest of "
+        "the last half warp that stores there, of 16 bytes of the last quarter.",
+        "let one lane store, after a reduction where all values count, or use an atomic"),
     row(4701, "a collective instruction in divergent code",
         "All threads of the warp (or warpgroup) execute an instruction with .sync.aligned together.",
         "PTX, the instruction's own section: .sync and .aligned", "Undefined, often a hang.",

@@ -1,5 +1,7 @@
 #include "sim/check/memory/global_memory.h"
 
+#include <cstring>
+
 namespace palladion::sim::check {
 namespace {
 
@@ -13,7 +15,7 @@ uint64_t warp_of(const Record& r) { return uint64_t{r.cluster} << 16 | r.warp; }
 
 bool alike(const Record& a, const Record& b) {
   return a.pc == b.pc && a.time == b.time && a.lanes == b.lanes && a.flags == b.flags && a.scope == b.scope &&
-         a.content == b.content && a.cluster == b.cluster && a.warp == b.warp && !a.async && !b.async;
+         a.valued == b.valued && a.cluster == b.cluster && a.warp == b.warp && !a.async && !b.async;
 }
 
 Actor actor_of(const GlobalAccess& g, const HappensBefore& order) {
@@ -42,9 +44,14 @@ Actor actor_of(const GlobalAccess& g, const HappensBefore& order) {
 
 }  // namespace
 
-void GlobalMemoryChecks::judge_touch(Detector& detector, const GlobalTouch& t) {
+void GlobalMemoryChecks::judge_touch(Detector& detector, const GlobalTouch& t, const uint8_t* values) {
   for_each_granule_of(t, [&](uint64_t g, uint32_t first, uint32_t count, uint32_t pattern) {
-    detector.touch(shadow_.cell(g), g, first, count, pattern);
+    Cell& cell = shadow_.cell(g);
+    if (values == nullptr) return detector.touch(cell, g, first, count, pattern);
+    uint8_t* const written = shadow_.values(g) + first;
+    detector.touch(cell, g, first, count, pattern, {written, values});
+    std::memcpy(written, values, count);
+    values += count;
   });
 }
 
@@ -88,8 +95,11 @@ void GlobalMemoryChecks::judge(GlobalLog& log, const HappensBefore& order, Confl
     Actor actor = actor_of(g, order);
     uint32_t record = 0;
     bool defined = true;
+    const uint8_t* next = g.record.valued ? log.values.data() + g.first_value : nullptr;
     for (uint32_t i = 0; i < g.touches; ++i) {
       const GlobalTouch& t = log.touches[g.first_touch + i];
+      const uint8_t* const values = next;
+      if (next != nullptr) next += uint64_t{t.bytes} * t.count;
       const Allocation* allocation = memory_.lookup(t.address);
       if (allocation == nullptr) continue;
       Area& area = areas_[allocation->base];
@@ -110,7 +120,7 @@ void GlobalMemoryChecks::judge(GlobalLog& log, const HappensBefore& order, Confl
         actor.record = record = add_record(g, actor.again);
         detector.begin(actor, defined = !allocation->undefined);
       }
-      judge_touch(detector, t);
+      judge_touch(detector, t, values);
     }
     if (record != 0) detector.end();
   }

@@ -26,6 +26,7 @@ struct GlobalAccess {
   uint32_t first_touch = 0, touches = 0;
   uint32_t own_async = 0;
   uint32_t unchanged = 0;  // lanes that write the values which are there already
+  size_t first_value = 0;  // where its record is valued: of the bytes of its touches, one after the other
   uint16_t rank = 0;
   Visibility visibility = Visibility::generic;
   bool of_warp = true;  // its lanes know what their own warp did before
@@ -35,10 +36,12 @@ struct GlobalAccess {
 struct GlobalLog {
   std::vector<GlobalAccess> accesses;
   std::vector<GlobalTouch> touches;
+  std::vector<uint8_t> values;                    // that stores write
   size_t size() const { return touches.size(); }  // an access has one at least
   void clear() {
     accesses.clear();
     touches.clear();
+    values.clear();
   }
 };
 
@@ -79,14 +82,14 @@ class GlobalMemoryChecks {
   void defer(Area& area, const Record& record, const GlobalTouch& touch);
   void compact(Area& area);
   void materialise(Area& area);
-  void judge_touch(Detector& detector, const GlobalTouch& t);
+  // `values`: what it writes, null where that is not known.
+  void judge_touch(Detector& detector, const GlobalTouch& t, const uint8_t* values);
   bool is_silent(const Record& r) const { return r.cluster < silent_.size() && silent_[r.cluster]; }
   uint32_t add_record(const GlobalAccess& g, bool& again);
   bool make_room();
   void collect();
   void summarise();
-  // The summary of each content that each instruction has stored.
-  using Summaries = std::map<uint64_t, std::map<uint32_t, uint32_t>>;
+  using Summaries = std::map<uint64_t, uint32_t>;  // by instruction
   void summarise(Cell& cell, Summaries& summaries);
   uint32_t summary_of(const Record& r, Summaries& summaries);
 

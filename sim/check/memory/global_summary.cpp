@@ -9,7 +9,8 @@ namespace {
 constexpr uint64_t most_bytes = 1U << 30;  // of one run
 
 uint64_t instruction_of(const Record& r) {
-  return uint64_t{r.pc} << 32 | uint64_t{r.flags} << 24 | uint64_t{static_cast<uint8_t>(r.scope)} << 16;
+  return uint64_t{r.pc} << 32 | uint64_t{r.flags} << 24 | uint64_t{static_cast<uint8_t>(r.scope)} << 16 |
+         uint64_t{r.valued};
 }
 
 // The run of `b` goes on where that of `a` ends, and its lanes do.
@@ -42,18 +43,11 @@ bool GlobalMemoryChecks::make_room() {
   return records_.size() < budget_.records;
 }
 
-// Stores of different values are errors, of equal ones not: they stay apart while an instruction has few.
 uint32_t GlobalMemoryChecks::summary_of(const Record& r, Summaries& summaries) {
-  const size_t most_contents = std::min<size_t>(4096, budget_.records / 8);
-  auto& contents = summaries[instruction_of(r)];
-  const auto known = contents.find(r.content);
-  if (known != contents.end()) return known->second;
-  const uint32_t content = contents.size() < most_contents ? r.content : 0;
-  const auto [at, fresh] = contents.try_emplace(content, 0);
+  const auto [at, fresh] = summaries.try_emplace(instruction_of(r), 0);
   if (fresh) {
     Record summary = r;
     summary.flags |= Record::summarised;
-    summary.content = content;
     at->second = records_.add(std::move(summary));
   }
   return at->second;

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <iterator>
 
-#include "sim/program/program.h"
+#include "sim/check/memory/stored_values.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -182,31 +181,26 @@ void MemoryChecks::access_shared(const Access& a, uint32_t lanes) {
 
 // Equal for stores of one value by all their lanes, and for stores of the same values at the same places.
 uint32_t MemoryChecks::content_of(const Access& a, uint32_t lanes) const {
-  const auto* store = std::get_if<isa::Store>(a.origin.effect);
-  const MicroOp& op = context_.run.program->code[a.origin.pc];
-  if (store == nullptr || !op.moves) return 0;
-  const uint8_t* registers = context_.cluster.ctas[a.origin.cta_rank].warps[a.origin.warp].registers.data();
-  const auto size = static_cast<size_t>(isa::bytes(store->type));
-  const auto bits = [&](int element, size_t lane) {
-    const DecodedOperand& s = op.operands[store->src].element(element);
-    const uint8_t* from = s.slot.constant ? context_.run.program->constants.data() : registers;
-    std::array<uint64_t, 2> out{};
-    std::memcpy(out.data(), from + s.slot.offset + s.width / 8 * lane, std::min<size_t>(size, sizeof out));
-    return out;
-  };
+  const StoredValues values(context_, a);
+  if (!values.known()) return 0;
+  using Words = std::array<uint64_t, StoredValues::most_bytes / 8>;
   bool uniform = true;
   uint64_t one = a.size, all = a.size;
   const auto mix = [](uint64_t& h, uint64_t v) { h = (h ^ v) * 0x9E37'79B9'7F4A'7C15ULL, h ^= h >> 29; };
-  const auto first = static_cast<size_t>(std::countr_zero(lanes));
-  for (int k = 0; k < store->elements; ++k) {
-    const auto value = bits(k, first);
-    mix(one, value[0]), mix(one, value[1]);
-    for (uint32_t m = lanes; m != 0; m &= m - 1) {
-      const auto lane = static_cast<size_t>(std::countr_zero(m));
-      const auto mine = bits(k, lane);
-      uniform &= mine == value;
-      mix(all, a.addresses[lane]), mix(all, mine[0]), mix(all, mine[1]);
-    }
+  const auto value_of = [&](uint32_t lane) {
+    Words out{};
+    values.read(lane, reinterpret_cast<uint8_t*>(out.data()));
+    return out;
+  };
+  const size_t words = (a.size + 7) / 8;
+  const Words first = value_of(static_cast<uint32_t>(std::countr_zero(lanes)));
+  for (size_t k = 0; k < words; ++k) mix(one, first[k]);
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const Words mine = value_of(lane);
+    uniform &= mine == first;
+    mix(all, a.addresses[lane]);
+    for (size_t k = 0; k < words; ++k) mix(all, mine[k]);
   }
   return static_cast<uint32_t>((uniform ? one : ~all) >> 32) | 1;
 }
@@ -234,14 +228,18 @@ void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
   g.record.warp = static_cast<uint16_t>(warp);
   g.record.flags = flags_of(a);
   g.record.scope = a.scope;
-  if (a.kind == Access::Kind::write) {
-    g.record.content = content_of(a, lanes);
-    g.unchanged = a.unchanged;
-  }
+  const StoredValues values(context_, a);
+  g.record.valued = a.kind == Access::Kind::write && values.known();
+  if (a.kind == Access::Kind::write) g.unchanged = a.unchanged;
+  g.first_value = log_.values.size();
   g.first_touch = static_cast<uint32_t>(log_.touches.size());
   for_each_run(a, lanes, [&](uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size) {
     const auto zero = static_cast<uint8_t>(size == every_lane ? every_lane << 5 : size << 5 | lane);
     append(log_, g, {.address = address, .bytes = static_cast<uint32_t>(bytes), .pattern = zero});
+    if (!g.record.valued) return;
+    const size_t at = log_.values.size();
+    log_.values.resize(at + bytes);
+    values.read(lane, log_.values.data() + at, static_cast<uint32_t>(bytes / a.size));
   });
   log_.accesses.push_back(std::move(g));
 }

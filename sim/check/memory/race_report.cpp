@@ -144,8 +144,8 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   const bool equal_content = now.content != 0 && now.content == then.content;
   // Of another cluster's store, which runs beside this one, memory does not say whether it was before.
   const bool unchanged = (conflict.lanes & ~later.unchanged) == 0 && then.cluster == now.cluster;
-  const bool equal_values = (unchanged || equal_content) && conflict.earlier_wrote && !then.async &&
-                            conflict.relation == Relation::unordered;
+  const bool equal_values = (unchanged || equal_content || conflict.equal) && conflict.earlier_wrote &&
+                            !then.async && conflict.relation == Relation::unordered;
   const uint32_t lanes = now.async ? now.lanes : lane_of(conflict, c.same_warp());
   const bool between_lanes = conflict.relation == Relation::unordered && !then.async && later.view != nullptr;
   const Meeting* met = between_lanes ? order_.meeting(then, now, *later.view) : nullptr;

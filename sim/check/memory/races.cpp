@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace palladion::sim::check {
 namespace {
@@ -144,6 +145,9 @@ void Detector::against(Ref earlier, bool wrote, uint64_t address, uint32_t first
   c.lane = size_of(mine) == every_lane ? static_cast<uint32_t>(std::countr_zero(actor_.lanes | 1U << 31))
                                        : lane_of(mine, first);
   c.lanes = lanes_at(actor_, mine, first, count);
+  const uint32_t at = first - values_from_;
+  c.equal = wrote && r.valued && values_.last != nullptr &&
+            std::memcmp(values_.last + at, values_.now + at, count) == 0;
   note(c);
 }
 
@@ -156,6 +160,7 @@ void Detector::note(const Conflict& c) {
     p.address = std::min(p.address, c.address);
     p.bytes = end - p.address;
     p.lanes |= c.lanes;
+    p.equal &= c.equal;
     return;
   }
   if (pending_count_ == pending_.size()) {
@@ -247,7 +252,10 @@ void Detector::touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t
 }
 
 // Neighbouring granules mostly have one history: what the last one became, this one becomes.
-void Detector::touch(Cell& cell, uint64_t address, uint32_t first, uint32_t count, uint32_t pattern) {
+void Detector::touch(Cell& cell, uint64_t address, uint32_t first, uint32_t count, uint32_t pattern,
+                     const ValuesThere& values) {
+  values_ = values;
+  values_from_ = first;
   const Ref mine = actor_.record << 8 | pattern;
   if (count == granule && !cell.split()) {
     if (cell == before_ && mine == before_mine_) {

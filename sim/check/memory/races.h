@@ -48,6 +48,13 @@ struct Conflict {
   uint32_t earlier_lanes = 0;  // lane that touched the first of the bytes; 0: an asynchronous operation
   uint32_t lane = 0;           // of the later access, at the first byte
   uint32_t lanes = 0;          // of the later access, at any of the bytes
+  bool equal = false;          // both write the same values there
+};
+
+// Values of global memory: those that the last store wrote to bytes, and those that this one writes there.
+struct ValuesThere {
+  const uint8_t* last = nullptr;  // null: not known
+  const uint8_t* now = nullptr;
 };
 
 // Receives what a detector finds, in ascending order of addresses; adjacent conflicts are merged.
@@ -72,7 +79,8 @@ class Detector {
   void begin(const Actor& actor, bool defined_at_start);
   // Bytes [first, first + count) of the granule at `address`, touched by the lanes that `pattern` (the
   // low 8 bits of a Ref) names.
-  void touch(Cell& cell, uint64_t address, uint32_t first, uint32_t count, uint32_t pattern);
+  void touch(Cell& cell, uint64_t address, uint32_t first, uint32_t count, uint32_t pattern,
+             const ValuesThere& values = {});
   // Consecutive whole granules, all touched alike.
   void touch_run(Cell* cells, uint64_t address, size_t count, uint32_t pattern) {
     const Ref mine = actor_.record << 8 | pattern;
@@ -102,6 +110,8 @@ class Detector {
   ConflictSink& sink_;
   Actor actor_;
   bool defined_ = false;
+  ValuesThere values_;  // of the bytes from the granule's byte `values_from_` on
+  uint32_t values_from_ = 0;
   // With different earlier accesses, which take turns from byte to byte.
   std::array<Conflict, 4> pending_;
   uint32_t pending_count_ = 0;

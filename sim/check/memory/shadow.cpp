@@ -74,19 +74,27 @@ void GlobalShadow::unite_pages() {
   last_at_ = ~0ULL;
 }
 
-Cell& GlobalShadow::cell(uint64_t address) {
-  const uint64_t at = address / page_bytes;
-  if (at != last_at_) {
-    Page& page = pages_[at];
-    if (page.cells == nullptr) {
-      page.cells = std::make_unique<Cells>();
-      page.cells->fill(page.all);
-      ++full_;
-    }
-    last_at_ = at;
-    last_ = page.cells.get();
+GlobalShadow::Page& GlobalShadow::page(uint64_t at) {
+  if (at == last_at_) return *last_;
+  Page& page = pages_[at];
+  if (page.cells == nullptr) {
+    page.cells = std::make_unique<Cells>();
+    page.cells->fill(page.all);
+    ++full_;
   }
-  return (*last_)[address % page_bytes / granule];
+  last_at_ = at;
+  last_ = &page;
+  return page;
+}
+
+Cell& GlobalShadow::cell(uint64_t address) {
+  return (*page(address / page_bytes).cells)[address % page_bytes / granule];
+}
+
+uint8_t* GlobalShadow::values(uint64_t address) {
+  Page& p = page(address / page_bytes);
+  if (p.values == nullptr) p.values = std::make_unique<Values>();
+  return p.values->data() + address % page_bytes;
 }
 
 }  // namespace palladion::sim::check

@@ -100,6 +100,8 @@ class GlobalShadow {
  public:
   static constexpr uint64_t page_bytes = 4096;
   Cell& cell(uint64_t address);
+  // The values that stores left in the 16 bytes of that cell.
+  uint8_t* values(uint64_t address);
   // Visits one cell for all of a page that was united.
   template <class Visit>
   void for_each_cell(Visit&& visit) {
@@ -117,14 +119,17 @@ class GlobalShadow {
 
  private:
   using Cells = std::array<Cell, page_bytes / granule>;
+  using Values = std::array<uint8_t, page_bytes>;
   struct Page {
     std::unique_ptr<Cells> cells;  // null: all are `all`
     Cell all;
+    std::unique_ptr<Values> values;  // null: no store whose values are known
   };
+  Page& page(uint64_t at);
   std::unordered_map<uint64_t, Page> pages_;
   size_t full_ = 0;
   uint64_t last_at_ = ~0ULL;
-  Cells* last_ = nullptr;
+  Page* last_ = nullptr;
 };
 
 // Records, by index; index 0 is none.

@@ -75,7 +75,8 @@ struct Record {
   uint16_t warp = 0;  // in the cluster
   uint8_t flags = 0;
   isa::Scope scope = isa::Scope::cta;
-  uint32_t content = 0;                // of a store: equal ones store equal values; 0: not known
+  uint32_t content = 0;  // of a store to shared memory: equal ones store equal values; 0: not known
+  bool valued = false;   // a store to global memory whose values the shadow memory has
   std::shared_ptr<AsyncRecord> async;  // null: an access of lanes
 };
 

@@ -125,7 +125,7 @@ TEST(Lanes, LanesThatWaitApartHaveNotSeenAPhaseBefore) {
 TEST(Lanes, OneValueOfLanesWithDifferentViewsIsStrict) {
   const std::string body = R"(
   mov.u32 %r3, tile;
-  st.shared.u32 [%r3+128], %r1;
+  st.shared.u32 [%r3+128], 1;
   setp.ge.u32 %p1, %r1, 8;
   @%p1 bra REST;
   bar.warp.sync 0xff;

@@ -9,6 +9,7 @@
 namespace palladion::sim::testing {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Two warps, without a barrier between them; `body` has a place of shared memory at [place].
@@ -129,6 +130,40 @@ TEST(Races, OfLanesThatReadOneWordTheOneThatWroteItIsNotNamed) {
   EXPECT_EQ(found->sites[0].lanes & found->sites[1].lanes, 0U);
 }
 
+// The lanes of one store need no barrier between them where they store one value, or each has an address of
+// its own. Of different values PTX leaves open which one stays.
+TEST(Races, LanesOfOneStoreThatWriteDifferentValuesToOneAddressAreAnError) {
+  const auto store = [](const std::string& stored) {
+    return races(R"(
+  setp.ge.u32 %p1, %r1, 32;
+  @%p1 ret;
+  shr.u32 %r3, %r1, 3;
+  mul.wide.u32 %rd2, %r3, 4;
+  add.u64 %rd1, %rd1, %rd2;
+  mov.u32 %r4, place;
+  shl.b32 %r5, %r3, 2;
+  add.u32 %r4, %r4, %r5;
+)" + stored);
+  };
+  for (const char* const space : {"global.u32 [%rd1], ", "shared.u32 [%r4], ", "shared.u32 [place], "}) {
+    const RunResult r = store(std::string("st.") + space + "%r1;");
+    ASSERT_EQ(r.findings.size(), 1u) << space;
+    EXPECT_EQ(r.findings[0].code, "PLD4612");
+    EXPECT_EQ(r.findings[0].severity, FindingSeverity::error);
+    ASSERT_EQ(r.findings[0].sites.size(), 1u);
+    EXPECT_THAT(r.findings[0].notes,
+                ElementsAre(HasSubstr("lane 0 stores 0x00000000, lane 1 stores 0x00000001")));
+    EXPECT_TRUE(store(std::string("st.volatile.") + space + "%r1;").findings.empty()) << "strong stores";
+  }
+  EXPECT_TRUE(store("st.global.u32 [%rd1], %r3;").findings.empty());
+  EXPECT_TRUE(store("st.shared.u32 [%r4], %r3;").findings.empty());
+  EXPECT_TRUE(store("st.shared.u32 [place], 5;").findings.empty());
+  const RunResult vectors = store("st.shared.v2.u32 [place], {%r3, %r1};");
+  ASSERT_EQ(vectors.findings.size(), 1u);
+  EXPECT_THAT(vectors.findings[0].notes,
+              ElementsAre(HasSubstr("lane 0 stores 0x0000000000000000, lane 1 stores 0x0000000100000000")));
+}
+
 // The lanes of a warp that took another way store their values later: four groups of eight, the first lane of
 // each apart.
 TEST(Races, InGlobalMemoryPartsOfAWarpThatStoreTheSameAreStrict) {
@@ -177,6 +212,40 @@ TEST(Races, OneMissingBarrierIsOneFinding) {
   EXPECT_THAT(race->object, HasSubstr("`place`"));
   ASSERT_EQ(race->notes.size(), 1u);
   EXPECT_THAT(race->notes[0], HasSubstr("4 instructions with the same mistake: also at line"));
+}
+
+// Two CTAs store overlapping windows of one array, by two instructions: element i holds i in both.
+TEST(Races, StoresOfEqualValuesByDifferentInstructionsOfTwoCtasAreStrict) {
+  const auto windows = [](const std::string& value, const RunOptions& how) {
+    std::vector<uint32_t> array(64);
+    PtxRunner runner(ptx(R"(
+.visible .entry k(.param .u64 array) {
+  .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [array];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mad.lo.u32 %r3, %r2, 5, %r1;
+  mul.wide.u32 %rd2, %r3, 4;
+  add.u64 %rd1, %rd1, %rd2;
+  setp.eq.u32 %p1, %r2, 0;
+  @%p1 st.global.u32 [%rd1], %r3;
+  @!%p1 st.global.u32 [%rd1], )" +
+                         value + ";\n  ret;\n}\n"));
+    runner.array(array).shape({2, 1, 1}, {32, 1, 1});
+    check::Checker checker({.race = true, .barrier = false, .memory = true, .numerics = false});
+    RunOptions options = how;
+    options.observer = &checker;
+    return runner.run(options);
+  };
+  for (const RunOptions& how : every_schedule()) {
+    const RunResult same = windows("%r3", how);
+    ASSERT_EQ(same.findings.size(), 1u);
+    EXPECT_EQ(same.findings[0].code, "PLD6001");
+    EXPECT_EQ(same.findings[0].severity, FindingSeverity::strict);
+    const RunResult other = windows("%r1", how);
+    ASSERT_EQ(other.findings.size(), 1u);
+    EXPECT_EQ(other.findings[0].severity, FindingSeverity::error);
+  }
 }
 
 }  // namespace

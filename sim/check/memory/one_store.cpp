@@ -1,0 +1,93 @@
+#include "sim/check/memory/one_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "sim/check/catalogue/catalogue.h"
+#include "sim/check/memory/stored_values.h"
+
+namespace palladion::sim::check {
+namespace {
+
+constexpr uint32_t next(uint32_t lanes) { return static_cast<uint32_t>(std::countr_zero(lanes)); }
+
+// As in most stores: each lane's bytes lie behind those of the one before.
+bool ascending(const Access& a) {
+  uint64_t end = 0;
+  for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
+    const uint64_t at = a.addresses[next(m)];
+    if (at < end) return false;
+    end = at + a.size;
+  }
+  return true;
+}
+
+// By lane, the lowest one with its address: lanes of one access overlap in all of their bytes or in none.
+struct Addresses {
+  uint32_t lane[32];
+
+  explicit Addresses(const Access& a) {
+    uint8_t lanes[64] = {};  // by a hash of the address: 1 + a lane
+    for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
+      const uint32_t i = next(m);
+      uint64_t at = (a.addresses[i] * 0x9E37'79B9'7F4A'7C15) >> 58;
+      while (lanes[at] != 0 && a.addresses[lanes[at] - 1] != a.addresses[i]) at = (at + 1) % 64;
+      if (lanes[at] == 0) lanes[at] = static_cast<uint8_t>(i + 1);
+      lane[i] = lanes[at] - 1U;
+    }
+  }
+};
+
+// "0x0000002a", as a number.
+std::string number(const uint8_t* bytes, uint32_t size) {
+  std::string out = "0x";
+  for (uint32_t b = size; b-- > 0;) out += fmt::format("{:02x}", bytes[b]);
+  return out;
+}
+
+}  // namespace
+
+void OneStore::on(const Access& a) {
+  if (a.kind != Access::Kind::write || a.order != isa::Order::weak || ascending(a)) return;
+  const StoredValues values(context_, a);
+  if (!values.known()) return;
+  const Addresses addresses(a);
+  for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
+    const uint32_t i = next(m), first = addresses.lane[i];
+    if (first == i) continue;
+    const isa::Space space = a.space == isa::Space::generic ? space_of(a.addresses[i]) : a.space;
+    if (space != isa::Space::global && !is_shared(space)) continue;  // each lane has memory of its own
+    uint8_t mine[StoredValues::most_bytes], other[StoredValues::most_bytes];
+    values.read(i, mine), values.read(first, other);
+    if (std::memcmp(mine, other, a.size) != 0) return report(a, first, i);
+  }
+}
+
+void OneStore::report(const Access& a, uint32_t first, uint32_t second) {
+  constexpr Code code = 4612;
+  const uint64_t address = a.addresses[first];
+  const bool global = space_of(a.space, address) == isa::Space::global;
+  const FindingKey key{code, a.origin.pc, a.origin.pc, global ? 1U : 0U};
+  if (context_.reporter.seen(key)) return;
+  Finding f;
+  f.message = text_of(code).title;
+  f.object = global ? global_name(context_.run, address, a.size)
+                    : shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), a.size);
+  Origin origin = a.origin;
+  origin.lanes = 0;
+  for (uint32_t m = a.lanes; m != 0; m &= m - 1)
+    if (a.addresses[next(m)] == address) origin.lanes |= 1U << next(m);
+  f.sites.push_back(context_.reporter.site(origin, "writes"));
+  const StoredValues values(context_, a);
+  uint8_t mine[StoredValues::most_bytes], other[StoredValues::most_bytes];
+  values.read(first, mine), values.read(second, other);
+  const auto several = static_cast<uint32_t>(std::popcount(origin.lanes));
+  f.notes.push_back(fmt::format("of {} lanes that store there, lane {} stores {}, lane {} stores {}", several,
+                                first, number(mine, a.size), second, number(other, a.size)));
+  context_.reporter.report(key, std::move(f));
+}
+
+}  // namespace palladion::sim::check
