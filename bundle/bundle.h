@@ -21,7 +21,8 @@ inline constexpr std::string_view manifest_file = "bundle.json";
 struct Buffer {
   std::string name;  // "buffer0"; of a variable of the module: its name
   uint64_t address = 0, bytes = 0;
-  bool variable = false;  // .global or .const of the module
+  bool variable = false;     // .global or .const of the module
+  bool host_writes = false;  // pinned or managed: the host can write there while a kernel runs
   Contents before, after;
 };
 
@@ -54,6 +55,8 @@ struct Manifest {
 // 0xcbf29ce484222325 on, each word is xored in, the sum multiplied by 0x100000001b3, and its upper half xored
 // into its lower half.
 uint64_t checksum(std::span<const std::byte> bytes);
+// That of formats 1 and 2: the upper half is folded into the lower one at the end alone.
+uint64_t checksum_of_format_2(std::span<const std::byte> bytes);
 
 std::string text(const Buffer& buffer);
 std::string text(const PtxFile& file);

@@ -95,6 +95,7 @@ Manifest manifest_of(const json::value& document) {
     buffer.address = b.number("address");
     buffer.bytes = b.number("bytes");
     buffer.variable = b.flag("variable");
+    buffer.host_writes = b.has("host_writes") && b.flag("host_writes");
     buffer.before = contents_of(b.at("before"), where, false);
     buffer.after = contents_of(b.at("after"), where, true);
     check_buffer(buffer);
@@ -158,22 +159,9 @@ std::string text_of(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Of formats 1 and 2: the upper half is folded into the lower one at the end alone.
-uint64_t older_checksum(std::span<const std::byte> bytes) {
-  uint64_t hash = 0xCBF29CE484222325;
-  const auto add = [&](uint64_t value) { hash = (hash ^ value) * 0x100000001B3; };
-  add(bytes.size());
-  for (size_t at = 0; at < bytes.size(); at += 8) {
-    uint64_t value = 0;
-    std::memcpy(&value, bytes.data() + at, std::min<size_t>(8, bytes.size() - at));
-    add(value);
-  }
-  return hash ^ hash >> 32;
-}
-
 void check_sum(const std::filesystem::path& folder, const std::string& name, uint64_t wanted,
                std::span<const std::byte> bytes) {
-  if (checksum(bytes) != wanted && older_checksum(bytes) != wanted)
+  if (checksum(bytes) != wanted && checksum_of_format_2(bytes) != wanted)
     fail(fmt::format("{}: its checksum is not the manifest's: the file was changed, or is not complete",
                      (folder / name).string()));
 }

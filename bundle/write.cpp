@@ -2,6 +2,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 
 #include "bundle/bundle.h"
 #include "bundle/json_text.h"
@@ -81,19 +82,17 @@ std::string contents(const Contents& c) {
 
 }  // namespace json_text
 
-uint64_t checksum(std::span<const std::byte> bytes) {
+namespace {
+
+template <class Fold>
+uint64_t checksum_of(std::span<const std::byte> bytes, Fold fold) {
   constexpr uint64_t prime = 0x100000001B3;
   uint64_t hash = 0xCBF29CE484222325;
-  // A multiplication carries a bit up alone: without the shift the topmost bits of two words, as the signs of
-  // two doubles, would cancel each other.
-  const auto add = [&](uint64_t value) {
-    hash = (hash ^ value) * prime;
-    hash ^= hash >> 32;
-  };
+  const auto add = [&](uint64_t value) { hash = fold((hash ^ value) * prime); };
   add(bytes.size());
   size_t at = 0;
   for (; at + 8 <= bytes.size(); at += 8) {
-    uint64_t value;
+    uint64_t value = 0;
     std::memcpy(&value, bytes.data() + at, 8);
     add(value);
   }
@@ -101,6 +100,18 @@ uint64_t checksum(std::span<const std::byte> bytes) {
   if (at < bytes.size()) std::memcpy(&last, bytes.data() + at, bytes.size() - at);
   if (at < bytes.size()) add(last);
   return hash;
+}
+
+uint64_t folded(uint64_t hash) { return hash ^ hash >> 32; }
+
+}  // namespace
+
+// A multiplication carries a bit up alone: unless each step folds the upper half down, the topmost bits of
+// two words, as the signs of two doubles, cancel each other.
+uint64_t checksum(std::span<const std::byte> bytes) { return checksum_of(bytes, folded); }
+
+uint64_t checksum_of_format_2(std::span<const std::byte> bytes) {
+  return folded(checksum_of(bytes, std::identity{}));
 }
 
 namespace {
@@ -118,7 +129,8 @@ std::string text(const Buffer& b) {
   using namespace json_text;
   return "{\"name\": " + in_quotes(b.name) + ", \"address\": " + hex(b.address) +
          ", \"bytes\": " + std::to_string(b.bytes) + ", \"variable\": " + word(b.variable) +
-         ",\n     \"before\": " + contents(b.before) + ", \"after\": " + contents(b.after) + "}";
+         (b.host_writes ? ", \"host_writes\": true" : "") + ",\n     \"before\": " + contents(b.before) +
+         ", \"after\": " + contents(b.after) + "}";
 }
 
 std::string text(const PtxFile& p) {

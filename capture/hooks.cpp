@@ -194,7 +194,7 @@ PLD_EXPORT Status cuMemAlloc_v2(DevicePointer* p, size_t bytes) {
 }
 PLD_EXPORT Status cuMemAllocManaged(DevicePointer* p, size_t bytes, unsigned flags) {
   const Status s = Call<Status(DevicePointer*, size_t, unsigned)>::to("cuMemAllocManaged", p, bytes, flags);
-  if (s == success) allocated(*p, bytes);
+  if (s == success) allocated(*p, bytes, true);
   return s;
 }
 PLD_EXPORT Status cuMemAllocPitch_v2(DevicePointer* p, size_t* pitch, size_t width, size_t height,
@@ -210,12 +210,12 @@ PLD_EXPORT Status cuMemFree_v2(DevicePointer p) {
 }
 PLD_EXPORT Status cuMemHostAlloc(void** p, size_t bytes, unsigned flags) {
   const Status s = Call<Status(void**, size_t, unsigned)>::to("cuMemHostAlloc", p, bytes, flags);
-  if (s == success && !inside) allocated(reinterpret_cast<DevicePointer>(*p), bytes);
+  if (s == success && !inside) allocated(reinterpret_cast<DevicePointer>(*p), bytes, true);
   return s;
 }
 PLD_EXPORT Status cuMemAllocHost_v2(void** p, size_t bytes) {
   const Status s = Call<Status(void**, size_t)>::to("cuMemAllocHost_v2", p, bytes);
-  if (s == success && !inside) allocated(reinterpret_cast<DevicePointer>(*p), bytes);
+  if (s == success && !inside) allocated(reinterpret_cast<DevicePointer>(*p), bytes, true);
   return s;
 }
 PLD_EXPORT Status cuMemFreeHost(void* p) {

@@ -19,7 +19,7 @@ namespace {
 // Made on first use and never destroyed: the program calls the driver while it ends, too.
 struct Allocations {
   std::mutex lock;
-  std::map<DevicePointer, uint64_t> all;
+  std::map<DevicePointer, Range> all;  // by their base
 };
 Allocations& allocations() {
   static auto* const a = new Allocations;
@@ -73,10 +73,10 @@ uint64_t compress(std::span<const std::byte> bytes, HostBytes& frame) {
 
 HostBytes host_bytes(uint64_t size) { return HostBytes(static_cast<std::byte*>(std::malloc(size + 1))); }
 
-void allocated(DevicePointer base, uint64_t bytes) {
+void allocated(DevicePointer base, uint64_t bytes, bool host_writes) {
   auto& a = allocations();
   const std::lock_guard guard(a.lock);
-  if (bytes != 0) a.all[base] = bytes;
+  if (bytes != 0) a.all[base] = {base, bytes, host_writes};
 }
 
 void freed(DevicePointer base) {
@@ -89,7 +89,7 @@ std::vector<Range> live_allocations() {
   auto& a = allocations();
   const std::lock_guard guard(a.lock);
   std::vector<Range> out;
-  for (const auto& [base, bytes] : a.all) out.push_back({base, bytes});
+  for (const auto& [base, range] : a.all) out.push_back(range);
   return out;
 }
 
@@ -123,6 +123,7 @@ void Reached::add_memory(DevicePointer address, bool ask) {
   buffers.push_back({.name = "buffer" + std::to_string(buffers.size()),
                      .address = r.base,
                      .bytes = r.bytes,
+                     .host_writes = r.host_writes,
                      .before = {},
                      .after = {}});
 }

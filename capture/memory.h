@@ -15,9 +15,10 @@ namespace palladion::capture {
 struct Range {
   DevicePointer base = 0;
   uint64_t bytes = 0;
+  bool host_writes = false;  // pinned or managed: the host can write there while a kernel runs
 };
 
-void allocated(DevicePointer base, uint64_t bytes);
+void allocated(DevicePointer base, uint64_t bytes, bool host_writes = false);
 void freed(DevicePointer base);
 // Those that are there now, by ascending addresses.
 std::vector<Range> live_allocations();

@@ -76,6 +76,7 @@ Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name) {
     munmap(p, mapped);
     return out_of_memory;
   }
+  if (origin == Origin::host || origin == Origin::managed) s.machine->memory().share_with_host(at);
   s.blocks[at] = {
       .base = at, .size = bytes, .mapped = mapped, .origin = origin, .id = s.next_id++, .owner = current()};
   return success;

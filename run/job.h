@@ -28,8 +28,9 @@ struct Buffer {
   Array initial;         // in and inout
   // Of a launch that was recorded on a device: where the buffer lies, and the variable of the module that it
   // is.
-  uint64_t address = 0;  // 0: anywhere
-  std::string variable;  // empty: none
+  uint64_t address = 0;      // 0: anywhere
+  std::string variable;      // empty: none
+  bool host_writes = false;  // the host can write there while a kernel runs
 };
 
 // A texture or surface object of a recorded launch, under the handle that the device gave it. Levels of the

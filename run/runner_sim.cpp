@@ -82,7 +82,9 @@ class Bound {
     Array& array = buffer.role == Role::in ? buffer.initial : arrays_[i];
     const std::span<uint8_t> bytes(reinterpret_cast<uint8_t*>(array.bytes.data()), array.bytes.size());
     if (buffer.address == 0) return memory_.bind(bytes, buffer.name, buffer.role == Role::out);
-    return memory_.bind_at(buffer.address, bytes, buffer.name) ? buffer.address : 0;
+    if (!memory_.bind_at(buffer.address, bytes, buffer.name)) return 0;
+    if (buffer.host_writes) memory_.share_with_host(buffer.address);
+    return buffer.address;
   }
 
   Job& job_;

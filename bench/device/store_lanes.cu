@@ -23,29 +23,19 @@ struct Case {
   uint8_t global[lanes], shared[lanes];  // by address: the lane whose value is there
 };
 
-#define STORES(SPACE, CONSTRAINT, POINTER)                                                                    \
-  switch (c->store) {                                                                                         \
-    case Store::u8:                                                                                           \
-      asm volatile("st." SPACE ".u8 [%0], %1;" ::CONSTRAINT(POINTER), "r"(lane) : "memory");                  \
-      break;                                                                                                  \
-    case Store::u16:                                                                                          \
-      asm volatile("st." SPACE ".u16 [%0], %1;" ::CONSTRAINT(POINTER), "h"(uint16_t(lane)) : "memory");       \
-      break;                                                                                                  \
-    case Store::u32:                                                                                          \
-      asm volatile("st." SPACE ".u32 [%0], %1;" ::CONSTRAINT(POINTER), "r"(lane) : "memory");                 \
-      break;                                                                                                  \
-    case Store::u64:                                                                                          \
-      asm volatile("st." SPACE ".u64 [%0], %1;" ::CONSTRAINT(POINTER), "l"(uint64_t(lane)) : "memory");       \
-      break;                                                                                                  \
-    case Store::v2_u32:                                                                                       \
-      asm volatile("st." SPACE ".v2.u32 [%0], {%1, %1};" ::CONSTRAINT(POINTER), "r"(lane) : "memory");        \
-      break;                                                                                                  \
-    case Store::v4_u32:                                                                                       \
-      asm volatile("st." SPACE ".v4.u32 [%0], {%1, %1, %1, %1};" ::CONSTRAINT(POINTER), "r"(lane) : "memory"); \
-      break;                                                                                                  \
-    case Store::v2_u64:                                                                                       \
-      asm volatile("st." SPACE ".v2.u64 [%0], {%1, %1};" ::CONSTRAINT(POINTER), "l"(uint64_t(lane)) : "memory"); \
-      break;                                                                                                  \
+#define STORE(SPACE, CONSTRAINT, POINTER, KIND, TYPE, VALUES, VALUE)                                             \
+  case Store::KIND:                                                                                            \
+    asm volatile("st." SPACE TYPE " [%0], " VALUES ";" ::CONSTRAINT(POINTER), VALUE : "memory");               \
+    break;
+#define STORES(SPACE, CONSTRAINT, POINTER)                                                                     \
+  switch (c->store) {                                                                                          \
+    STORE(SPACE, CONSTRAINT, POINTER, u8, ".u8", "%1", "r"(lane))                                              \
+    STORE(SPACE, CONSTRAINT, POINTER, u16, ".u16", "%1", "h"(uint16_t(lane)))                                  \
+    STORE(SPACE, CONSTRAINT, POINTER, u32, ".u32", "%1", "r"(lane))                                            \
+    STORE(SPACE, CONSTRAINT, POINTER, u64, ".u64", "%1", "l"(uint64_t(lane)))                                  \
+    STORE(SPACE, CONSTRAINT, POINTER, v2_u32, ".v2.u32", "{%1, %1}", "r"(lane))                                \
+    STORE(SPACE, CONSTRAINT, POINTER, v4_u32, ".v4.u32", "{%1, %1, %1, %1}", "r"(lane))                        \
+    STORE(SPACE, CONSTRAINT, POINTER, v2_u64, ".v2.u64", "{%1, %1}", "l"(uint64_t(lane)))                      \
   }
 
 __global__ void perform(Case* cases, uint8_t* memory) {

@@ -97,7 +97,8 @@ Outcome<void> add_buffer(Subject& subject, const Options& options, const bundle:
                 .type = {pl::u8, {static_cast<int64_t>(b.bytes)}},
                 .initial = {},
                 .address = b.address,
-                .variable = b.variable ? b.name : ""};
+                .variable = b.variable ? b.name : "",
+                .host_writes = b.host_writes};
   buffer.initial.type = buffer.type;
   buffer.initial.bytes = std::move(*before);
   buffer.initial.bytes.resize(b.bytes);

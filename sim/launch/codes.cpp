@@ -103,6 +103,12 @@ constexpr isa::CodeText table[] = {
      "The report lists every warp that waits, on which barrier and phase, which warps have arrived and which "
      "could still arrive.",
      "wait(full[0]) before anything fills it", "issue the copy first, or let another warp do it"},
+    {3081, "a wait for a write of the host",
+     "Nothing can continue, and a lane reads pinned or managed memory over and over, at .sys scope. What the "
+     "host does while a kernel runs is not simulated, so this is unsupported, unless a thread of the kernel "
+     "should have written there: then it is a deadlock.",
+     "while (atomicAdd_system(flag, 0) == 0);   // the host sets *flag after the launch",
+     "*flag = 1;   // on the host, before the launch"},
     {3091, "a tensor map at a wrong address",
      "It lies in global, constant or parameter memory, aligned to 64 bytes.", ".param .align 8 .b8 map[128]",
      ".param .align 64 .b8 map[128]"},

@@ -11,6 +11,7 @@
 #include "sim/machine/exec/place.h"
 #include "sim/machine/exec/polled.h"
 #include "sim/machine/state/mbarrier.h"
+#include "sim/program/reach.h"
 
 namespace palladion::sim {
 namespace {
@@ -78,7 +79,7 @@ Finding describe_deadlock(const Program& program, const GlobalMemory& memory,
   struct Place {
     Site site;
     BlockedWait wait;
-    std::string polled;  // of the first group of lanes
+    Polled polled;  // of the first group of lanes
   };
   std::map<std::pair<uint32_t, std::string>, Place> waits;
   std::map<uint32_t, uint32_t> reads;  // by pc, where lanes spin: the read on which they wait
@@ -93,13 +94,14 @@ Finding describe_deadlock(const Program& program, const GlobalMemory& memory,
           uint32_t pc = g.pc;
           if (polls) {
             const auto [read, is_first] = reads.try_emplace(g.pc, g.pc);
-            if (is_first) read->second = polling_read(program, g.pc).value_or(g.pc);
+            if (is_first)
+              read->second = polling_read(program, g.pc, reachable(program, {g.pc})).value_or(g.pc);
             pc = read->second;
           }
           const auto [at, is_new] = waits.try_emplace({pc, describe(*cluster, cta, g)});
           if (is_new)
             at->second = {site_at(program, pc, cta.id, warp.id, g.mask), blocked_wait(*cluster, cta, g.wait),
-                          polls ? polled_value(program, pc, memory, *cluster, cta, warp, g.mask) : ""};
+                          polls ? polled_value(program, pc, memory, *cluster, cta, warp, g.mask) : Polled{}};
           else
             ++at->second.wait.alike;
         }
@@ -108,12 +110,14 @@ Finding describe_deadlock(const Program& program, const GlobalMemory& memory,
   }
   f.message =
       fmt::format("deadlock: no warp can continue; {} warp{}", waiting, waiting == 1 ? " waits" : "s wait");
+  if (std::ranges::any_of(waits, [](const auto& w) { return w.second.polled.of_the_host; }))
+    call_wait_for_host(f, waiting);
   constexpr size_t shown = 24;
   for (auto& [key, place] : waits) {
     if (f.sites.size() == shown) break;
     f.sites.push_back(std::move(place.site));
     f.notes.push_back(
-        fmt::format("{}{}", place.polled.empty() ? key.second : "a change of " + place.polled,
+        fmt::format("{}{}", place.polled.text.empty() ? key.second : "a change of " + place.polled.text,
                     place.wait.alike > 1 ? fmt::format(" ({} warps like this one)", place.wait.alike) : ""));
     f.waits.push_back(std::move(place.wait));
   }

@@ -99,6 +99,7 @@ struct Axpy {
         {.name = "buffer1",
          .address = y_address,
          .bytes = 400,
+         .host_writes = true,
          .before = {.kind = Contents::Kind::repeated, .file = {}, .value = 0x3f80'0000'3f80'0000},
          .after = file("y.after", bytes_of(after))},
         {.name = "scale",

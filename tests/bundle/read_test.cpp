@@ -38,6 +38,8 @@ TEST(Manifest, ReadsWhatIsWritten) {
   EXPECT_EQ(read->buffers[1].before.value, 0x3f80'0000'3f80'0000u);
   EXPECT_EQ(read->buffers[1].after.checksum, a.manifest.buffers[1].after.checksum);
   EXPECT_TRUE(read->buffers[2].variable);
+  EXPECT_TRUE(read->buffers[1].host_writes);
+  EXPECT_FALSE(read->buffers[2].host_writes);
   EXPECT_EQ(read->ptx_checksum, a.manifest.ptx_checksum);
 }
 

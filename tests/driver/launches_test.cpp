@@ -146,6 +146,30 @@ TEST_F(Launches, attributes_are_known_or_refused) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("kernels update"), std::string::npos);
 }
 
+// A kernel that waits for the host ends as unsupported, by its name, and is not called a deadlock.
+TEST_F(Launches, a_wait_for_the_host_is_unsupported) {
+  const std::string text = head + R"(
+.visible .entry k(.param .u64 p) {
+  .reg .pred %q; .reg .b32 %r; .reg .b64 %rd;
+  ld.param.u64 %rd, [p];
+wait:
+  ld.acquire.sys.u32 %r, [%rd];
+  setp.eq.u32 %q, %r, 0;
+  @%q bra wait;
+  ret;
+})";
+  void* const f = kernel(text.c_str(), "k");
+  Pointer flag = 0;
+  ASSERT_EQ(call("cuMemAllocManaged", &flag, size_t{4}, 1U), success);
+  void* params[] = {&flag};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(launch(f, 1, 32, params), success);
+  EXPECT_EQ(call("cuCtxSynchronize"), not_supported);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find(
+                "unsupported[PLD3081]: the kernel waits for a write of the host"),
+            std::string::npos);
+}
+
 TEST_F(Launches, the_heap_is_as_large_as_the_limit_and_fixed_by_its_first_use) {
   const std::string text = head + R"(
 .extern .func (.param .b64 result) malloc(.param .b64 bytes);

@@ -12,6 +12,7 @@
 
 #include "sim/check/catalogue/catalogue.h"
 #include "sim/check/deadlock/deadlock_reasons.h"
+#include "sim/machine/exec/polled.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -166,6 +167,7 @@ Finding report(const WaitGraph& g, const Reason& r, size_t resident, bool more_c
       fmt::format("deadlock: {}", r.message.empty() ? fmt::format("no warp can continue; {} warp{}", warps,
                                                                   warps == 1 ? " waits" : "s wait")
                                                     : r.message);
+  if (r.waits_for_host) call_wait_for_host(f, warps);
   add_culprits(f, g, r);
   if (r.root < g.waiters().size()) add_object(f, g, g.waiters()[r.root]);
   add_cycle(f, g, r);

@@ -9,7 +9,6 @@
 
 #include "sim/machine/exec/blocked.h"
 #include "sim/machine/exec/pairs.h"
-#include "sim/machine/exec/polled.h"
 #include "sim/program/reach.h"
 
 namespace palladion::sim::check {
@@ -80,7 +79,7 @@ void WaitGraph::find_spin(Waiter& w, const WarpState& warp) const {
     w.wait = {.kind = K::mbarrier, .object = address, .value = last.parity ? 1U : 0U};
   }
   if (!w.spins) return;
-  const std::optional<uint32_t> read = polling_read(*run_.program, w.origin.pc);
+  const std::optional<uint32_t> read = polling_read(*run_.program, w.origin.pc, ahead);
   if (!read) return;
   w.origin.pc = *read;
   w.polled = polled_value(*run_.program, *read, *run_.memory, cluster(), cluster().ctas[w.origin.cta_rank],
@@ -334,7 +333,8 @@ std::string WaitGraph::awaited(const Waiter& w) const {
     case K::cp_async_group:
       return object(w);
     default:
-      return w.polled.empty() ? "a value in memory that it tests over and over" : "a change of " + w.polled;
+      return w.polled.text.empty() ? "a value in memory that it tests over and over"
+                                   : "a change of " + w.polled.text;
   }
 }
 

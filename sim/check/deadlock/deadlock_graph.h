@@ -6,6 +6,7 @@
 
 #include "sim/check/protocol/ledger.h"
 #include "sim/machine/exec/exec.h"
+#include "sim/machine/exec/polled.h"
 
 namespace palladion::sim::check {
 
@@ -14,7 +15,7 @@ struct Waiter {
   Origin origin;
   Wait wait;                       // of a spin at an mbarrier: as if it waited there
   bool spins = false;              // on memory: what would end it is unknown
-  std::string polled;              // "global address 0x..., which holds 0x0", where it spins there
+  Polled polled;                   // where it spins
   std::vector<uint32_t> arrivers;  // waiters that could still provide what it waits for
   const MbarrierObject* object = nullptr;
   MbarrierState state;

@@ -462,9 +462,12 @@ Reason of_spin(const WaitGraph& g, uint32_t i, bool more_clusters) {
     return &v != &w && !v.spins && v.origin.warp == w.origin.warp && v.origin.cta_rank == w.origin.cta_rank &&
            g.may_end(v, w);
   });
-  const std::string where = w.polled.empty() ? "memory" : w.polled;
+  const std::string where = w.polled.text.empty() ? "memory" : w.polled.text;
   Reason r;
-  if (siblings) {
+  if (w.polled.of_the_host) {
+    r = reason({}, Weight::spin, i, "");
+    r.waits_for_host = true;
+  } else if (siblings) {
     r = reason(4908, Weight::spin, i,
                fmt::format("{} spins on {}, while other lanes of its warp wait", g.name(w), where));
     r.help =

@@ -12,6 +12,7 @@ struct Reason {
   Code code;  // none: no known cause
   // How much it explains: the reasons of several waiters compete.
   enum class Weight : uint8_t { nothing, spin, residency, cycle, orphan, certain } weight = Weight::nothing;
+  bool waits_for_host = false;   // rather than for a thread of the kernel: no deadlock
   uint32_t root = 0;             // a waiter
   std::vector<uint32_t> cycle;   // when it is one
   std::vector<Origin> culprits;  // sites to show beside the waiters

@@ -5,8 +5,6 @@
 #include <bit>
 #include <cstring>
 
-#include "sim/program/reach.h"
-
 namespace palladion::sim {
 namespace {
 
@@ -28,8 +26,7 @@ uint64_t address_of(const Program& program, const WarpState& warp, const Decoded
 
 }  // namespace
 
-std::optional<uint32_t> polling_read(const Program& program, uint32_t pc) {
-  const std::vector<bool> ahead = reachable(program, {pc});
+std::optional<uint32_t> polling_read(const Program& program, uint32_t pc, const std::vector<bool>& ahead) {
   for (uint32_t at = pc + 1; at-- > 0;) {
     if (!ahead[at]) continue;
     const isa::Footprint& f = program.footprints[at];
@@ -38,9 +35,8 @@ std::optional<uint32_t> polling_read(const Program& program, uint32_t pc) {
   return std::nullopt;
 }
 
-std::string polled_value(const Program& program, uint32_t read, const GlobalMemory& memory,
-                         const ClusterState& cluster, const CtaState& cta, const WarpState& warp,
-                         uint32_t lanes) {
+Polled polled_value(const Program& program, uint32_t read, const GlobalMemory& memory,
+                    const ClusterState& cluster, const CtaState& cta, const WarpState& warp, uint32_t lanes) {
   const isa::Footprint& footprint = program.footprints[read];
   const isa::MemoryUse* const use = footprint.read();
   if (footprint.sync.object != isa::Sync::Object::none || use == nullptr || use->address < 0 || lanes == 0 ||
@@ -55,8 +51,9 @@ std::string polled_value(const Program& program, uint32_t read, const GlobalMemo
       const uint8_t* const bytes = memory.find(address, use->bytes);
       if (bytes == nullptr) return {};
       std::memcpy(&value, bytes, use->bytes);
-      return fmt::format("global address 0x{:x} ({}), which holds 0x{:x}", address, memory.describe(address),
-                         value);
+      return {.text = fmt::format("global address 0x{:x} ({}), which holds 0x{:x}", address,
+                                  memory.describe(address), value),
+              .of_the_host = footprint.scope == isa::Scope::sys && memory.lookup(address)->host_writes};
     }
     case isa::Space::shared_cta:
     case isa::Space::shared_cluster: {
@@ -65,11 +62,22 @@ std::string polled_value(const Program& program, uint32_t read, const GlobalMemo
       if (rank >= cluster.ctas.size() || offset + use->bytes > cluster.ctas[rank].shared.size()) return {};
       std::memcpy(&value, cluster.ctas[rank].shared.data() + offset, use->bytes);
       const std::string of = rank == cta.rank ? "" : fmt::format(" of CTA rank {}", rank);
-      return fmt::format("shared address 0x{:x}{}, which holds 0x{:x}", offset, of, value);
+      return {.text = fmt::format("shared address 0x{:x}{}, which holds 0x{:x}", offset, of, value)};
     }
     default:
       return {};
   }
+}
+
+void call_wait_for_host(Finding& f, uint64_t warps) {
+  f.code = "PLD3081";
+  f.severity = FindingSeverity::unsupported;
+  f.message = fmt::format(
+      "the kernel waits for a write of the host, which is not simulated while a kernel runs; {} warp{}",
+      warps, warps == 1 ? " waits" : "s wait");
+  f.help =
+      "let the host write before the launch; if a thread of the kernel should write there, this is a "
+      "deadlock";
 }
 
 }  // namespace palladion::sim

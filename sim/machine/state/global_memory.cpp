@@ -97,6 +97,11 @@ bool GlobalMemory::bind_at(Address base, std::span<uint8_t> bytes, std::string n
                  .unmaterialised = nullptr});
 }
 
+void GlobalMemory::share_with_host(Address base) {
+  for (Allocation& a : allocations_)
+    if (a.base == base) a.host_writes = true;
+}
+
 void GlobalMemory::release(Address base) {
   std::erase_if(allocations_, [&](const Allocation& a) { return a.base == base; });
 }

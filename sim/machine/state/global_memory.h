@@ -25,6 +25,7 @@ struct Allocation {
   uint8_t* bytes = nullptr;
   std::string name;            // its name in messages
   bool undefined = false;      // has no initial contents: must be written before it is read
+  bool host_writes = false;    // pinned or managed: the host can write there while a kernel runs
   ZeroedBytes owned;           // null when bound to the caller's memory
   ZeroedBytes unmaterialised;  // bytes that are not materialised, see unmaterialised.h; null: not tracked
 };
@@ -61,6 +62,8 @@ class GlobalMemory {
   // False when these addresses, or a part of them, are taken.
   bool bind_at(Address base, std::span<uint8_t> bytes, std::string name, bool undefined = false);
   void release(Address base);
+  // The allocation at `base` is memory that the host can write to while a kernel runs.
+  void share_with_host(Address base);
 
   // Host pointer of [address, address+size), or nullptr when any byte is outside all allocations.
   uint8_t* find(Address address, uint64_t size) const {

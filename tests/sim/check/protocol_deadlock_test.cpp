@@ -164,6 +164,37 @@ TEST(ProtocolDeadlock, ASpinNamesItsAddressAndValue) {
           "a change of global address 0x[0-9a-f]+ \\(`.*` byte 8\\), which holds 0x[0-9a-f]+ \\(2 groups")));
 }
 
+// Pinned or managed memory, read at .sys scope: the host may write there, which is not simulated.
+TEST(ProtocolDeadlock, AWaitForTheHostIsUnsupported) {
+  const auto polls = [](const std::string& load, bool host_writes, check::Checker* checker) {
+    std::vector<uint32_t> array(64);
+    PtxRunner runner(ptx(spin(load)));
+    runner.array(array).shape({1, 1, 1}, {64, 1, 1});
+    runner.machine().memory().for_each([&](const Allocation& a) {
+      if (host_writes) runner.machine().memory().share_with_host(a.base);
+    });
+    RunOptions options;
+    options.observer = checker;
+    RunResult r = runner.run(options);
+    EXPECT_EQ(r.findings.size(), 1U);
+    return r.findings.at(0);
+  };
+  check::Checker checker({.race = false, .barrier = true, .memory = false, .numerics = false});
+  for (check::Checker* const c : {&checker, static_cast<check::Checker*>(nullptr)}) {
+    for (const char* const load :
+         {"ld.volatile.global.u32 %r5, [%rd1+12];", "atom.sys.global.or.b32 %r5, [%rd1+12], 0;"}) {
+      const Finding host = polls(load, true, c);
+      EXPECT_EQ(host.code, "PLD3081") << load;
+      EXPECT_EQ(host.severity, FindingSeverity::unsupported);
+      EXPECT_THAT(host.message, HasSubstr("waits for a write of the host"));
+      EXPECT_THAT(host.notes, Contains(HasSubstr("byte 12), which holds 0x0")));
+      EXPECT_EQ(polls(load, false, c).code, "PLD3080") << "the device's own memory";
+    }
+    EXPECT_EQ(polls("ld.acquire.gpu.global.u32 %r5, [%rd1+12];", true, c).code, "PLD3080")
+        << "not the host's scope";
+  }
+}
+
 TEST(ProtocolDeadlock, WithoutACheckerASpinNamesItsAddressToo) {
   std::vector<uint32_t> array(64, 7);
   PtxRunner runner(ptx(spin("ld.acquire.gpu.global.u32 %r5, [%rd1+12];")));
