@@ -58,6 +58,9 @@ uint64_t checksum(std::span<const std::byte> bytes);
 // That of formats 1 and 2: the upper half is folded into the lower one at the end alone.
 uint64_t checksum_of_format_2(std::span<const std::byte> bytes);
 
+// False of a grid or block that no driver launches: a dimension is 0 or above INT32_MAX.
+bool launchable(const Manifest& manifest);
+
 std::string text(const Buffer& buffer);
 std::string text(const PtxFile& file);
 std::string text(const Manifest& manifest);  // bundle.json

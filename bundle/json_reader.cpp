@@ -64,15 +64,16 @@ size_t Reader::position(const json::value& value, std::string_view name,
   wrong(name, "one of " + known);
 }
 
-void Reader::take_numbers(std::string_view name, uint32_t least, std::span<uint32_t> out) const {
+void Reader::take_numbers(std::string_view name, uint32_t least, uint32_t most,
+                          std::span<uint32_t> out) const {
   const json::value& value = at(name);
   bool ok = value.is_array() && value.as_array().size() == out.size();
   for (size_t i = 0; ok && i < out.size(); ++i) {
     const json::value& v = value.as_array()[i];
-    ok = v.is_int64() && v.as_int64() >= least && v.as_int64() <= INT32_MAX;
+    ok = v.is_int64() && v.as_int64() >= least && v.as_int64() <= most;
     if (ok) out[i] = static_cast<uint32_t>(v.as_int64());
   }
-  if (!ok) wrong(name, fmt::format("{} numbers from {} to {}", out.size(), least, INT32_MAX));
+  if (!ok) wrong(name, fmt::format("{} numbers from {} to {}", out.size(), least, most));
 }
 
 void Reader::take_positions(std::string_view name, std::span<const std::string_view> names,

@@ -35,11 +35,12 @@ class Reader {
   bool flag(std::string_view name) const;
   // A number, or a string "0x...", which holds 64 bits.
   uint64_t number(std::string_view name, uint64_t most = ~uint64_t{0}) const;
-  // `count` numbers from `least` to INT32_MAX.
+  // `count` numbers from `least` to `most`.
   template <size_t count>
-  std::array<uint32_t, count> numbers(std::string_view name, uint32_t least) const {
+  std::array<uint32_t, count> numbers(std::string_view name, uint32_t least,
+                                      uint32_t most = INT32_MAX) const {
     std::array<uint32_t, count> out{};
-    take_numbers(name, least, out);
+    take_numbers(name, least, most, out);
     return out;
   }
   // The position of a word among names.
@@ -60,7 +61,7 @@ class Reader {
  private:
   size_t position(const json::value& value, std::string_view name,
                   std::span<const std::string_view> names) const;
-  void take_numbers(std::string_view name, uint32_t least, std::span<uint32_t> out) const;
+  void take_numbers(std::string_view name, uint32_t least, uint32_t most, std::span<uint32_t> out) const;
   void take_positions(std::string_view name, std::span<const std::string_view> names,
                       std::span<size_t> out) const;
 

@@ -62,14 +62,16 @@ Manifest manifest_of(const json::value& document) {
   m.driver = static_cast<int>(r.number("driver", INT32_MAX));
   m.program = r.text("program");
   m.entry = r.text("entry");
-  m.grid = r.numbers<3>("grid", 1);
-  m.block = r.numbers<3>("block", 1);
+  m.result = static_cast<int>(r.number("result", INT32_MAX));
+  // What the driver refused may have any.
+  const uint32_t least = m.result == 0 ? 1 : 0, most = m.result == 0 ? INT32_MAX : UINT32_MAX;
+  m.grid = r.numbers<3>("grid", least, most);
+  m.block = r.numbers<3>("block", least, most);
   m.cluster = r.numbers<3>("cluster", 1);
   m.dynamic_shared = static_cast<uint32_t>(r.number("dynamic_shared", UINT32_MAX));
   m.cooperative = r.flag("cooperative");
   m.programmatic_serialization = r.flag("programmatic_serialization");
   m.complete = r.flag("complete");
-  m.result = static_cast<int>(r.number("result", INT32_MAX));
   m.parameters = unhex(r.text("parameters"));
   if (const json::value& ptx = r.at("ptx"); !ptx.is_null()) {
     const Reader p(object_of(ptx, "`ptx`"), "`ptx`");

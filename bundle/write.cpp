@@ -1,4 +1,5 @@
 // Nothing but the standard library: the library that records launches contains it too.
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -124,6 +125,11 @@ std::string list_of(const Members& members) {
 }
 
 }  // namespace
+
+bool launchable(const Manifest& m) {
+  const auto fits = [](uint32_t n) { return n != 0 && n <= INT32_MAX; };
+  return std::ranges::all_of(m.grid, fits) && std::ranges::all_of(m.block, fits);
+}
 
 std::string text(const Buffer& b) {
   using namespace json_text;

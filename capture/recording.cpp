@@ -229,6 +229,9 @@ void Recording::after(Status launched, Status ended) {
   write_manifest();
   if (m_.complete)
     say("%s is complete", folder_.c_str());
+  else if (launched != success)
+    say_code("error", "PLD8106", "%s: the driver refused the launch with error %d: nothing ran",
+             folder_.c_str(), launched);
   else
     say_code("error", "PLD8106", "%s: the launch ended with error %d: memory after it is missing",
              folder_.c_str(), m_.result);

@@ -1,6 +1,7 @@
 // A launch that was captured on a GPU, as a job: every buffer at the device's address, compared with what the
 // device left.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstring>
 #include <filesystem>
@@ -158,6 +159,10 @@ Outcome<void> take_bundle(Subject& subject, const Options& options) {
   const isa::Function* entry = subject.module->find_entry(m.entry);
   if (entry == nullptr)
     return user_error(fmt::format("{}: the PTX has no entry `{}`", subject.name, m.entry));
+  if (!bundle::launchable(m))
+    return user_error(
+        fmt::format("{}: nothing ran: the driver refused this launch with error {} (grid {}, block {})",
+                    subject.name, m.result, fmt::join(m.grid, ","), fmt::join(m.block, ",")));
   Job& job = subject.job;
   job.grid = dims_of(m.grid);
   job.block = dims_of(m.block);

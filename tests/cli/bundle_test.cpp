@@ -45,6 +45,20 @@ TEST_F(BundleProgram, NamesTheFirstByteThatDiffers) {
   EXPECT_THAT(ran.out, HasSubstr("buffer0: equal bit by bit"));
 }
 
+// Capture keeps what a program asked for, also where no driver launches it.
+TEST_F(BundleProgram, SaysThatTheDriverRefusedALaunch) {
+  Axpy a;
+  a.manifest.complete = false;
+  a.manifest.result = 1;
+  a.manifest.grid = {0xFFFF'FFFF, 0, 1};
+  for (const char* const command : {"compare", "check", "run"}) {
+    const Ran ran = run_on(command, a);
+    EXPECT_EQ(ran.status, 2) << command;
+    EXPECT_THAT(ran.err, HasSubstr("nothing ran: the driver refused this launch with error 1 (grid "
+                                   "4294967295,0,1, block "));
+  }
+}
+
 // All threads add to one element; the sum depends on their order.
 constexpr const char* sum_of_all = R"(.version 8.0
 .target sm_90
