@@ -13,6 +13,7 @@ namespace palladion::sim::check {
 namespace {
 
 constexpr Code order_dependent = 6304;
+constexpr uint64_t granule_of_copies = 16;  // bytes by which reductions of copies are judged
 
 bool adds_floats(const isa::Effect& effect) {
   if (const auto* a = std::get_if<isa::Atomic>(&effect))
@@ -55,7 +56,8 @@ void OrderedSums::on(const AsyncIssue& e) {
                                         : adds_floats(*origin.effect);
   if (!floats) return;
   for (const Piece& p : e.writes)
-    for (uint64_t at = p.address & ~15ULL; at < p.address + p.bytes; at += 16)
+    for (uint64_t at = p.address / granule_of_copies * granule_of_copies; at < p.address + p.bytes;
+         at += granule_of_copies)
       add(origin, p.shared() ? shared_window | at : at);
 }
 
@@ -73,10 +75,12 @@ Origin OrderedSums::origin_of(const Adder& a) const {
   return origin_at(*context_.run.program, a.cta_rank, a.warp, ~0U, a.pc);
 }
 
-std::string OrderedSums::name(uint64_t address) const {
+std::string OrderedSums::name(const Origin& origin, uint64_t address) const {
+  const isa::MemoryUse* const sum = context_.run.program->footprints[origin.pc].written();
+  const uint64_t bytes = sum != nullptr && sum->bytes != 0 ? sum->bytes : granule_of_copies;
   return in_shared_window(address)
-             ? shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), 4)
-             : global_name(context_.run, address, 4);
+             ? shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), bytes)
+             : global_name(context_.run, address, bytes);
 }
 
 void OrderedSums::report(const Origin& origin, Site other, uint64_t address) {
@@ -87,7 +91,7 @@ void OrderedSums::report(const Origin& origin, Site other, uint64_t address) {
   f.message = "a sum of floats depends on the order of its terms: not deterministic, but no race";
   f.sites.push_back(context_.reporter.site(origin, "adds to it"));
   f.sites.push_back(std::move(other));
-  f.object = name(address);
+  f.object = name(origin, address);
   f.missing = "an order between the two additions; each is atomic, so nothing is lost, but roundings differ";
   context_.reporter.report(key, std::move(f));
 }
