@@ -32,7 +32,8 @@ PYTHON = {  # maker -> program, environment
 INCLUDES = {  # maker -> folders of the corpus
     'cuda-samples': ['src/samples/Common'], 'hecbench': ['src/hec/src/include'],
     'cutlass': ['src/cutlass/include', 'src/cutlass/tools/util/include', 'src/cutlass/examples/common'],
-    'deepgemm': ['src/deepgemm/deep_gemm/include', 'src/cutlass/include']}
+    'deepgemm': ['src/deepgemm/deep_gemm/include', 'src/cutlass/include'],
+    'thunderkittens': ['src/thunderkittens/include', 'src/thunderkittens/prototype'], 'altis': ['src/altis/src/common', 'src/altis/src/cuda/common']}
 Program = collections.namedtuple('Program', 'maker name sources flags arguments folder edits')
 
 
@@ -68,11 +69,18 @@ def verdicts(output):
     return collections.Counter(re.sub(r'[-+]?\d[\d.]*(e[-+]?\d+)?', '#', l.strip()) for l in lines if not l.startswith('palladion'))
 
 
+def copied(folder, copy):
+    """Copies a folder of sources once: other programs may be compiling from the copy."""
+    if not (copy / '.copied').exists():
+        shutil.copytree(folder, copy, dirs_exist_ok=True)
+        (copy / '.copied').touch()
+
+
 def edited(folder, edits):
     """Applies edits to the sources of a folder. One that finds nothing is an error: the source is another version."""
     found = collections.Counter()
     for f in folder.iterdir():
-        if f.suffix in ('.cu', '.cpp', '.h', '.hpp', '.cuh'):
+        if f.suffix in ('.c', '.cu', '.cpp', '.h', '.hpp', '.cuh', '.impl'):
             text = f.read_text(errors='replace')
             for pattern, replacement in edits:
                 text, count = re.subn(pattern, replacement, text)
@@ -186,7 +194,8 @@ class Collector:
         with self.lock:
             if not (copy / own / '.edited').exists():
                 shutil.rmtree(copy / own, ignore_errors=True)
-                shutil.copytree(corpus / own, copy / own)
+                for folder in [own, *map(os.path.dirname, p.sources.split('+')[1:])]:
+                    copied(corpus / folder, copy / folder)
                 edited(copy / own, p.edits)
                 (copy / own / '.edited').touch()
         return copy
