@@ -80,7 +80,7 @@ def edited(folder, edits):
     """Applies edits to the sources of a folder. One that finds nothing is an error: the source is another version."""
     found = collections.Counter()
     for f in folder.iterdir():
-        if f.suffix in ('.c', '.cu', '.cpp', '.h', '.hpp', '.cuh', '.impl'):
+        if f.suffix in ('.cu', '.cpp', '.h', '.hpp', '.cuh', '.impl'):
             text = f.read_text(errors='replace')
             for pattern, replacement in edits:
                 text, count = re.subn(pattern, replacement, text)
