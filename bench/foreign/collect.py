@@ -408,16 +408,17 @@ class Collector:
 
 
 def main():
+    # paths are absolute: programs are built and run in other folders
     a = argparse.ArgumentParser(description=__doc__)
-    a.add_argument('--corpora', required=True, help='a folder with src/hec, src/samples, src/llmc, src/cutlass, src/liger, src/deepgemm, src/triton-tutorials')
-    a.add_argument('--palladion', default='palladion')
+    a.add_argument('--corpora', required=True, type=os.path.abspath, help='a folder with src/hec, src/samples, src/llmc, src/cutlass, src/liger, src/deepgemm, src/triton-tutorials')
+    a.add_argument('--palladion', default='palladion', type=lambda f: os.path.abspath(shutil.which(f) or f))
     a.add_argument('--cuda', default='/usr/local/cuda', help='the toolkit')
-    a.add_argument('--out', required=True)
-    a.add_argument('--work', default='/tmp/foreign')
+    a.add_argument('--out', required=True, type=os.path.abspath)
+    a.add_argument('--work', default='/tmp/foreign', type=os.path.abspath)
     a.add_argument('--seconds', type=float, default=520, help='for everything')
     a.add_argument('--only', default='', help='a regular expression on MAKER/PROGRAM')
     a.add_argument('--no-capture', dest='capture', action='store_false', help='build and run alone')
-    a.add_argument('--library', default='', help='libpalladion_capture.so, instead of `palladion capture`')
+    a.add_argument('--library', default='', type=lambda f: f and os.path.abspath(f), help='libpalladion_capture.so, instead of `palladion capture`')
     a.add_argument('--no-replay', dest='replay', action='store_false')
     a.add_argument('--ncu', action='store_true')
     a.add_argument('--exec', action='store_true', help='run each CUDA program under `palladion exec` too, and compare what it says of its results')
