@@ -423,7 +423,7 @@ def main():
     a.add_argument('--ncu', action='store_true')
     a.add_argument('--exec', action='store_true', help='run each CUDA program under `palladion exec` too, and compare what it says of its results')
     a.add_argument('--programs', default='cuda.txt', help='the table of CUDA programs, in programs/')
-    for name, value in dict(launches=1, max_bytes=64 << 20, build_limit=150, run_limit=30, replay_limit=60, keep_bytes=200_000,
+    for name, value in dict(launches=1, max_bytes=64 << 20, build_limit=300, run_limit=30, replay_limit=60, keep_bytes=200_000,
                             keep_total=40 << 20, captures=4, replays=10, programs_at_once=14).items():
         a.add_argument('--' + name.replace('_', '-'), type=int, default=value)
     Collector(a.parse_args()).run()
