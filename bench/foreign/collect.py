@@ -26,15 +26,21 @@ import time
 import ptx_of
 
 HERE = pathlib.Path(__file__).resolve().parent
-PYTHON = {  # maker -> program, environment
-    'cupy': 'cupy_kernels.py', 'numba': 'numba_kernels.py', 'inductor': 'inductor_kernels.py',
-    'liger': 'liger_kernels.py', 'triton': 'triton_kernels.py', 'jax': 'jax_kernels.py', 'tutorials': 'tutorial_kernels.py'}
+PYTHON = {  # table -> maker -> program, and in how many shares it runs
+    'cuda.txt': {'cupy': ('cupy_kernels.py', 1), 'numba': ('numba_kernels.py', 1), 'inductor': ('inductor_kernels.py', 1), 'liger': ('liger_kernels.py', 1),
+                 'triton': ('triton_kernels.py', 1), 'jax': ('jax_kernels.py', 1), 'tutorials': ('tutorial_kernels.py', 1)},
+    'heldout2.txt': {'flaggems': ('flaggems_kernels.py', 5), 'fla': ('fla_kernels.py', 6)}}
+PYTHONPATH = {'liger': 'src/liger/src', 'flaggems': 'src/flaggems/src', 'fla': 'src/fla'}  # maker -> folder of the corpus
 INCLUDES = {  # maker -> folders of the corpus
     'cuda-samples': ['src/samples/Common'], 'hecbench': ['src/hec/src/include'],
     'cutlass': ['src/cutlass/include', 'src/cutlass/tools/util/include', 'src/cutlass/examples/common'],
     'deepgemm': ['src/deepgemm/deep_gemm/include', 'src/cutlass/include'],
     'thunderkittens': ['src/thunderkittens/include', 'src/thunderkittens/prototype'], 'altis': ['src/altis/src/common', 'src/altis/src/cuda/common']}
 Program = collections.namedtuple('Program', 'maker name sources flags arguments folder edits')
+
+
+def python(program):
+    return program.folder == 'programs'
 
 
 def folder_of(sources):
@@ -55,11 +61,10 @@ def table(file):
             name, sources, flags, arguments = line.split('|')
             changes = edits[maker, folder_of(sources) or '.']
             programs[maker].append(Program(maker, name, sources, flags.split(), arguments.split(), folder, changes))
-    if file == 'cuda.txt':
-        for maker, script in PYTHON.items():
-            text = (HERE / 'programs' / script).read_text()
-            programs[maker].append(Program(maker, maker, script, [], [], 'programs', []))
-            assert 'common.main' in text
+    for maker, (script, shares) in PYTHON.get(file, {}).items():
+        for i in range(shares):
+            name, arguments = (maker, []) if shares == 1 else ('%s.%d' % (maker, i + 1), ['%d/%d' % (i + 1, shares)])
+            programs[maker].append(Program(maker, name, script, [], arguments, 'programs', []))
     return programs
 
 
@@ -149,9 +154,9 @@ class Collector:
         return code, time.time() - start, output or ''
 
     def build(self, p):
-        if p.maker in PYTHON:
-            return [sys.executable, str(HERE / 'programs' / p.sources)]
         root = self.root(p)
+        if python(p):
+            return [sys.executable, str(root / p.sources), *p.arguments]
         sources = p.sources.split('+')
         if p.sources.endswith('/*'):
             sources = [str(f.relative_to(root)) for k in ('cu', 'cpp') for f in sorted((root / p.sources[:-2]).glob('*.' + k))]
@@ -184,7 +189,7 @@ class Collector:
 
     def root(self, p):
         """The folder that a program's sources are named from: the corpus, or a copy with smaller sizes."""
-        if p.folder == 'programs':
+        if python(p):
             return HERE / p.folder
         corpus = pathlib.Path(self.o.corpora) / p.folder
         if not p.edits:
@@ -224,13 +229,13 @@ class Collector:
                  XLA_PYTHON_CLIENT_PREALLOCATE='false', MOSAIC_GPU_DUMP_TO=str(folder / 'mosaic'),
                  XLA_FLAGS='--xla_gpu_enable_command_buffer= --xla_gpu_autotune_level=0 --xla_gpu_cuda_data_dir=%s '
                  '--xla_gpu_enable_libnvptxcompiler=false --xla_gpu_enable_libnvjitlink=false' % toolkit,
-                 CUPY_CACHE_DIR=str(folder / 'cupy'), TORCHINDUCTOR_COMPILE_THREADS='1', CUDA_MODULE_LOADING='LAZY',
+                 CUPY_CACHE_DIR=str(folder / 'cupy'), FLAGGEMS_CACHE_DIR=str(folder / 'flaggems'), TORCHINDUCTOR_COMPILE_THREADS='1', CUDA_MODULE_LOADING='LAZY',
                  CUPY_CACHE_IN_MEMORY='1', CUPY_COMPILE_WITH_PTX='1',
                  PTX_DIR=str(folder / 'numba'), MOSAIC_GPU_DUMP_PTX='1')
         if p.maker == 'jax':
             e['PATH'] = str(toolkit / 'bin') + ':' + e['PATH']
-        if p.maker == 'liger':
-            e['PYTHONPATH'] = self.o.corpora + '/src/liger/src'
+        if p.maker in PYTHONPATH:
+            e['PYTHONPATH'] = self.o.corpora + '/' + PYTHONPATH[p.maker]
         if p.maker == 'tutorials':
             e['TUTORIALS'] = self.o.corpora + '/src/triton-tutorials'
         return e
@@ -241,8 +246,7 @@ class Collector:
                  PALLADION_CAPTURE_MAX_BYTES=str(self.o.max_bytes))
 
     def dumps(self, p, folder):
-        used = {'jax': ('mosaic', 'xla'), 'inductor': ('triton', 'inductor'), 'liger': ('triton',), 'triton': ('triton',), 'tutorials': ('triton',),
-                'numba': ('numba',)}.get(p.maker, ())
+        used = {'jax': ('mosaic', 'xla'), 'inductor': ('triton', 'inductor'), 'numba': ('numba',), 'cupy': ()}.get(p.maker, ('triton',) if python(p) else ())
         for f in used:
             (folder / f).mkdir(exist_ok=True)
         return [str(folder / f) for f in used]
@@ -261,31 +265,31 @@ class Collector:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         e = self.environment(p, folder)
-        where = folder if p.maker in PYTHON else self.root(p)
-        if p.maker not in PYTHON:
+        where = folder if python(p) else self.root(p)
+        if not python(p):
             where = where / folder_of(p.sources)
         dumps = self.dumps(p, folder)
-        launches = self.o.launches if p.maker not in PYTHON else max(self.o.launches, 4)
+        launches = self.o.launches if not python(p) else max(self.o.launches, 4)
         if self.o.library:
             self.preload(e, folder / 'bundles', launches)
         capture = [self.o.palladion, 'capture', '--launches', str(launches), '--max-bytes', str(self.o.max_bytes),
                    *[w for d in dumps for w in ('--ptx-dir', d)], '-o', str(folder / 'bundles'), '--'] if self.o.capture and not self.o.library else []
         with self.gpu:
-            limit = self.o.run_limit * (8 if p.maker in PYTHON else 1)
+            limit = self.o.run_limit * (8 if python(p) else 1)
             code, seconds, output = self.call(capture + command, limit, e, where)
             if p.maker == 'jax' and 'nknown flag' in output:
                 e['XLA_FLAGS'] = '--xla_gpu_enable_command_buffer= --xla_gpu_autotune_level=0'
                 code, seconds, output = self.call(capture + command, limit, e, where)
-        if self.o.exec and p.maker not in PYTHON:
+        if self.o.exec and not python(p):
             self.waiting.append(self.checks.submit(self.exec, p, command, where))
         bundles = sorted(glob.glob(str(folder / 'bundles/**/bundle.json'), recursive=True))
         self.programs(maker=p.maker, program=p.name, step='run', code=code, seconds=round(seconds, 1), launches=len(bundles),
                       says=' | '.join(l for l in output.splitlines() if l.strip())[-400:])
-        if p.maker in PYTHON:
-            with open(self.out / ('output.%s.txt' % p.maker), 'w') as f:
-                f.write(output[-20000:])
+        if python(p):
+            with open(self.out / ('output.%s.txt' % p.name), 'w') as f:
+                f.write(output[-60000:])
         e.pop('LD_PRELOAD', None)
-        if self.o.ncu and (code == 0 or p.maker in PYTHON) and bundles:  # of a Python program one case may have failed
+        if self.o.ncu and (code == 0 or python(p)) and bundles:  # of a Python program one case may have failed
             self.waiting.append(self.profiles.submit(self.profile, p, command, e, where))
         for b in bundles:
             self.waiting.append(self.replays.submit(self.replay, p, pathlib.Path(b).parent, dumps))
@@ -303,12 +307,11 @@ class Collector:
         self.programs(maker=p.maker, program=p.name, step='exec', code=code, seconds=round(seconds, 1), launches='', says=says[:600])
 
     def profile(self, p, command, e, where):
-        python = p.maker in PYTHON
         e.pop('LD_PRELOAD', None)
         _, _, output = self.call(['ncu', '--clock-control', 'none', '--metrics', 'sm__cycles_elapsed.max', '--csv', '--page', 'raw',
                                   '--print-kernel-base', 'mangled', '--filter-mode', 'per-launch-config',
-                                  '--launch-count', '2' if python else '1', *command],
-                                 150 if python else 25, e, where)
+                                  '--launch-count', '2' if python(p) else '1', *command],
+                                 150 if python(p) else 25, e, where)
         counts = collections.Counter()
         for row in csv.DictReader(l for l in output.splitlines() if l.startswith('"')):
             value = (row.get('sm__cycles_elapsed.max') or '').replace(',', '')
@@ -410,7 +413,7 @@ class Collector:
 def main():
     # paths are absolute: programs are built and run in other folders
     a = argparse.ArgumentParser(description=__doc__)
-    a.add_argument('--corpora', required=True, type=os.path.abspath, help='a folder with src/hec, src/samples, src/llmc, src/cutlass, src/liger, src/deepgemm, src/triton-tutorials')
+    a.add_argument('--corpora', required=True, type=os.path.abspath, help='a folder with src/hec, src/samples, src/llmc, src/cutlass, src/liger, src/deepgemm, src/triton-tutorials; or that layout.py made')
     a.add_argument('--palladion', default='palladion', type=lambda f: os.path.abspath(shutil.which(f) or f))
     a.add_argument('--cuda', default='/usr/local/cuda', help='the toolkit')
     a.add_argument('--out', required=True, type=os.path.abspath)
