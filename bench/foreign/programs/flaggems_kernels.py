@@ -129,7 +129,7 @@ case('pow_scalar', 1.5, B)
 for name in ('bitwise_and_tensor', 'bitwise_or_tensor'):
     case(name, integers(1 << 30, 4000, kind=I32), integers(1 << 30, 4000, kind=I32))
 for name in ('bitwise_left_shift', 'bitwise_right_shift'):
-    case(name, integers(1 << 20, 4000, kind=I32), integers(8, 4000, kind=I32), out=integers(1, 4000, kind=I32))
+    case(name, integers(1 << 20, 4000, kind=I32), integers(8, 4000, kind=I32))
 case('bitwise_not', integers(1 << 30, 4000, kind=I32))
 case('lerp_tensor', A, B, C)
 case('lerp_scalar', A, B, 0.3)
@@ -306,7 +306,7 @@ CASES.append(stream_k)
 
 # Attention.
 for causal in (False, True):
-    both('scaled_dot_product_attention', x(1, 2, 128, 128, kind=F16), x(1, 2, 128, 128, kind=F16), x(1, 2, 128, 128, kind=F16), None, 0.0, causal)
+    both('scaled_dot_product_attention', x(1, 2, 128, 64, kind=F16), x(1, 2, 128, 64, kind=F16), x(1, 2, 128, 64, kind=F16), None, 0.0, causal)
     case('flash_attention_forward', x(1, 128, 2, 64, kind=F16), x(1, 128, 2, 64, kind=F16), x(1, 128, 2, 64, kind=F16), None, None, 128, 128, 0.0, causal,
          False, disable_splitkv=True)
 case('flash_attention_forward', x(1, 16, 2, 64, kind=F16), x(1, 512, 2, 64, kind=F16), x(1, 512, 2, 64, kind=F16), None, None, 16, 512, 0.0, False, False)
