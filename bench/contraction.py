@@ -107,10 +107,19 @@ class Generator:
         self.blocks += 1
         n = self.blocks
         self.say('setp.gt.s32 %%c%d, %%r%d, %d;' % (n, self.r.randrange(4), self.r.randrange(100)))
+        joined = self.new() if self.r.random() < 0.5 else None  # written on both ways
+        if joined:
+            self.say('mov.b%d %s, %s;' % (BITS[self.t], joined, self.read(values)))
         self.say('@%%c%d bra L%d;' % (n, n))
-        self.block(list(values), depth + 1)
+        inner = list(values)
+        self.block(inner, depth + 1)
+        if joined:
+            self.say('mov.b%d %s, %s;' % (BITS[self.t], joined, self.read(inner[-5:])))
         self.say('membar.cta;')
         self.say('L%d:' % n)
+        if joined:
+            values.append(joined)
+            self.unread.add(joined)
 
     def loop(self, values, depth):
         self.blocks += 1

@@ -270,7 +270,7 @@ class Contraction {
   // The registers that hold a product's factors now; nullopt: an operand that is no register.
   std::vector<std::optional<isa::RegId>> locate(const Value& value, uint32_t i) {
     std::vector<std::optional<isa::RegId>> out;
-    if (value.lasting) {
+    if (value.lasting && products_->reaches(value.product, i)) {
       for (const Operand& o : std::span(f_.body[value.product].operands).subspan(1))
         out.push_back(o.is(Operand::Kind::reg) ? std::optional(o.id) : std::nullopt);
       return out;

@@ -1,7 +1,9 @@
 #include "sim/machine/exec/contract_lasting.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
+#include <utility>
 
 #include "sim/machine/exec/contract_words.h"
 #include "sim/program/registers.h"
@@ -45,8 +47,17 @@ void LastingProducts::find_definitions(const std::vector<bool>& alive) {
     const MicroOp& op = program_.code[start_ + i];
     for_each_register(program_, op, [&](const RegisterUse& use) {
       if (!use.writes) return;
-      uint32_t& d = definitions_[use.reg - program_.register_offsets_base[op.function]];
-      d = d == isa::no_id ? i : several_definitions;
+      const isa::RegId r = use.reg - program_.register_offsets_base[op.function];
+      uint32_t& d = definitions_[r];
+      if (d == i) return;
+      if (d != isa::no_id) {
+        std::vector<uint32_t>& all = several_[r];
+        if (all.empty()) all.push_back(d);
+        all.push_back(i);
+        d = several_definitions;
+      } else {
+        d = i;
+      }
     });
   }
 }
@@ -61,7 +72,49 @@ bool LastingProducts::comes_before(uint32_t i, uint32_t j) const {
 }
 
 bool LastingProducts::reaches(uint32_t product, uint32_t i) const {
-  return comes_before(product, i) && loops_.stays(cfg_.block_of[product], cfg_.block_of[i]);
+  return comes_before(product, i) && loops_.stays(cfg_.block_of[product], cfg_.block_of[i]) &&
+         !is_overwritten(product, i);
+}
+
+// A register that several instructions write, as where ways join, keeps a factor until the next one of them.
+bool LastingProducts::is_overwritten(uint32_t product, uint32_t i) const {
+  std::vector<uint32_t> writes;
+  for (const Operand& o : std::span(function_.body[product].operands).subspan(1))
+    if (const auto w = o.is(Operand::Kind::reg) ? several_.find(o.id) : several_.end(); w != several_.end())
+      writes.insert(writes.end(), w->second.begin(), w->second.end());
+  if (writes.empty()) return false;
+  const uint32_t from = cfg_.block_of[product], to = cfg_.block_of[i];
+  const uint32_t first = from == to ? product + 1 : cfg_.blocks[to].first;
+  if (std::ranges::any_of(writes, [&](uint32_t w) { return first <= w && w < i; })) return true;
+  if (from == to) return false;
+  auto at = after_writes_.find(product);
+  if (at == after_writes_.end())
+    at = after_writes_.emplace(product, blocks_after_writes(product, writes)).first;
+  return at->second[to];
+}
+
+// Blocks on ways from the product that pass one of the writes and not the product again.
+std::vector<bool> LastingProducts::blocks_after_writes(uint32_t product,
+                                                       const std::vector<uint32_t>& writes) const {
+  std::vector<bool> writing(cfg_.blocks.size(), false);
+  for (const uint32_t w : writes) writing[cfg_.block_of[w]] = true;
+  const uint32_t from = cfg_.block_of[product];
+  writing[from] = std::ranges::any_of(
+      writes, [&](uint32_t w) { return product < w && w < cfg_.blocks[from].last; });
+  std::array<std::vector<bool>, 2> seen;  // before and after a write
+  for (auto& s : seen) s.assign(cfg_.blocks.size(), false);
+  std::vector<std::pair<uint32_t, bool>> work{{from, false}};
+  while (!work.empty()) {
+    const auto [b, written] = work.back();
+    work.pop_back();
+    const bool after = written || writing[b];
+    for (const uint32_t next : cfg_.blocks[b].successors) {
+      if (next == from || seen[after ? 1 : 0][next]) continue;
+      seen[after ? 1 : 0][next] = true;
+      work.emplace_back(next, after);
+    }
+  }
+  return std::move(seen[1]);
 }
 
 // ptxas reads it as a constant or from the constant bank: an immediate, a parameter of the entry, a constant
@@ -95,7 +148,7 @@ bool LastingProducts::is_number(const Operand& o) const {
          function_.body[i].operands.size() == 2 && is_number(function_.body[i].operands[1]);
 }
 
-// One factor is at hand, the other one stays in its register until the product is used.
+// One factor is at hand, the other one is in a register; `reaches` says how long.
 bool LastingProducts::is_lasting(uint32_t i) const {
   const Instruction& in = function_.body[i];
   if (!is_product(in, effect(i)) || !in.operands[0].is(Operand::Kind::reg) ||
@@ -103,7 +156,9 @@ bool LastingProducts::is_lasting(uint32_t i) const {
     return false;
   const auto at_hand = [&](const Operand& o) { return is_at_hand(o, i); };
   const auto stays = [&](const Operand& o) {
-    const uint32_t d = o.is(Operand::Kind::reg) ? only_definition(o.id) : isa::no_id;
+    if (!o.is(Operand::Kind::reg)) return false;
+    if (several_.contains(o.id)) return true;
+    const uint32_t d = only_definition(o.id);
     return d != isa::no_id && function_.body[d].guard.reg == isa::no_id && comes_before(d, i);
   };
   const auto factors = std::span(in.operands).subspan(1);

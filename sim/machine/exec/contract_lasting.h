@@ -2,6 +2,7 @@
 // Products that ptxas takes into sums of other blocks: those with a factor that needs no register, so that
 // the other factor takes the register that the product would take. README.md has the rule.
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "isa/core/cfg.h"
@@ -23,7 +24,8 @@ class LastingProducts {
   };
   // What the register holds wherever `reaches` says so.
   Content content(isa::RegId r) const { return contents_[r]; }
-  // Instruction `i` reads that very product: not what a loop has left behind, as ptxas unrolls loops.
+  // Instruction `i` reads that very product, and its factors are still in their registers: not what a loop has
+  // left behind, as ptxas unrolls loops.
   bool reaches(uint32_t product, uint32_t i) const;
   const Loops& loops() const { return loops_; }
 
@@ -35,6 +37,8 @@ class LastingProducts {
   bool is_at_hand(const isa::Operand& o, uint32_t reader) const;
   bool is_number(const isa::Operand& o) const;
   bool is_lasting(uint32_t i) const;
+  bool is_overwritten(uint32_t product, uint32_t i) const;
+  std::vector<bool> blocks_after_writes(uint32_t product, const std::vector<uint32_t>& writes) const;
 
   const Program& program_;
   const isa::Function& function_;
@@ -42,7 +46,10 @@ class LastingProducts {
   const isa::Cfg& cfg_;
   Loops loops_;
   std::vector<uint32_t> definitions_;  // by register: the instruction that writes it, none, or several
-  std::vector<Content> contents_;      // by register
+  std::map<isa::RegId, std::vector<uint32_t>> several_;  // the instructions that write it, in order
+  std::vector<Content> contents_;                        // by register
+  // By product: blocks that may begin after one of its factors was written again; found when asked for.
+  mutable std::map<uint32_t, std::vector<bool>> after_writes_;
 };
 
 }  // namespace palladion::sim
