@@ -19,10 +19,10 @@ struct Range {
 };
 
 // "`tile` bytes [0, 128) of CTA (1,0,0)" or "shared memory [0x400, 0x410)": what lies before the range, the
-// range, and what follows.
+// range, and what follows. Of "register 3 of 8, `%r4` of warp 0" the range is [3, 4).
 struct Object {
   std::string before, after;
-  bool hex = false;
+  bool hex = false, registers = false;
   Range range;
 };
 
@@ -35,8 +35,22 @@ bool read_number(std::string_view& text, bool hex, uint64_t& value) {
   return true;
 }
 
+std::optional<Object> divide_register(std::string_view object) {
+  constexpr std::string_view word = "register ";
+  const size_t of = object.rfind(" of ");
+  const size_t comma = object.find(", ");
+  if (!object.starts_with(word) || comma == std::string_view::npos || comma > of) return std::nullopt;
+  std::string_view text = object.substr(word.size());
+  Object out{.before = "registers", .registers = true};
+  if (!read_number(text, false, out.range.from) || !text.starts_with(" of ")) return std::nullopt;
+  out.range.to = out.range.from + 1;
+  out.after = std::string(text.substr(0, text.find(", "))) + std::string(object.substr(of));
+  return out;
+}
+
 // Nothing of another form, or of several ranges.
 std::optional<Object> divide(std::string_view object) {
+  if (auto r = divide_register(object)) return r;
   const size_t at = object.find(" [");
   if (at == std::string_view::npos || object.find(" [", at + 1) != std::string_view::npos)
     return std::nullopt;
@@ -56,7 +70,13 @@ std::string_view opcode(const Site& s) {
   return text.substr(0, text.find(' '));
 }
 
-std::string ranges_text(std::vector<Range> ranges, bool hex) {
+std::string range_text(const Range& r, const Object& of) {
+  if (of.registers)
+    return r.to - r.from == 1 ? fmt::format("{}", r.from) : fmt::format("{} to {}", r.from, r.to - 1);
+  return of.hex ? fmt::format("[0x{:x}, 0x{:x})", r.from, r.to) : fmt::format("[{}, {})", r.from, r.to);
+}
+
+std::string ranges_text(std::vector<Range> ranges, const Object& of) {
   constexpr size_t shown = 8;
   std::ranges::sort(ranges, {}, &Range::from);
   std::vector<Range> whole;
@@ -68,9 +88,7 @@ std::string ranges_text(std::vector<Range> ranges, bool hex) {
   }
   std::string out;
   for (size_t i = 0; i < std::min(whole.size(), shown); ++i) {
-    out += i == 0 ? "" : ", ";
-    out += hex ? fmt::format("[0x{:x}, 0x{:x})", whole[i].from, whole[i].to)
-               : fmt::format("[{}, {})", whole[i].from, whole[i].to);
+    out += (i == 0 ? "" : ", ") + range_text(whole[i], of);
   }
   if (whole.size() > shown) out += fmt::format(" and {} more", whole.size() - shown);
   return out;
@@ -101,33 +119,40 @@ void join(Group& into, Group&& from, size_t differs) {
   add_reads(into.finding, from.finding);
   into.ranges.insert(into.ranges.end(), from.ranges.begin(), from.ranges.end());
   into.instructions += from.instructions;
-  add_line(into, from.finding.sites[differs], into.finding.sites[differs]);
+  if (differs < 2) add_line(into, from.finding.sites[differs], into.finding.sites[differs]);
   for (const std::string& line : from.lines)
     if (std::ranges::find(into.lines, line) == into.lines.end()) into.lines.push_back(line);
 }
 
-// Joins races that agree in one site and whose other sites, `differs`, are instructions of one kind.
-std::vector<Group> join_races(std::vector<Group> groups, size_t differs) {
+// What sites must agree in, besides their kind of instruction and part.
+enum class Lines : uint8_t { all, any, of_source };
+std::string text_of(const Site& s, Lines lines) {
+  const std::string kind = fmt::format("{} {}", opcode(s), s.what);
+  if (lines == Lines::any) return kind;
+  return fmt::format("{} {} {}", line_of(s), lines == Lines::all ? s.ptx_line : 0, kind);
+}
+
+// Joins races whose sites agree in the lines that `lines` names; `differs`: the site that may differ, or 2.
+std::vector<Group> join_races(std::vector<Group> groups, std::array<Lines, 2> lines, size_t differs) {
   using Key = std::tuple<std::string, int, std::string, std::string, std::string, std::string, std::string,
-                         std::string, uint32_t>;
+                         std::string>;
   std::map<Key, size_t> first;
   std::vector<Group> out;
   for (Group& g : groups) {
-    if (!g.object) {
+    const Finding& f = g.finding;
+    const auto has_source = [&](size_t i) { return f.sites[i].source.known(); };
+    if (!g.object || (lines[0] == Lines::of_source && !(has_source(0) && has_source(1)))) {
       out.push_back(std::move(g));
       continue;
     }
-    const Finding& f = g.finding;
-    const Site &other = f.sites[differs], &same = f.sites[1 - differs];
     const Key key{f.code,
                   static_cast<int>(f.severity),
                   f.missing,
                   fmt::format("{}", fmt::join(f.notes, "\n")),
                   g.object->before,
                   g.object->after,
-                  std::string(opcode(other)),
-                  line_of(same),
-                  same.ptx_line};
+                  text_of(f.sites[0], lines[0]),
+                  text_of(f.sites[1], lines[1])};
     const auto [at, fresh] = first.try_emplace(key, out.size());
     if (fresh)
       out.push_back(std::move(g));
@@ -141,7 +166,7 @@ Finding finished(Group g) {
   constexpr size_t lines_shown = 8;
   Finding f = std::move(g.finding);
   if (g.instructions == 1) return f;
-  f.object = fmt::format("{} {}{}", g.object->before, ranges_text(g.ranges, g.object->hex), g.object->after);
+  f.object = fmt::format("{} {}{}", g.object->before, ranges_text(g.ranges, *g.object), g.object->after);
   std::string note = fmt::format("{} instructions with the same mistake", g.instructions);
   for (size_t i = 0; i < std::min(g.lines.size(), lines_shown); ++i)
     note += (i == 0 ? ": also at line " : ", ") + g.lines[i];
@@ -161,8 +186,11 @@ std::vector<Finding> merged(std::vector<Finding> findings) {
     g.finding = std::move(f);
     groups.push_back(std::move(g));
   }
-  // Many instructions and one earlier one; then one copy that overwrites what many have used.
-  groups = join_races(join_races(std::move(groups), 0), 1);
+  // Many instructions and one earlier one; then one copy that overwrites what many have used; then the
+  // instructions of one line of the author's with those of another.
+  groups = join_races(std::move(groups), {Lines::any, Lines::all}, 0);
+  groups = join_races(std::move(groups), {Lines::all, Lines::any}, 1);
+  groups = join_races(std::move(groups), {Lines::of_source, Lines::of_source}, 2);
   std::vector<Finding> out;
   for (Group& g : groups) out.push_back(finished(std::move(g)));
   return out;

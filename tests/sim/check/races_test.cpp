@@ -22,7 +22,7 @@ RunResult races(const std::string& body, const RunOptions& how = {}) {
   ld.param.u64 %rd1, [array];
   mov.u32 %r1, %tid.x;
   shr.u32 %r2, %r1, 5;
-)" + body + "\n  ret;\n}\n"));
+)" + body + "\n  ret;\n}\n.file 1 \"kernel.py\"\n"));
   runner.array(array).shape({}, {64, 1, 1});
   check::Checker checker({.race = true, .barrier = false, .memory = true, .numerics = false});
   RunOptions options = how;
@@ -212,6 +212,21 @@ TEST(Races, OneMissingBarrierIsOneFinding) {
   EXPECT_THAT(race->object, HasSubstr("`place`"));
   ASSERT_EQ(race->notes.size(), 1u);
   EXPECT_THAT(race->notes[0], HasSubstr("4 instructions with the same mistake: also at line"));
+}
+
+// One line of the author's became four stores, and another one four loads of the same words.
+TEST(Races, TwoLinesOfTheSourceAreOneFinding) {
+  std::string body = "setp.ne.u32 %p1, %r2, 0;\n  @%p1 bra READ;\n";
+  for (int i = 0; i < 4; ++i)
+    body += ".loc 1 7 0\n  st.shared.u32 [place+" + std::to_string(4 * i) + "], " + std::to_string(i) + ";\n";
+  body += "  ret;\nREAD:\n";
+  for (int i = 0; i < 4; ++i)
+    body += ".loc 1 9 0\n  ld.shared.u32 %r3, [place+" + std::to_string(4 * i) + "];\n";
+  const RunResult r = races(body);
+  ASSERT_EQ(std::ranges::count(r.findings, "PLD4001", &Finding::code), 1);
+  const auto race = std::ranges::find(r.findings, "PLD4001", &Finding::code);
+  EXPECT_THAT(race->object, HasSubstr("`place` bytes [0, 16)"));
+  EXPECT_EQ(race->notes, std::vector<std::string>{"4 instructions with the same mistake"});
 }
 
 // Two CTAs store overlapping windows of one array, by two instructions: element i holds i in both.
