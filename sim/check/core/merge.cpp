@@ -132,16 +132,23 @@ std::string text_of(const Site& s, Lines lines) {
   return fmt::format("{} {} {}", line_of(s), lines == Lines::all ? s.ptx_line : 0, kind);
 }
 
-// Joins races whose sites agree in the lines that `lines` names; `differs`: the site that may differ, or 2.
-std::vector<Group> join_races(std::vector<Group> groups, std::array<Lines, 2> lines, size_t differs) {
+bool have_sources(const Finding& f) { return f.sites[0].source.known() && f.sites[1].source.known(); }
+bool are_one_instruction(const Finding& f) {
+  return f.sites[0].ptx_line == f.sites[1].ptx_line && line_of(f.sites[0]) == line_of(f.sites[1]);
+}
+
+// Joins those of the races that `wanted` picks whose sites agree in the lines that `lines` names. `differs`:
+// the site that may differ, or 2.
+template <class Wanted>
+std::vector<Group> join_races(std::vector<Group> groups, std::array<Lines, 2> lines, size_t differs,
+                              Wanted wanted) {
   using Key = std::tuple<std::string, int, std::string, std::string, std::string, std::string, std::string,
-                         std::string>;
+                         std::string, std::string>;
   std::map<Key, size_t> first;
   std::vector<Group> out;
   for (Group& g : groups) {
     const Finding& f = g.finding;
-    const auto has_source = [&](size_t i) { return f.sites[i].source.known(); };
-    if (!g.object || (lines[0] == Lines::of_source && !(has_source(0) && has_source(1)))) {
+    if (!g.object || !wanted(f)) {
       out.push_back(std::move(g));
       continue;
     }
@@ -152,7 +159,8 @@ std::vector<Group> join_races(std::vector<Group> groups, std::array<Lines, 2> li
                   g.object->before,
                   g.object->after,
                   text_of(f.sites[0], lines[0]),
-                  text_of(f.sites[1], lines[1])};
+                  text_of(f.sites[1], lines[1]),
+                  f.sites.size() == 3 ? text_of(f.sites[2], Lines::all) : ""};
     const auto [at, fresh] = first.try_emplace(key, out.size());
     if (fresh)
       out.push_back(std::move(g));
@@ -181,16 +189,18 @@ std::vector<Finding> merged(std::vector<Finding> findings) {
   std::vector<Group> groups;
   for (Finding& f : findings) {
     Group g;
-    if (f.sites.size() == 2 && !f.fatal) g.object = divide(f.object);
+    if ((f.sites.size() == 2 || f.sites.size() == 3) && !f.fatal) g.object = divide(f.object);
     if (g.object) g.ranges.push_back(g.object->range);
     g.finding = std::move(f);
     groups.push_back(std::move(g));
   }
   // Many instructions and one earlier one; then one copy that overwrites what many have used; then the
-  // instructions of one line of the author's with those of another.
-  groups = join_races(std::move(groups), {Lines::any, Lines::all}, 0);
-  groups = join_races(std::move(groups), {Lines::all, Lines::any}, 1);
-  groups = join_races(std::move(groups), {Lines::of_source, Lines::of_source}, 2);
+  // instructions of one line of the author's with those of another; then instructions that race with themselves.
+  const auto every = [](const Finding&) { return true; };
+  groups = join_races(std::move(groups), {Lines::any, Lines::all}, 0, every);
+  groups = join_races(std::move(groups), {Lines::all, Lines::any}, 1, every);
+  groups = join_races(std::move(groups), {Lines::of_source, Lines::of_source}, 2, have_sources);
+  groups = join_races(std::move(groups), {Lines::any, Lines::any}, 0, are_one_instruction);
   std::vector<Finding> out;
   for (Group& g : groups) out.push_back(finished(std::move(g)));
   return out;

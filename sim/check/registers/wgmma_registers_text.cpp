@@ -74,6 +74,10 @@ void WgmmaRegisters::report_in_flight(const Origin& origin, const Warp& w, const
   f.help = use.group < w.commits
                ? "wait for the wgmma's group before the register is used"
                : "commit the wgmma to a group and wait for the group before the register is used";
+  if (!harmless && !writes)
+    f.notes.emplace_back(
+        "ptxas injects a wait before such a read (its message C7517): a chip gives the finished value, and the "
+        "warp waits");
   context_.reporter.report(key, std::move(f));
 }
 

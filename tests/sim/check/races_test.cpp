@@ -229,6 +229,18 @@ TEST(Races, TwoLinesOfTheSourceAreOneFinding) {
   EXPECT_EQ(race->notes, std::vector<std::string>{"4 instructions with the same mistake"});
 }
 
+// Four stores that both warps execute: each races with itself.
+TEST(Races, StoresThatRaceWithThemselvesAreOneFinding) {
+  std::string body;
+  for (int i = 0; i < 4; ++i) body += "  st.shared.u32 [place+" + std::to_string(4 * i) + "], %r2;\n";
+  const RunResult r = races(body);
+  ASSERT_EQ(r.findings.size(), 1u);
+  EXPECT_EQ(r.findings[0].code, "PLD4001");
+  EXPECT_THAT(r.findings[0].object, HasSubstr("`place` bytes [0, 16)"));
+  ASSERT_EQ(r.findings[0].notes.size(), 1u);
+  EXPECT_THAT(r.findings[0].notes[0], HasSubstr("4 instructions with the same mistake: also at line"));
+}
+
 // Two CTAs store overlapping windows of one array, by two instructions: element i holds i in both.
 TEST(Races, StoresOfEqualValuesByDifferentInstructionsOfTwoCtasAreStrict) {
   const auto windows = [](const std::string& value, const RunOptions& how) {
