@@ -22,6 +22,22 @@ uint8_t flags_of(const Access& a) {
 
 uint32_t log2_of(uint32_t size) { return static_cast<uint32_t>(std::countr_zero(size)); }
 
+// No two lanes touch a byte that is the same.
+bool are_apart(const Access& a, uint32_t lanes) {
+  std::array<uint64_t, 32> places;
+  size_t n = 0;
+  bool ascending = true;
+  for (uint32_t m = lanes; m != 0; m &= m - 1, ++n) {
+    places[n] = a.addresses[std::countr_zero(m)];
+    ascending &= n == 0 || places[n] >= places[n - 1] + a.size;
+  }
+  if (ascending) return true;
+  std::sort(places.begin(), places.begin() + static_cast<ptrdiff_t>(n));
+  for (size_t i = 1; i < n; ++i)
+    if (places[i] < places[i - 1] + a.size) return false;
+  return true;
+}
+
 // Equal runs at equal distances become one touch.
 void append(GlobalLog& log, GlobalAccess& access, const GlobalTouch& t) {
   if (access.touches != 0) {
@@ -112,13 +128,15 @@ Actor MemoryChecks::actor_of(const Access& a, uint32_t lanes) const {
   return actor;
 }
 
-uint32_t MemoryChecks::generic_record(const Access& a, uint32_t lanes, uint32_t content) {
+uint32_t MemoryChecks::generic_record(const Access& a, uint32_t lanes, uint32_t content, bool* again) {
   const Origin& origin = a.origin;
   const uint32_t warp = order_.index(origin);
   Last& last = last_[warp];
   const uint32_t time = order_.time(warp);
-  if (last.pc == origin.pc && last.time == time && last.lanes == lanes && last.content == content)
+  if (last.pc == origin.pc && last.time == time && last.lanes == lanes && last.content == content) {
+    if (again != nullptr) *again = true;
     return last.record;
+  }
   if (records_.size() > collect_at_) collect_records();
   Record r;
   r.cluster = context_.cluster.index;
@@ -171,7 +189,9 @@ void MemoryChecks::access_shared(const Access& a, uint32_t lanes) {
   actor.unchanged = a.kind == Access::Kind::write ? a.unchanged : 0;
   // Lanes with different views that store one value: the second part does not find it in memory yet.
   const bool parts = a.kind == Access::Kind::write && lanes != a.lanes;
-  actor.record = generic_record(a, lanes, parts ? content_of(a, lanes) : 0);
+  bool again = false;
+  actor.record = generic_record(a, lanes, parts ? content_of(a, lanes) : 0, &again);
+  actor.again = again && actor.writes && are_apart(a, lanes);
   detector_.begin(actor, false);
   for_each_run(a, lanes, [&](uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size) {
     touch_shared(address, bytes, lane, size);

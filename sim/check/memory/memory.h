@@ -34,7 +34,7 @@ class MemoryChecks {
   void operate_shared(Operation& o, std::span<const Piece> pieces);
   void operate_global(const Operation& o, std::span<const Piece> pieces);
   uint32_t content_of(const Access& a, uint32_t lanes) const;
-  uint32_t generic_record(const Access& a, uint32_t lanes, uint32_t content = 0);
+  uint32_t generic_record(const Access& a, uint32_t lanes, uint32_t content = 0, bool* again = nullptr);
   void collect_records();
 
   const ClusterContext& context_;
