@@ -57,6 +57,8 @@ def bits(l):
         return 'unsupported'
     if code == '2' and 'did not end' in l['compare_says']:
         return 'failed on the device'
+    if code == '2' and 'the driver refused' in l['compare_says']:
+        return 'refused by the driver'
     if code in ('124', '125'):
         return 'too long'
     if code == '1' and 'differ' in l['compare_says']:
@@ -136,7 +138,7 @@ def reasons(launches):
             key = place, 'differs: %s' % (reason(l)[1] or 'open')
             groups[key] += 1
             counted[key] = tuple(map(sum, zip(counted[key], words(l) or (0, 0, 0))))
-        elif b in ('unsupported', 'error', 'stopped by a finding', 'too long', 'failed on the device'):
+        elif b in ('unsupported', 'error', 'stopped by a finding', 'too long', 'failed on the device', 'refused by the driver'):
             said = re.sub(r'\s+', ' ', l['compare_says'].split(' | ')[0]).strip().replace('|', '/')
             groups[place, b + (': ' + said[:140] if said else '')] += 1
     for (place, why), n in sorted(groups.items()):
@@ -156,7 +158,7 @@ def main():
         b = bits(l)
         m = makers[l['maker']]
         m['recorded'] += 1
-        if b not in ('no PTX', 'failed on the device'):
+        if b not in ('no PTX', 'failed on the device', 'refused by the driver'):
             m['PTX'] += 1
             m['parse'] += l['lowered'] == '0'
             m['run'] += b == 'equal' or b.startswith('differs')

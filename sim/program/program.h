@@ -3,6 +3,7 @@
 // offsets into a warp's register block or into the program's constants.
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <tl/expected.hpp>
@@ -103,6 +104,13 @@ struct Frame {
   std::vector<Place> places;
 };
 
+// An instruction that waits for products in flight before it executes: what it does then, and the wgmmas whose
+// accumulators it touches, by pc.
+struct InjectedWait {
+  Handler handler = nullptr;
+  std::vector<uint32_t> products;
+};
+
 // A sum that takes its product in, as one fma: indices of `code`.
 struct Contracted {
   uint32_t sum = 0, product = 0;
@@ -135,6 +143,7 @@ struct Program {
   uint32_t launch_registers = 0;                    // registers a thread is given at launch (estimate)
   std::vector<std::vector<uint32_t>> branch_lists;  // by DecodedOperand::id
   std::vector<Contracted> contracted;               // by sim/machine/exec/contract.h
+  std::map<uint32_t, InjectedWait> injected_waits;  // by pc, see sim/machine/exec/injected_waits.h
   uint32_t sums_across_passes = 0;                  // not contracted: ptxas may, if it unrolls their loops
   // Without values: control reads this memory, so the machine tracks which bytes are not materialised.
   bool tracks_shared = false, tracks_global = false;

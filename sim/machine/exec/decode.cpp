@@ -12,6 +12,7 @@
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/frames.h"
 #include "sim/machine/exec/handlers.h"
+#include "sim/machine/exec/injected_waits.h"
 #include "sim/machine/exec/wgmma_copies.h"
 
 namespace palladion::sim {
@@ -476,6 +477,7 @@ tl::expected<std::unique_ptr<Program>, isa::Diagnostics> Decoder::run() {
   }
   if (granted != 0) p.launch_registers = std::min(p.launch_registers, granted);
   place_wgmma_copies(p);
+  place_injected_waits(p);
   p.register_bytes = static_cast<uint32_t>(align_up(p.register_bytes, 64));
   return std::move(program_);
 }

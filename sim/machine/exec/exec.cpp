@@ -182,7 +182,7 @@ bool journal_satisfied(const Journal& journal, uint32_t lanes, uint64_t allowed,
       if ((e->lanes & bit) == 0) continue;
       if (e->commit)
         ++commits;
-      else if (commits > allowed && !(read_only ? e->read_done : e->done))
+      else if ((commits > allowed || allowed == every_product) && !(read_only ? e->read_done : e->done))
         return false;
     }
   }
