@@ -66,7 +66,8 @@ std::optional<Object> divide(std::string_view object) {
 }
 
 std::string_view opcode(const Site& s) {
-  const std::string_view text = s.instruction;
+  std::string_view text = s.instruction;
+  if (text.starts_with('@')) text.remove_prefix(std::min(text.find(' ') + 1, text.size()));
   return text.substr(0, text.find(' '));
 }
 

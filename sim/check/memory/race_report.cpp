@@ -111,6 +111,13 @@ uint32_t lane_of(const Conflict& conflict, bool same_warp) {
   return !same_warp || (lane & conflict.earlier_lanes) == 0 || others == 0 ? lane : others & (0 - others);
 }
 
+// A plain store beside a read-modify-write: the bytes are data, such as a sum, and no flag.
+bool stored_beside_atomic(const Case& c) {
+  const bool atomic_now = (c.now.flags & Record::atomic) != 0, atomic_then = (c.then.flags & Record::atomic) != 0;
+  if (c.now.async != nullptr || c.then.async != nullptr || atomic_now == atomic_then) return false;
+  return atomic_now ? c.conflict.earlier_wrote : c.later.writes;
+}
+
 }  // namespace
 
 void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
@@ -180,6 +187,10 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
         "Patterns\") asks for one behind the relaxed read of the flag");
   }
   f.message = verdict && verdict->code == code ? verdict->message : std::string(text_of(code).title);
+  if (code == Code(6002) && stored_beside_atomic(c)) {
+    f.message = "a plain store and an atomic of the same bytes race in global memory";
+    f.help = "order the two by a barrier, or by a release and an acquire at .gpu scope, or store atomically";
+  }
   if (equal_values) f.message += ", with equal values";
   if (verdict && verdict->code == code) f.help = verdict->help;
   f.object = later.shared ? shared_name(context_.run, context_.cluster,

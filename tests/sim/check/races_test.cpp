@@ -218,7 +218,7 @@ TEST(Races, OneMissingBarrierIsOneFinding) {
 TEST(Races, TwoLinesOfTheSourceAreOneFinding) {
   std::string body = "setp.ne.u32 %p1, %r2, 0;\n  @%p1 bra READ;\n";
   for (int i = 0; i < 4; ++i)
-    body += ".loc 1 7 0\n  st.shared.u32 [place+" + std::to_string(4 * i) + "], " + std::to_string(i) + ";\n";
+    body += ".loc 1 7 0\n  setp.ne.u32 %p2, %r1, 77;\n" + std::string(i < 2 ? "  @%p2" : "  @!%p1") + " st.shared.u32 [place+" + std::to_string(4 * i) + "], " + std::to_string(i) + ";\n";
   body += "  ret;\nREAD:\n";
   for (int i = 0; i < 4; ++i)
     body += ".loc 1 9 0\n  ld.shared.u32 %r3, [place+" + std::to_string(4 * i) + "];\n";
@@ -239,6 +239,21 @@ TEST(Races, StoresThatRaceWithThemselvesAreOneFinding) {
   EXPECT_THAT(r.findings[0].object, HasSubstr("`place` bytes [0, 16)"));
   ASSERT_EQ(r.findings[0].notes.size(), 1u);
   EXPECT_THAT(r.findings[0].notes[0], HasSubstr("4 instructions with the same mistake: also at line"));
+}
+
+// One warp stores what the other one adds to: no flag is meant.
+TEST(Races, APlainStoreBesideAnAtomicIsNamed) {
+  const RunResult r = races(R"(
+  setp.ne.u32 %p1, %r2, 0;
+  @%p1 bra ADD;
+  st.global.u32 [%rd1], %r1;
+  ret;
+ADD:
+  red.global.add.u32 [%rd1], 1;)");
+  const auto found = std::ranges::find(r.findings, "PLD6002", &Finding::code);
+  ASSERT_NE(found, r.findings.end());
+  EXPECT_THAT(found->message, HasSubstr("a plain store and an atomic of the same bytes race"));
+  EXPECT_THAT(found->help, HasSubstr("or store atomically"));
 }
 
 // Two CTAs store overlapping windows of one array, by two instructions: element i holds i in both.
