@@ -91,6 +91,19 @@ void HappensBefore::acquire(uint32_t warp, uint32_t lanes, const View& what, boo
     joined->join(what, strict);
     set_view(warp, same, joined);
   });
+  unite(warp);
+}
+
+// Lanes that know the same have one view again, as after a barrier that all of them took part in.
+void HappensBefore::unite(uint32_t warp) {
+  WarpViews& w = warps_[warp];
+  if (w.split == nullptr) return;
+  const ViewRef first = w.view(static_cast<uint32_t>(std::countr_zero(w.initial)));
+  for (uint32_t m = w.initial; m != 0; m &= m - 1) {
+    const ViewRef& v = w.view(static_cast<uint32_t>(std::countr_zero(m)));
+    if (v != first && *v != *first) return;
+  }
+  set_view(warp, w.initial, first);
 }
 
 // The strict part is acquired too when both scopes include both ends (PTX, "Scope", "Morally strong

@@ -198,6 +198,7 @@ class HappensBefore final : public OrderQueries {
   std::shared_ptr<View> release(uint32_t warp, uint32_t lanes, uint32_t pc);
   void acquire(uint32_t warp, uint32_t lanes, const View& what, bool strict = true);
   void acquire(const Origin& origin, const std::vector<Released>& all, isa::Scope scope);
+  void unite(uint32_t warp);
   void set_view(uint32_t warp, uint32_t lanes, const ViewRef& to);
   void publish_seen(const Origin& origin);
   void publish(AsyncRecord& op, const Origin& origin, const Publication& p);

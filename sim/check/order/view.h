@@ -60,12 +60,14 @@ class View {
   bool would_learn(const View& other, bool strict) const;
   // What is known for one visibility alone.
   View only(Visibility visibility) const;
+  friend bool operator==(const View&, const View&) = default;
 
  private:
   // Lanes that are known up to a later time than their warp, and warps of other clusters.
   struct Row {
     uint64_t key = 0;
     Times times{};
+    friend bool operator==(const Row&, const Row&) = default;
   };
   static uint64_t key(uint32_t cluster, uint32_t warp, uint32_t lane) {
     return uint64_t{cluster} << 32 | warp << 6 | lane;

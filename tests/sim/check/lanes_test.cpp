@@ -63,6 +63,20 @@ TEST(Lanes, AStoreThatMeetsItselfInTheNextRoundIsARace) {
   EXPECT_EQ(rounds(same, "", "%r1"), Codes{});
 }
 
+// Lane 0 alone acquires; behind the barrier all lanes know the same, so that four lanes may store one value
+// to one word by one instruction.
+TEST(Lanes, AfterABarrierLanesKnowTheSame) {
+  const auto codes_with = [](const std::string& order) {
+    return codes_of(checked("  setp.eq.u32 %p1, %r1, 0;\n  @%p1 atom." + order +
+                                ".gpu.global.add.u32 %r2, [%rd1], 1;\n  bar.sync 0;\n  shr.u32 %r3, %r1, 2;\n"
+                                "  shl.b32 %r4, %r3, 2;\n  mov.u32 %r5, tile;\n  add.u32 %r4, %r4, %r5;\n"
+                                "  st.shared.u32 [%r4], %r3;\n",
+                            {2, 1, 1}, {32, 1, 1}));
+  };
+  EXPECT_EQ(codes_with("relaxed"), Codes{});
+  EXPECT_EQ(codes_with("acq_rel"), Codes{});
+}
+
 // shfl.sync makes lanes wait for each other and orders no memory.
 TEST(Lanes, LanesThatMeetWithoutAnOrderOfMemoryAreStrict) {
   const auto exchange = [](const std::string& meet) {
