@@ -53,8 +53,14 @@ json::object exploration_json(const Options& options, const sim::check::ExploreR
 std::string schedules_text(const CheckReport& report) {
   const size_t n = report.trials.size();
   std::string text = fmt::format("{} schedule{}", n, n == 1 ? "" : "s");
-  text += report.decided ? "; decided for all schedules by one run" : undecided_text(report);
-  if (report.seeds_skipped) text += " (random ones cannot differ)";
+  // A race's outputs vary, also where one run shows which findings there are.
+  const bool vary = !std::ranges::all_of(report.trials, &Trial::same_outputs);
+  if (report.decided)
+    text += fmt::format("; {}decided for all schedules by one run", vary ? "findings " : "");
+  else
+    text += undecided_text(report);
+  if (report.seeds_skipped)
+    text += vary ? " (random ones cannot add any, but give other outputs)" : " (random ones cannot differ)";
   return text;
 }
 

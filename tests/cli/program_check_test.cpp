@@ -63,6 +63,17 @@ TEST_F(Program, FindingsAboutDroppedValuesAreStrict) {
   const Ran harmful = run(replicated + "1");
   EXPECT_EQ(harmful.status, 1);
   EXPECT_THAT(harmful.err, HasSubstr("error[PLD6001]"));
+
+  // The lane that writes reads its own word: its value is not arbitrary.
+  const std::string last =
+      "check --ptx tests/cli/ptx/dropped.ptx --entry last_reader --grid 1 --block 32 "
+      "--arg inout:u32[32]=iota --arg out:u32[32] --arg u32:";
+  const Ran dead = run(last + "0");
+  EXPECT_EQ(dead.status, 0) << dead.err;
+  EXPECT_THAT(dead.err, HasSubstr("strict[PLD4611]"));
+  const Ran alive = run(last + "1");
+  EXPECT_EQ(alive.status, 1);
+  EXPECT_THAT(alive.err, HasSubstr("error[PLD4611]"));
 }
 
 // A wgmma reads rows that are still being copied; nothing depends on them, or the other warps store them.
@@ -137,6 +148,14 @@ TEST_F(Program, OneRunDecidesWhenPhasesAreForced) {
 }
 
 // Each mbarrier's phases look forced, one at a time; together they are not.
+// What a race reads may be other values under other schedules, also where no other finding can come.
+TEST_F(Program, OneRunDecidesFindingsOfARace) {
+  const Ran r = run("check zoo/async-store-not-committed");
+  EXPECT_THAT(r.out, HasSubstr("other outputs"));
+  EXPECT_THAT(r.out, HasSubstr("findings decided for all schedules by one run (random ones cannot add any, but give "
+                               "other outputs)"));
+}
+
 TEST_F(Program, OneRunDoesNotDecideWhatOrdersNothing) {
   for (const char* name : {"zoo/tx-nothing-expected", "zoo/named-barrier-id-shared-by-roles"}) {
     const Ran ran = run(std::string("check ") + name + " --seeds 0 --json " + file("r.json"));
