@@ -244,11 +244,22 @@ void Detector::touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t
   }
   if (!a.writes) return add_read(cell, mine);
   for (const Ref r : cell.read)
-    if (r != 0) against(r, false, address, first, count, mine);
+    if (r != 0) against(r, only_writes(r), address, first, count, mine);
   if (cell.more != 0)
-    for (const Ref r : pool_.list(cell)) against(r, false, address, first, count, mine);
+    for (const Ref r : pool_.list(cell)) against(r, only_writes(r), address, first, count, mine);
   if (cell.read[0] != 0) pool_.clear_reads(cell);
+  // Strong writes of others are compared with this one and agree; the weak one before it stays to be compared.
+  if (a.strong && cell.write != 0 && is_plain_store(cell.write)) cell.read[0] = cell.write;
   cell.write = mine;
+}
+
+bool Detector::only_writes(Ref r) const {
+  const Record& record = records_[record_of(r)];
+  return record.async == nullptr && (record.flags & (Record::reads | Record::writes)) == Record::writes;
+}
+
+bool Detector::is_plain_store(Ref r) const {
+  return only_writes(r) && (records_[record_of(r)].flags & (Record::strong | Record::barrier)) == 0;
 }
 
 // Neighbouring granules mostly have one history: what the last one became, this one becomes.

@@ -101,6 +101,8 @@ class Detector {
   Relation generic_relation(const Record& r, Ref earlier, uint32_t byte, Ref mine) const;
   Relation lane_relation(const Record& r, uint32_t lane, uint32_t my_lane, bool mine_all) const;
   bool replaces(Ref old, Ref mine) const;
+  bool only_writes(Ref r) const;
+  bool is_plain_store(Ref r) const;
   void add_read(Cell& cell, Ref mine);
   void note(const Conflict& c);
   void flush();

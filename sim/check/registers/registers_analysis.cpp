@@ -33,6 +33,8 @@ Rule rule_of(const isa::Instruction& i) {
       return Rule::select;
     case Operation::move:
       return i.operands.back().is(isa::Operand::Kind::vector) ? Rule::all : Rule::any;
+    case Operation::convert:  // of two values each makes a half of the result
+      return i.operands.size() > 2 && i.operands[2].is(isa::Operand::Kind::reg) ? Rule::all : Rule::any;
     case Operation::compare:
     case Operation::set:
       return is_combined(i) || reads_one_twice(i) ? Rule::ends : Rule::any;
@@ -48,7 +50,6 @@ Rule rule_of(const isa::Instruction& i) {
     case Operation::minimum:
     case Operation::maximum:
     case Operation::function:
-    case Operation::convert:
     case Operation::convert_address:
     case Operation::map_address:
       return reads_one_twice(i) ? Rule::ends : Rule::any;

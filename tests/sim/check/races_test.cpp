@@ -256,6 +256,36 @@ ADD:
   EXPECT_THAT(found->help, HasSubstr("or store atomically"));
 }
 
+// CTA 0 clears a counter by a plain store, and all CTAs add to it: the first one's own addition does not hide
+// the store. Where the others wait for a flag behind the store, it is ordered.
+TEST(Races, APlainStoreStaysBehindTheSameThreadsAtomic) {
+  const auto codes_with = [](const std::string& behind, const std::string& before) {
+    std::vector<uint32_t> array(64);
+    PtxRunner runner(ptx(R"(
+.visible .entry k(.param .u64 array) {
+  .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [array];
+  mov.u32 %r1, %ctaid.x;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra ADD;
+  st.global.u32 [%rd1], 0;
+)" + behind + "  red.global.add.u32 [%rd1], 1;\n  ret;\nADD:\n" + before +
+                         "  red.global.add.u32 [%rd1], 1;\n  ret;\n}\n"));
+    runner.array(array).shape({4, 1, 1}, {1, 1, 1});
+    check::Checker checker({.race = true, .barrier = false, .memory = true, .numerics = false});
+    RunOptions options;
+    options.observer = &checker;
+    std::vector<std::string> codes;
+    for (const Finding& f : runner.run(options).findings) codes.push_back(f.code);
+    return codes;
+  };
+  EXPECT_EQ(codes_with("", ""), std::vector<std::string>{"PLD6002"});
+  EXPECT_EQ(codes_with("  st.release.gpu.global.u32 [%rd1+4], 1;\n",
+                       "WAIT:\n  ld.acquire.gpu.global.u32 %r2, [%rd1+4];\n  setp.eq.u32 %p2, %r2, 0;\n  @%p2 bra "
+                       "WAIT;\n"),
+            std::vector<std::string>{});
+}
+
 // Two CTAs store overlapping windows of one array, by two instructions: element i holds i in both.
 TEST(Races, StoresOfEqualValuesByDifferentInstructionsOfTwoCtasAreStrict) {
   const auto windows = [](const std::string& value, const RunOptions& how) {
