@@ -65,15 +65,16 @@ TEST_F(Program, FindingsAboutDroppedValuesAreStrict) {
   EXPECT_THAT(harmful.err, HasSubstr("error[PLD6001]"));
 
   // The lane that writes reads its own word: its value is not arbitrary.
-  const std::string last =
-      "check --ptx tests/cli/ptx/dropped.ptx --entry last_reader --grid 1 --block 32 "
-      "--arg inout:u32[32]=iota --arg out:u32[32] --arg u32:";
-  const Ran dead = run(last + "0");
-  EXPECT_EQ(dead.status, 0) << dead.err;
-  EXPECT_THAT(dead.err, HasSubstr("strict[PLD4611]"));
-  const Ran alive = run(last + "1");
-  EXPECT_EQ(alive.status, 1);
-  EXPECT_THAT(alive.err, HasSubstr("error[PLD4611]"));
+  for (const char* entry : {"last_reader", "last_counter"}) {
+    const std::string last = "check --ptx tests/cli/ptx/dropped.ptx --entry " + std::string(entry) +
+                             " --grid 1 --block 32 --arg inout:u32[32]=iota --arg out:u32[32] --arg u32:";
+    const Ran dead = run(last + "0");
+    EXPECT_EQ(dead.status, 0) << dead.err;
+    EXPECT_THAT(dead.err, HasSubstr("strict[PLD4611]"));
+    const Ran alive = run(last + "1");
+    EXPECT_EQ(alive.status, 1) << entry;
+    EXPECT_THAT(alive.err, HasSubstr("error[PLD4611]"));
+  }
 }
 
 // A wgmma reads rows that are still being copied; nothing depends on them, or the other warps store them.

@@ -49,9 +49,9 @@ uint32_t dependent_warps(const ClusterContext& x, const Record& now, const isa::
 }
 
 // The lane that both reads and writes, where no other lane of the warp writes: its own order is the program's.
-uint32_t reads_its_own(const Conflict& c, const Actor& later, const Record& now, const Record& then) {
+uint32_t reads_its_own(const Conflict& c, const Record& now, const Record& then) {
   const bool one_warp = now.cluster == then.cluster && now.warp == then.warp && !now.async && !then.async;
-  const uint32_t writers = later.reads ? c.earlier_lanes : c.lanes;
+  const uint32_t writers = c.earlier_wrote ? c.earlier_lanes : c.lanes;
   return one_warp && std::has_single_bit(writers) ? writers : 0;
 }
 
@@ -59,9 +59,10 @@ uint32_t reads_its_own(const Conflict& c, const Actor& later, const Record& now,
 
 std::optional<RacingRead> racing_read(const ClusterContext& context, const Actor& later,
                                       const Conflict& conflict, const Record& now, const Record& then) {
-  const Record& read = later.reads ? now : then;
-  const bool one_reads = later.reads != later.writes && later.reads == conflict.earlier_wrote;
-  if (!one_reads || (read.flags & (Record::summarised | Record::atomic)) != 0) return std::nullopt;
+  // The later one reads alone, or it writes what the earlier one has read.
+  if (later.writes == conflict.earlier_wrote) return std::nullopt;
+  const Record& read = conflict.earlier_wrote ? now : then;
+  if ((read.flags & (Record::summarised | Record::atomic)) != 0) return std::nullopt;
   const Program& program = *context.run.program;
   const isa::Effect* const effect = read.pc < program.code.size() ? program.code[read.pc].effect : nullptr;
   if (effect == nullptr) return std::nullopt;
@@ -69,7 +70,7 @@ std::optional<RacingRead> racing_read(const ClusterContext& context, const Actor
     return RacingRead{.pc = read.pc,
                       .cluster = read.cluster,
                       .warp = read.warp,
-                      .lanes = read.lanes & ~reads_its_own(conflict, later, now, then)};
+                      .lanes = read.lanes & ~reads_its_own(conflict, now, then)};
   const auto* product = std::get_if<isa::Wgmma>(effect);
   if (product == nullptr || !later.reads || !later.shared) return std::nullopt;
   const uint32_t group = program.mma_warps();
