@@ -187,6 +187,8 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
         "Patterns\") asks for one behind the relaxed read of the flag");
   }
   f.message = verdict && verdict->code == code ? verdict->message : std::string(text_of(code).title);
+  if (code == Code(6001) && c.same_cta())
+    f.help = "put a barrier (bar.sync) between the two accesses, or give each element one owner, or use atomics";
   if (code == Code(6002) && stored_beside_atomic(c)) {
     f.message = "a plain store and an atomic of the same bytes race in global memory";
     f.help = "order the two by a barrier, or by a release and an acquire at .gpu scope, or store atomically";

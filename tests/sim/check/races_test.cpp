@@ -197,6 +197,7 @@ TEST(Races, InGlobalMemoryStoresOfDifferentValuesAreErrors) {
   const RunResult r = races("st.global.u32 [%rd1], %r2;");
   ASSERT_EQ(r.findings.size(), 1u);
   EXPECT_EQ(r.findings[0].severity, FindingSeverity::error);
+  EXPECT_THAT(r.findings[0].help, HasSubstr("put a barrier (bar.sync) between the two"));
 }
 
 // Eight instructions that read what the other warp writes: one finding with their ranges.
