@@ -65,7 +65,8 @@ constexpr isa::CodeText table[] = {
         "mbarrier.init",
         "Mostly none; sometimes a lost phase: a thread that waits for the old object waits forever.",
         "initialise once and follow the phases by parity, or execute mbarrier.inval first, ordered after "
-        "every use"),
+        "every use",
+        by_case),
     row(4110, "the memory of a valid mbarrier is used for data",
         "Ordinary accesses or a copy use the eight bytes of an mbarrier that has not been invalidated.",
         "Lifecycle of the mbarrier object",

@@ -81,10 +81,26 @@ void MbarrierLedger::on(const MbarrierEvent& e) {
   }
 }
 
+// Lanes of one warp execute one mbarrier.init, all with one count.
+bool MbarrierLedger::are_together(const MbarrierObject& b, const MbarrierEvent& e) const {
+  const Origin& now = e.origin;
+  return b.init.cta_rank == now.cta_rank && b.init.warp == now.warp && b.init.pc == now.pc &&
+         b.count == e.count && b.arrivers.empty() && b.number == 0 &&
+         b.init_time == p_.causality.time(p_.causality.index(now));
+}
+
 void MbarrierLedger::init(const MbarrierEvent& e) {
   const Origin& origin = e.origin;
   MbarrierObject& b = objects_[e.address];
-  if (b.alive && b.serial != 0) check_reinit(b, origin);
+  if (b.alive && b.serial != 0) {
+    const bool together = are_together(b, e);
+    check_reinit(b, origin, together);
+    if (together) {
+      b.init.lanes |= origin.lanes;
+      b.init_point.lanes |= origin.lanes;
+      return;
+    }
+  }
   b = {};
   b.address = e.address;
   b.serial = ++serials_;

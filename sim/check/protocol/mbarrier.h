@@ -158,7 +158,8 @@ class MbarrierLedger {
   void check_dead(const MbarrierEvent& e);
 
   // --- rules ---
-  void check_reinit(const MbarrierObject& b, const Origin& origin);
+  bool are_together(const MbarrierObject& b, const MbarrierEvent& e) const;
+  void check_reinit(const MbarrierObject& b, const Origin& origin, bool together);
   void check_init_known(MbarrierObject& b, const Origin& origin);
   void check_overrun(MbarrierObject& b, const Origin& origin, uint32_t nth, bool async);
   void check_landing(const MbarrierObject& b, const Flight& f);

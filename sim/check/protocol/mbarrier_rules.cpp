@@ -32,7 +32,7 @@ Site MbarrierLedger::signal_site(const Signal& s) const {
 }
 
 // --- life -----------------------------------------------------------------------------------------
-void MbarrierLedger::check_reinit(const MbarrierObject& b, const Origin& origin) {
+void MbarrierLedger::check_reinit(const MbarrierObject& b, const Origin& origin, bool together) {
   const FindingKey key{4109, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f =
@@ -43,6 +43,12 @@ void MbarrierLedger::check_reinit(const MbarrierObject& b, const Origin& origin)
               FindingSeverity::error);
   f.sites = {p_.reporter().site(origin, "initialises it again"), init_site(b)};
   f.missing = "mbarrier.inval between the two";
+  if (together) {  // ThunderKittens' kernels do, and are right on the chip
+    f.severity = FindingSeverity::strict;
+    f.message = fmt::format("several lanes of a warp initialise {} at once, with one count", p_.mbarrier(b.address));
+    f.missing = "one lane that does it alone";
+    f.help = "let one lane initialise it, such as that of elect.sync";
+  }
   p_.reporter().report(key, std::move(f));
 }
 

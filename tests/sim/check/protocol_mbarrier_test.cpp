@@ -85,6 +85,27 @@ TEST(ProtocolMbarrier, InitialisedTwice) {
   EXPECT_THAT(codes(c), ElementsAre("PLD4109"));
 }
 
+// All lanes of a warp execute one mbarrier.init with one count: each is one of those that initialised it.
+TEST(ProtocolMbarrier, InitialisedByTheLanesOfAWarpTogether) {
+  const std::string body = R"(
+  mov.u32 %r5, tile;
+  and.b32 %r7, %r1, 1;
+  add.u32 %r7, %r7, 1;
+  mbarrier.init.shared.b64 [%r5], )";
+  const std::string use = R"(;
+  and.b32 %r6, %r1, 31;
+  setp.eq.u32 %p2, %r6, 9;
+  @%p2 mbarrier.arrive.shared.b64 _, [%r5];
+  ret;)";
+  const Checked c = run_checked(with_mbarriers(body + "1" + use, 1, 1), {32, 1, 1});
+  ASSERT_THAT(codes(c), ElementsAre("PLD4109"));
+  EXPECT_EQ(c.result.findings[0].severity, FindingSeverity::strict);
+  const Checked counts = run_checked(with_mbarriers(body + "%r7" + use, 1, 1), {32, 1, 1});
+  ASSERT_THAT(codes(counts), ::testing::Contains("PLD4109"));
+  EXPECT_EQ(std::ranges::count(counts.result.findings, FindingSeverity::error, &Finding::severity),
+            static_cast<std::ptrdiff_t>(counts.result.findings.size()));
+}
+
 TEST(ProtocolMbarrier, UsedAfterInval) {
   const Checked c = run_checked(with_mbarriers(R"(
   @!%p1 mbarrier.inval.shared.b64 [full];
