@@ -213,7 +213,9 @@ void MbarrierLedger::complete(MbarrierObject& b) {
       check_late_announcement(b, a.warp);
     }
   ++(done.forced ? forced_.forced : forced_.unforced);
-  std::swap(b.observers_before_last, b.last.observers);
+  std::swap(b.before_last.observers, b.last.observers);
+  b.before_last.by_warps = by_several_warps(b.last);
+  std::swap(b.before_last.arrived, b.last.arrived);
   std::swap(b.last, b.current);
   MbarrierPhase& next = b.current;
   next.number = ++b.number;
@@ -314,26 +316,34 @@ bool MbarrierLedger::known(const std::vector<Observation>& list, const Origin& o
   return false;
 }
 
-// Several warps arrived once each, and other barriers order all of that before `origin`: the phase is
-// complete then without any wait for it.
-bool MbarrierLedger::known_complete(const MbarrierPhase& phase, const Origin& origin) const {
+// Several warps arrived once each.
+bool MbarrierLedger::by_several_warps(const MbarrierPhase& phase) const {
   if (std::ranges::any_of(phase.signals, &Signal::async) || phase.signals.size() >= signals_kept)
     return false;
-  const uint32_t warp = p_.causality.index(origin);
   std::vector<uint32_t> warps;
   for (const Signal& s : phase.signals) warps.push_back(p_.causality.index(s.origin));
   std::ranges::sort(warps);
-  if (warps.empty() || warps.front() == warps.back() || std::ranges::adjacent_find(warps) != warps.end())
-    return false;
-  for (uint32_t w = 0; w < phase.arrived.size(); ++w)
-    if (w != warp && phase.arrived[w] != 0 && !p_.causality.knows(warp, w, phase.arrived[w])) return false;
+  return !warps.empty() && warps.front() != warps.back() &&
+         std::ranges::adjacent_find(warps) == warps.end();
+}
+
+bool MbarrierLedger::knows_all(const Causality::Clock& arrived, const Origin& origin) const {
+  const uint32_t warp = p_.causality.index(origin);
+  for (uint32_t w = 0; w < arrived.size(); ++w)
+    if (w != warp && arrived[w] != 0 && !p_.causality.knows(warp, w, arrived[w])) return false;
   return true;
+}
+
+// Other barriers order all arrivals before `origin`: the phase is complete then without any wait for it.
+bool MbarrierLedger::known_complete(const MbarrierPhase& phase, const Origin& origin) const {
+  return by_several_warps(phase) && knows_all(phase.arrived, origin);
 }
 
 void MbarrierLedger::observe(MbarrierObject& b, const Origin& origin) {
   const uint32_t warp = p_.causality.index(origin);
   if (b.last.number > 0 && b.users[warp].observed != b.last.number &&
-      !known(b.observers_before_last, origin)) {
+      !known(b.before_last.observers, origin) &&
+      !(b.before_last.by_warps && knows_all(b.before_last.arrived, origin))) {
     unforced(b.last, b, origin, "a wait for it may return for the phase two before it");
     check_skipped(b, origin);
   }

@@ -88,7 +88,12 @@ struct MbarrierObject {
   uint32_t count = 0;
   int64_t number = 0;  // of the current phase
   MbarrierPhase current, last;
-  std::vector<Observation> observers_before_last;
+  struct Before {  // the phase before `last`
+    std::vector<Observation> observers;
+    Causality::Clock arrived;
+    bool by_warps = false;  // several warps arrived once each, and nothing else did
+  };
+  Before before_last;
   std::vector<MbarrierUser> users;      // by warp of the cluster
   std::map<uint64_t, Origin> arrivers;  // all that ever signalled, by warp and pc
   Origin end;                           // mbarrier.inval
@@ -152,6 +157,8 @@ class MbarrierLedger {
   void use(MbarrierObject& b, const Origin& origin);
   bool known(const std::vector<Observation>& list, const Origin& origin) const;
   bool known_complete(const MbarrierPhase& phase, const Origin& origin) const;
+  bool by_several_warps(const MbarrierPhase& phase) const;
+  bool knows_all(const Causality::Clock& arrived, const Origin& origin) const;
   void check_missable(const MbarrierObject& b, const Observation& wait);
   void note_act(uint32_t warp);
   bool others_wait_otherwise(const MbarrierObject& b, uint32_t warp, bool parity) const;
