@@ -104,8 +104,8 @@ struct Frame {
   std::vector<Place> places;
 };
 
-// An instruction that waits for products in flight before it executes: what it does then, and the wgmmas whose
-// accumulators it touches, by pc.
+// An instruction that waits for products in flight before it executes: what it does then, and the wgmmas
+// whose accumulators it touches, by pc.
 struct InjectedWait {
   Handler handler = nullptr;
   std::vector<uint32_t> products;

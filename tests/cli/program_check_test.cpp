@@ -153,8 +153,9 @@ TEST_F(Program, OneRunDecidesWhenPhasesAreForced) {
 TEST_F(Program, OneRunDecidesFindingsOfARace) {
   const Ran r = run("check zoo/async-store-not-committed");
   EXPECT_THAT(r.out, HasSubstr("other outputs"));
-  EXPECT_THAT(r.out, HasSubstr("findings decided for all schedules by one run (random ones cannot add any, but give "
-                               "other outputs)"));
+  EXPECT_THAT(r.out,
+              HasSubstr("findings decided for all schedules by one run (random ones cannot add any, but give "
+                        "other outputs)"));
 }
 
 TEST_F(Program, OneRunDoesNotDecideWhatOrdersNothing) {

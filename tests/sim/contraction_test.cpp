@@ -185,8 +185,8 @@ TEST(Contraction, ProductsWithAConstantFactorGoIntoOtherBlocks) {
       {"both in a loop", loop(product + test + "@%p0 bra L; " + other + "L: " + sum), true},
       {"what a loop leaves behind", loop(product + "st.global.f32 [%rd0+508], %v1; ") + sum, false},
       {"a factor that two ways bring",
-       "mov.f32 %f2, %v0; " + test + "@%p0 bra K; mov.f32 %f2, %v0; " + other +
-           "K: mul.f32 %f0, %f2, " + imm + "; @%p0 bra L; " + other + "L: " + sum,
+       "mov.f32 %f2, %v0; " + test + "@%p0 bra K; mov.f32 %f2, %v0; " + other + "K: mul.f32 %f0, %f2, " +
+           imm + "; @%p0 bra L; " + other + "L: " + sum,
        true},
       {"what a loop leaves in a factor",
        "mov.f32 %f2, %v3; " + loop("mov.f32 %f2, %v0; ") + "mul.f32 %f0, %f2, " + imm + "; " + branch +
@@ -201,8 +201,8 @@ TEST(Contraction, ProductsWithAConstantFactorGoIntoOtherBlocks) {
            "L: mov.f32 %f2, %v3; st.global.f32 [%rd0+508], %f2; " + sum,
        false},
       {"a factor that is written again in the same block",
-       "max.f32 %f2, %v0, %v0; mul.f32 %f0, %f2, " + imm + "; mov.f32 %f2, %v3; st.global.f32 [%rd0+508], %f2; " +
-           sum,
+       "max.f32 %f2, %v0, %v0; mul.f32 %f0, %f2, " + imm +
+           "; mov.f32 %f2, %v3; st.global.f32 [%rd0+508], %f2; " + sum,
        false},
       {"a factor that a copy keeps",
        "mov.f32 %f2, %v0; mul.f32 %f0, %f2, " + imm + "; mov.f32 %f3, %f2; mov.f32 %f2, %v3; " +

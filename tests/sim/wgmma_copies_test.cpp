@@ -74,11 +74,12 @@ TEST(WgmmaCopies, AFragmentsThatAreCopiesMayBeReplacedInFlight) {
   expect_sixteen(product("mov.b32 %a0, %x1; mov.b32 %a1, %x1; mov.b32 %a2, %x1; mov.b32 %a3, %x1;", copies));
 }
 
-// PTX leaves these undefined. An H100 gave the finished products in 20 of 21 small kernels with such reads and
-// writes: ptxas injects a wait, or takes another register for what is written. In the 21st, a loop, it moved a
-// read in front of the wgmma.
+// PTX leaves these undefined. An H100 gave the finished products in 20 of 21 small kernels with such reads
+// and writes: ptxas injects a wait, or takes another register for what is written. In the 21st, a loop, it
+// moved a read in front of the wgmma.
 const std::string sums =
-    "add.f32 %c0, %f0, 0f00000000; add.f32 %c1, %f1, 0f00000000; add.f32 %c2, %f2, 0f00000000; add.f32 %c3, %f3, "
+    "add.f32 %c0, %f0, 0f00000000; add.f32 %c1, %f1, 0f00000000; add.f32 %c2, %f2, 0f00000000; add.f32 %c3, "
+    "%f3, "
     "0f00000000;";
 
 TEST(InjectedWaits, AccumulatorsReadBeforeTheWaitHoldTheResult) { expect_sixteen(product(sums, "")); }
@@ -91,7 +92,8 @@ TEST(InjectedWaits, AccumulatorsReadBeforeTheCommitHoldTheResult) {
 TEST(InjectedWaits, WhatIsWrittenToAccumulatorsInFlightStays) {
   const std::string sixteen = "mov.f32 %f0, 0f41800000; mov.f32 %f1, 0f41800000; ";
   const std::string zero = "mov.f32 %f2, 0f00000000; sub.f32 %f3, %f3, %f3; ";
-  const std::string more = "mov.f32 %c0, %f0; mov.f32 %c1, %f1; add.f32 %c2, %f2, %f0; add.f32 %c3, %f3, %f1;";
+  const std::string more =
+      "mov.f32 %c0, %f0; mov.f32 %c1, %f1; add.f32 %c2, %f2, %f0; add.f32 %c3, %f3, %f1;";
   expect_sixteen(product(sixteen + zero, more));
   expect_sixteen(product("", more, sixteen + zero));
 }
@@ -99,7 +101,8 @@ TEST(InjectedWaits, WhatIsWrittenToAccumulatorsInFlightStays) {
 // A wait that covers the products whose accumulators are read is none too few: nothing waits for the others.
 TEST(InjectedWaits, ProductsThatAreWaitedForNeedNone) {
   const std::string again =
-      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%g0, %g1, %g2, %g3}, {%a0, %a1, %a2, %a3}, %desc, %p, 1, 1, "
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%g0, %g1, %g2, %g3}, {%a0, %a1, %a2, %a3}, %desc, "
+      "%p, 1, 1, "
       "0; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1; ";
   std::vector<size_t> waits;
   for (const std::string& read : {sums, std::string("add.f32 %c0, %g0, 0f00000000;")}) {

@@ -196,7 +196,8 @@ std::vector<Finding> merged(std::vector<Finding> findings) {
     groups.push_back(std::move(g));
   }
   // Many instructions and one earlier one; then one copy that overwrites what many have used; then the
-  // instructions of one line of the author's with those of another; then instructions that race with themselves.
+  // instructions of one line of the author's with those of another; then instructions that race with
+  // themselves.
   const auto every = [](const Finding&) { return true; };
   groups = join_races(std::move(groups), {Lines::any, Lines::all}, 0, every);
   groups = join_races(std::move(groups), {Lines::all, Lines::any}, 1, every);

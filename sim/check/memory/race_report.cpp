@@ -113,7 +113,8 @@ uint32_t lane_of(const Conflict& conflict, bool same_warp) {
 
 // A plain store beside a read-modify-write: the bytes are data, such as a sum, and no flag.
 bool stored_beside_atomic(const Case& c) {
-  const bool atomic_now = (c.now.flags & Record::atomic) != 0, atomic_then = (c.then.flags & Record::atomic) != 0;
+  const bool atomic_now = (c.now.flags & Record::atomic) != 0,
+             atomic_then = (c.then.flags & Record::atomic) != 0;
   if (c.now.async != nullptr || c.then.async != nullptr || atomic_now == atomic_then) return false;
   return atomic_now ? c.conflict.earlier_wrote : c.later.writes;
 }
@@ -188,7 +189,8 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   }
   f.message = verdict && verdict->code == code ? verdict->message : std::string(text_of(code).title);
   if (code == Code(6001) && c.same_cta())
-    f.help = "put a barrier (bar.sync) between the two accesses, or give each element one owner, or use atomics";
+    f.help =
+        "put a barrier (bar.sync) between the two accesses, or give each element one owner, or use atomics";
   if (code == Code(6002) && stored_beside_atomic(c)) {
     f.message = "a plain store and an atomic of the same bytes race in global memory";
     f.help = "order the two by a barrier, or by a release and an acquire at .gpu scope, or store atomically";

@@ -248,7 +248,8 @@ void Detector::touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t
   if (cell.more != 0)
     for (const Ref r : pool_.list(cell)) against(r, only_writes(r), address, first, count, mine);
   if (cell.read[0] != 0) pool_.clear_reads(cell);
-  // Strong writes of others are compared with this one and agree; the weak one before it stays to be compared.
+  // Strong writes of others are compared with this one and agree; the weak one before it stays to be
+  // compared.
   if (a.strong && cell.write != 0 && is_plain_store(cell.write)) cell.read[0] = cell.write;
   cell.write = mine;
 }

@@ -48,7 +48,8 @@ uint32_t dependent_warps(const ClusterContext& x, const Record& now, const isa::
   return warps;
 }
 
-// The lane that both reads and writes, where no other lane of the warp writes: its own order is the program's.
+// The lane that both reads and writes, where no other lane of the warp writes: its own order is the
+// program's.
 uint32_t reads_its_own(const Conflict& c, const Record& now, const Record& then) {
   const bool one_warp = now.cluster == then.cluster && now.warp == then.warp && !now.async && !then.async;
   const uint32_t writers = c.earlier_wrote ? c.earlier_lanes : c.lanes;

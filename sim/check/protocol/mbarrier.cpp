@@ -323,8 +323,7 @@ bool MbarrierLedger::by_several_warps(const MbarrierPhase& phase) const {
   std::vector<uint32_t> warps;
   for (const Signal& s : phase.signals) warps.push_back(p_.causality.index(s.origin));
   std::ranges::sort(warps);
-  return !warps.empty() && warps.front() != warps.back() &&
-         std::ranges::adjacent_find(warps) == warps.end();
+  return !warps.empty() && warps.front() != warps.back() && std::ranges::adjacent_find(warps) == warps.end();
 }
 
 bool MbarrierLedger::knows_all(const Causality::Clock& arrived, const Origin& origin) const {

@@ -45,7 +45,8 @@ void MbarrierLedger::check_reinit(const MbarrierObject& b, const Origin& origin,
   f.missing = "mbarrier.inval between the two";
   if (together) {  // ThunderKittens' kernels do, and are right on the chip
     f.severity = FindingSeverity::strict;
-    f.message = fmt::format("several lanes of a warp initialise {} at once, with one count", p_.mbarrier(b.address));
+    f.message =
+        fmt::format("several lanes of a warp initialise {} at once, with one count", p_.mbarrier(b.address));
     f.missing = "one lane that does it alone";
     f.help = "let one lane initialise it, such as that of elect.sync";
   }

@@ -76,7 +76,8 @@ void WgmmaRegisters::report_in_flight(const Origin& origin, const Warp& w, const
                : "commit the wgmma to a group and wait for the group before the register is used";
   if (!harmless && !writes)
     f.notes.emplace_back(
-        "ptxas mostly injects a wait before such a read (its messages C7514 and C7517): a chip, as the machine, "
+        "ptxas mostly injects a wait before such a read (its messages C7514 and C7517): a chip, as the "
+        "machine, "
         "gives the finished value, and nothing overlaps");
   context_.reporter.report(key, std::move(f));
 }

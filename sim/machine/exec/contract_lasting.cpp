@@ -99,8 +99,8 @@ std::vector<bool> LastingProducts::blocks_after_writes(uint32_t product,
   std::vector<bool> writing(cfg_.blocks.size(), false);
   for (const uint32_t w : writes) writing[cfg_.block_of[w]] = true;
   const uint32_t from = cfg_.block_of[product];
-  writing[from] = std::ranges::any_of(
-      writes, [&](uint32_t w) { return product < w && w < cfg_.blocks[from].last; });
+  writing[from] =
+      std::ranges::any_of(writes, [&](uint32_t w) { return product < w && w < cfg_.blocks[from].last; });
   std::array<std::vector<bool>, 2> seen;  // before and after a write
   for (auto& s : seen) s.assign(cfg_.blocks.size(), false);
   std::vector<std::pair<uint32_t, bool>> work{{from, false}};

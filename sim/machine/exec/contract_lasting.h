@@ -24,8 +24,8 @@ class LastingProducts {
   };
   // What the register holds wherever `reaches` says so.
   Content content(isa::RegId r) const { return contents_[r]; }
-  // Instruction `i` reads that very product, and its factors are still in their registers: not what a loop has
-  // left behind, as ptxas unrolls loops.
+  // Instruction `i` reads that very product, and its factors are still in their registers: not what a loop
+  // has left behind, as ptxas unrolls loops.
   bool reaches(uint32_t product, uint32_t i) const;
   const Loops& loops() const { return loops_; }
 

@@ -162,8 +162,8 @@ Journal& journal_of(WarpState& warp, isa::AsyncGroup group);
 void journal_issue(Journal& journal, uint64_t id, uint32_t lanes);
 void journal_commit(Journal& journal, uint32_t lanes);
 void journal_mark(Journal& journal, uint64_t id, bool done);  // done = false: reads are done
-// True when for every lane of `lanes` at most `allowed` of its committed groups are incomplete; every_product:
-// when all its operations are done, committed or not.
+// True when for every lane of `lanes` at most `allowed` of its committed groups are incomplete;
+// every_product: when all its operations are done, committed or not.
 inline constexpr uint64_t every_product = ~0ULL;
 bool journal_satisfied(const Journal& journal, uint32_t lanes, uint64_t allowed, bool read_only);
 void journal_prune(Journal& journal);

@@ -120,9 +120,10 @@ class Flow {
   Program& p_;
   const isa::Function& f_;
   uint32_t start_;
-  std::vector<uint32_t> products_;                     // the wgmmas of the function, by number
-  std::map<uint32_t, uint32_t> number_;                // by instruction
-  std::map<uint32_t, std::vector<uint32_t>> writers_;  // by register: numbers of the wgmmas that accumulate there
+  std::vector<uint32_t> products_;       // the wgmmas of the function, by number
+  std::map<uint32_t, uint32_t> number_;  // by instruction
+  std::map<uint32_t, std::vector<uint32_t>>
+      writers_;  // by register: numbers of the wgmmas that accumulate there
 };
 
 }  // namespace

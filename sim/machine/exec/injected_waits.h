@@ -1,6 +1,6 @@
 #pragma once
-// Waits that ptxas injects (its message C7517): an instruction that touches accumulators of a wgmma in flight,
-// which PTX leaves undefined, waits for the warpgroup's products first.
+// Waits that ptxas injects (its message C7517): an instruction that touches accumulators of a wgmma in
+// flight, which PTX leaves undefined, waits for the warpgroup's products first.
 #include "sim/program/program.h"
 
 namespace palladion::sim {

@@ -49,11 +49,11 @@ MADE:
 // first lane.
 TEST(Lanes, AStoreThatMeetsItselfInTheNextRoundIsARace) {
   const auto rounds = [](const std::string& place, const std::string& between, const std::string& value) {
-    return codes_of(checked("  mov.u32 %r6, 0;\nNEXT:\n" + place + "  and.b32 %r3, %r3, 31;\n  shl.b32 %r3, %r3, 2;\n" +
-                                "  mov.u32 %r4, tile;\n  add.u32 %r5, %r4, %r3;\n  st.shared.u32 [%r5], " + value +
-                                ";\n" + between +
-                                "  add.u32 %r6, %r6, 1;\n  setp.lt.u32 %p1, %r6, 3;\n  @%p1 bra NEXT;\n",
-                            {1, 1, 1}, {32, 1, 1}));
+    return codes_of(checked(
+        "  mov.u32 %r6, 0;\nNEXT:\n" + place + "  and.b32 %r3, %r3, 31;\n  shl.b32 %r3, %r3, 2;\n" +
+            "  mov.u32 %r4, tile;\n  add.u32 %r5, %r4, %r3;\n  st.shared.u32 [%r5], " + value + ";\n" +
+            between + "  add.u32 %r6, %r6, 1;\n  setp.lt.u32 %p1, %r6, 3;\n  @%p1 bra NEXT;\n",
+        {1, 1, 1}, {32, 1, 1}));
   };
   const std::string turning = "  add.u32 %r3, %r1, %r6;\n", same = "  mov.u32 %r3, %r1;\n";
   EXPECT_EQ(rounds(turning, "", "%r1"), Codes{"PLD4611"});

@@ -86,21 +86,24 @@ TEST(ProtocolMbarrier, InitialisedTwice) {
 }
 
 // Warps 0 and 1 arrive at `full` and then at `empty`; warp 2 waits for `empty`, whose phase 0 cannot complete
-// before that of `full`, and then for phase 1 of `full` (the ring of ThunderKittens' attention). Behind `full`
-// alone it could not tell phase 1 from the one before the first.
+// before that of `full`, and then for phase 1 of `full` (the ring of ThunderKittens' attention). Behind
+// `full` alone it could not tell phase 1 from the one before the first.
 TEST(ProtocolMbarrier, AnotherMbarrierTellsThatThePhaseBeforeIsComplete) {
   const auto ring = [](const std::string& told) {
     const std::string lane = "  and.b32 %r3, %r1, 31;\n  setp.ne.u32 %p3, %r3, 0;\n";
-    return with_mbarriers(lane + "  setp.eq.u32 %p4, %r2, 2;\n  @%p4 bra WAITS;\n" +
-                              "  @!%p3 mbarrier.arrive.shared.b64 _, [full];\n  @!%p3 mbarrier.arrive.shared.b64 _, "
-                              "[empty];\n" +
-                              wait("FIRST", "full", "0") + "  bar.sync 1, 64;\n" +
-                              "  @!%p3 mbarrier.arrive.shared.b64 _, [full];\n  ret;\nWAITS:\n" + told +
-                              wait("SECOND", "full", "1") + "  st.global.u32 [%rd1], %r1;\n  ret;",
-                          2, 2);
+    return with_mbarriers(
+        lane + "  setp.eq.u32 %p4, %r2, 2;\n  @%p4 bra WAITS;\n" +
+            "  @!%p3 mbarrier.arrive.shared.b64 _, [full];\n  @!%p3 mbarrier.arrive.shared.b64 _, "
+            "[empty];\n" +
+            wait("FIRST", "full", "0") + "  bar.sync 1, 64;\n" +
+            "  @!%p3 mbarrier.arrive.shared.b64 _, [full];\n  ret;\nWAITS:\n" + told +
+            wait("SECOND", "full", "1") + "  st.global.u32 [%rd1], %r1;\n  ret;",
+        2, 2);
   };
-  EXPECT_THAT(codes(run_checked(ring(wait("OTHER", "empty", "0")), {96, 1, 1})), ::testing::Not(::testing::Contains("PLD4115")));
-  EXPECT_THAT(codes(run_checked(ring(""), {96, 1, 1})), ::testing::Contains(::testing::AnyOf("PLD4113", "PLD4115")));
+  EXPECT_THAT(codes(run_checked(ring(wait("OTHER", "empty", "0")), {96, 1, 1})),
+              ::testing::Not(::testing::Contains("PLD4115")));
+  EXPECT_THAT(codes(run_checked(ring(""), {96, 1, 1})),
+              ::testing::Contains(::testing::AnyOf("PLD4113", "PLD4115")));
 }
 
 // All lanes of a warp execute one mbarrier.init with one count: each is one of those that initialised it.

@@ -219,7 +219,8 @@ TEST(Races, OneMissingBarrierIsOneFinding) {
 TEST(Races, TwoLinesOfTheSourceAreOneFinding) {
   std::string body = "setp.ne.u32 %p1, %r2, 0;\n  @%p1 bra READ;\n";
   for (int i = 0; i < 4; ++i)
-    body += ".loc 1 7 0\n  setp.ne.u32 %p2, %r1, 77;\n" + std::string(i < 2 ? "  @%p2" : "  @!%p1") + " st.shared.u32 [place+" + std::to_string(4 * i) + "], " + std::to_string(i) + ";\n";
+    body += ".loc 1 7 0\n  setp.ne.u32 %p2, %r1, 77;\n" + std::string(i < 2 ? "  @%p2" : "  @!%p1") +
+            " st.shared.u32 [place+" + std::to_string(4 * i) + "], " + std::to_string(i) + ";\n";
   body += "  ret;\nREAD:\n";
   for (int i = 0; i < 4; ++i)
     body += ".loc 1 9 0\n  ld.shared.u32 %r3, [place+" + std::to_string(4 * i) + "];\n";
@@ -270,8 +271,8 @@ TEST(Races, APlainStoreStaysBehindTheSameThreadsAtomic) {
   setp.ne.u32 %p1, %r1, 0;
   @%p1 bra ADD;
   st.global.u32 [%rd1], 0;
-)" + behind + "  red.global.add.u32 [%rd1], 1;\n  ret;\nADD:\n" + before +
-                         "  red.global.add.u32 [%rd1], 1;\n  ret;\n}\n"));
+)" + behind + "  red.global.add.u32 [%rd1], 1;\n  ret;\nADD:\n" +
+                         before + "  red.global.add.u32 [%rd1], 1;\n  ret;\n}\n"));
     runner.array(array).shape({4, 1, 1}, {1, 1, 1});
     check::Checker checker({.race = true, .barrier = false, .memory = true, .numerics = false});
     RunOptions options;
@@ -281,10 +282,11 @@ TEST(Races, APlainStoreStaysBehindTheSameThreadsAtomic) {
     return codes;
   };
   EXPECT_EQ(codes_with("", ""), std::vector<std::string>{"PLD6002"});
-  EXPECT_EQ(codes_with("  st.release.gpu.global.u32 [%rd1+4], 1;\n",
-                       "WAIT:\n  ld.acquire.gpu.global.u32 %r2, [%rd1+4];\n  setp.eq.u32 %p2, %r2, 0;\n  @%p2 bra "
-                       "WAIT;\n"),
-            std::vector<std::string>{});
+  EXPECT_EQ(
+      codes_with("  st.release.gpu.global.u32 [%rd1+4], 1;\n",
+                 "WAIT:\n  ld.acquire.gpu.global.u32 %r2, [%rd1+4];\n  setp.eq.u32 %p2, %r2, 0;\n  @%p2 bra "
+                 "WAIT;\n"),
+      std::vector<std::string>{});
 }
 
 // Two CTAs store overlapping windows of one array, by two instructions: element i holds i in both.

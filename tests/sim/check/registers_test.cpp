@@ -265,7 +265,8 @@ TEST(UnwrittenRegisters, CopiesAndIdiomsAreSilent) {
               ElementsAre("PLD6103? @1"));
   // One of two values is packed beside what nothing has written; its byte is stored alone.
   const std::string pack = "  cvt.rn.satfinite.e4m3x2.f32 %h1, %f7, ";
-  EXPECT_THAT(run(store + "  mov.f32 %f6, 0f3F800000;\n" + pack + "%f6;\n  st.global.b8 [%rd4], %h1;\n"), IsEmpty());
+  EXPECT_THAT(run(store + "  mov.f32 %f6, 0f3F800000;\n" + pack + "%f6;\n  st.global.b8 [%rd4], %h1;\n"),
+              IsEmpty());
   EXPECT_THAT(run(store + pack + "%f7;\n  st.global.b8 [%rd4], %h1; // @1\n"), ElementsAre("PLD6103? @1"));
 }
 
