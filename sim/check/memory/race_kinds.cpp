@@ -60,6 +60,9 @@ bool scope_dropped_here(const Case& c) {
 bool overwrote_what_was_read(const Case& c) {
   const auto& before = c.then.async->overwrote;
   if (before == nullptr) return false;
+  const uint32_t readers = c.now.async ? c.now.lanes : c.conflict.lanes;
+  for (const AsyncRecord::Released& r : c.then.async->released_by)
+    if (before->cluster == c.now.cluster && r.warp == c.now.warp && (readers & ~r.lanes) == 0) return false;
   return c.order.done(*before, false,
                       {.view = c.later.view,
                        .rank = c.later.rank,

@@ -107,8 +107,27 @@ std::string missing_scope(const Case& c) {
 // The lane to name of the later access: of lanes that read one address together, not the one that wrote it.
 uint32_t lane_of(const Conflict& conflict, bool same_warp) {
   const uint32_t lane = 1U << conflict.lane;
-  const uint32_t others = conflict.lanes & ~conflict.earlier_lanes;
+  const uint32_t others = conflict.first_lanes & ~conflict.earlier_lanes;
   return !same_warp || (lane & conflict.earlier_lanes) == 0 || others == 0 ? lane : others & (0 - others);
+}
+
+// All lanes of a warp execute an ldmatrix or a stmatrix together.
+bool together(const isa::Effect* e) {
+  return e != nullptr &&
+         (std::holds_alternative<isa::LoadMatrix>(*e) || std::holds_alternative<isa::StoreMatrix>(*e));
+}
+
+// Where the lanes of the earlier warp met: behind its access, or at one of the two accesses.
+std::optional<Meeting> meeting_of(const Case& c) {
+  if (c.conflict.relation != Relation::unordered || c.then.async || c.later.view == nullptr)
+    return std::nullopt;
+  if (c.same_warp() && !c.now.async && together(c.now_effect))
+    return Meeting{c.now.time, c.now.lanes, c.now.pc};
+  const bool known = c.same_warp() || c.later.view->knows_any(Visibility::generic, c.then.cluster,
+                                                              c.then.warp, c.then.lanes, c.then.time);
+  if (known && together(c.then_effect)) return Meeting{c.then.time, c.then.lanes, c.then.pc};
+  const Meeting* met = c.order.meeting(c.then, c.now, *c.later.view);
+  return met == nullptr ? std::nullopt : std::optional(*met);
 }
 
 // A plain store beside a read-modify-write: the bytes are data, such as a sum, and no flag.
@@ -117,6 +136,33 @@ bool stored_beside_atomic(const Case& c) {
              atomic_then = (c.then.flags & Record::atomic) != 0;
   if (c.now.async != nullptr || c.then.async != nullptr || atomic_now == atomic_then) return false;
   return atomic_now ? c.conflict.earlier_wrote : c.later.writes;
+}
+
+// The message, help and notes of cases that their code's own do not fit.
+void word_for(Finding& f, Code code, const Case& c) {
+  if (code == Code(6001) && c.same_cta())
+    f.help =
+        "put a barrier (bar.sync) between the two accesses, or give each element one owner, or use atomics";
+  if (code == Code(6002) && stored_beside_atomic(c)) {
+    f.message = "a plain store and an atomic of the same bytes race in global memory";
+    f.help = "order the two by a barrier, or by a release and an acquire at .gpu scope, or store atomically";
+  }
+  if (code == Code(4310) && (c.now_is_wgmma() || c.now_is_tensor())) {
+    f.message = fmt::format("{} reads shared memory while another thread's write is not ordered before it",
+                            c.now.async->name);
+    f.help =
+        "let every writing thread execute a proxy fence, then synchronise them by a barrier with the "
+        "threads that issue it";
+  }
+  if (code == Code(4322) && c.later.writes && !c.later.reads) {
+    f.message = "shared memory that cp.async of one thread fills is written by another";
+    f.help = "give each byte one writer, or put a barrier between wait_group and the other write";
+  }
+  if (code == Code(4406) && c.then_is_wgmma())
+    f.notes.emplace_back(
+        "the chip does not hold the later access back: measured on an H200, a TMA copy issued behind a chain "
+        "of 4 or 16 m64n256k16 was read by up to 4 of them in nearly every trial; only the copy's latency "
+        "(about 450 cycles) and the queue of about 4 wgmmas, which later ones wait for, hide it");
 }
 
 }  // namespace
@@ -154,10 +200,9 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   const bool unchanged = (conflict.lanes & ~later.unchanged) == 0 && then.cluster == now.cluster;
   const bool equal_values = (unchanged || equal_content || conflict.equal) && conflict.earlier_wrote &&
                             !then.async && conflict.relation == Relation::unordered;
-  const uint32_t lanes = now.async ? now.lanes : lane_of(conflict, c.same_warp());
-  const bool between_lanes = conflict.relation == Relation::unordered && !then.async && later.view != nullptr;
-  const Meeting* met = between_lanes ? order_.meeting(then, now, *later.view) : nullptr;
-  const uint64_t object = (met != nullptr ? 4 : 0) + (equal_values ? 2 : later.shared ? 0 : 1);
+  const uint32_t lanes = now.async || together(c.now_effect) ? now.lanes : lane_of(conflict, c.same_warp());
+  const std::optional<Meeting> met = meeting_of(c);
+  const uint64_t object = (met ? 4 : 0) + (equal_values ? 2 : later.shared ? 0 : 1);
   const FindingKey key{code, now.pc, then.pc, object};
   const std::optional<RacingRead> read = racing_read(context_, later, conflict, now, then);
   if (context_.reporter.seen(key)) return context_.reporter.add_read(key, read);
@@ -170,11 +215,11 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
       order_.dropped(), [](const DroppedEdge& d) { return d.why == DroppedEdge::Why::release_scope; });
   if (conflict.relation == Relation::narrow_scope && !released_narrowly) f.severity = FindingSeverity::strict;
   if (equal_values) f.severity = FindingSeverity::strict;
-  if (met != nullptr) {
+  if (met) {
     f.severity = FindingSeverity::strict;
     f.notes.push_back(fmt::format(
-        "the lanes of the earlier warp met at {} behind its access; that makes them wait for each other, but "
-        "only bar.warp.sync orders their accesses",
+        "the lanes of the earlier warp met at {}, which makes them wait for each other; only bar.warp.sync "
+        "orders their accesses",
         at_line(context_, met->pc)));
   }
   // CUDA's own example: __threadfence, a relaxed atomic, a volatile read, and no fence behind the atomic.
@@ -188,13 +233,7 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
         "Patterns\") asks for one behind the relaxed read of the flag");
   }
   f.message = verdict && verdict->code == code ? verdict->message : std::string(text_of(code).title);
-  if (code == Code(6001) && c.same_cta())
-    f.help =
-        "put a barrier (bar.sync) between the two accesses, or give each element one owner, or use atomics";
-  if (code == Code(6002) && stored_beside_atomic(c)) {
-    f.message = "a plain store and an atomic of the same bytes race in global memory";
-    f.help = "order the two by a barrier, or by a release and an acquire at .gpu scope, or store atomically";
-  }
+  word_for(f, code, c);
   if (equal_values) f.message += ", with equal values";
   if (verdict && verdict->code == code) f.help = verdict->help;
   f.object = later.shared ? shared_name(context_.run, context_.cluster,
@@ -203,13 +242,9 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   const bool scope = code == Code(6004) && conflict.relation == Relation::unordered;
   f.missing = scope ? missing_scope(c) : missing_edge(context_, c);
   if (verdict) f.notes.push_back(verdict->text);
-  if (code == Code(4406) && c.then_is_wgmma())
-    f.notes.emplace_back(
-        "the chip does not hold the later access back: measured on an H200, a TMA copy issued behind a chain "
-        "of 4 or 16 m64n256k16 was read by up to 4 of them in nearly every trial; only the copy's latency "
-        "(about 450 cycles) and the queue of about 4 wgmmas, which later ones wait for, hide it");
   f.sites.push_back(site_of(context_, order_, now, lanes, fmt::format("{}", verb(now, later.writes))));
-  f.sites.push_back(site_of(context_, order_, then, then.async ? then.lanes : conflict.earlier_lanes,
+  f.sites.push_back(site_of(context_, order_, then,
+                            then.async || together(c.then_effect) ? then.lanes : conflict.earlier_lanes,
                             fmt::format("{} (earlier)", verb(then, conflict.earlier_wrote))));
   if (verdict) f.sites.push_back(context_.reporter.site(verdict->wait, "the wait"));
   context_.reporter.report(key, std::move(f));

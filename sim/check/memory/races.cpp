@@ -134,10 +134,9 @@ void Detector::against(Ref earlier, bool wrote, uint64_t address, uint32_t first
     rel = relation(earlier, wrote, first, count, mine);
     if (count == granule) memo_[memo_next_++ % memo_.size()] = {earlier, mine, wrote, rel};
   }
-  if (rel == Relation::ordered) return;
-  if (const auto& op = records_[actor_.record].async; op && wrote && actor_.writes)
-    op->overwrote = records_[record_of(earlier)].async;
   const Record& r = records_[record_of(earlier)];
+  if (actor_.async && actor_.writes && wrote && r.async) note_overwritten(r.async);
+  if (rel == Relation::ordered) return;
   Conflict c{.earlier = record_of(earlier), .earlier_wrote = wrote, .relation = rel};
   c.address = address + first;
   c.bytes = count;
@@ -145,10 +144,30 @@ void Detector::against(Ref earlier, bool wrote, uint64_t address, uint32_t first
   c.lane = size_of(mine) == every_lane ? static_cast<uint32_t>(std::countr_zero(actor_.lanes | 1U << 31))
                                        : lane_of(mine, first);
   c.lanes = lanes_at(actor_, mine, first, count);
+  c.first_lanes = lanes_at(actor_, mine, first, 1);
   const uint32_t at = first - values_from_;
   c.equal = wrote && r.valued && values_.last != nullptr &&
             std::memcmp(values_.last + at, values_.now + at, count) == 0;
   note(c);
+}
+
+// Keeps which operation the actor's overwrote, and which of those that had waited for that one its issuer has
+// heard of since.
+void Detector::note_overwritten(const std::shared_ptr<AsyncRecord>& before) {
+  AsyncRecord& op = *records_[actor_.record].async;
+  if (op.overwrote == before || before.get() == &op) return;
+  op.overwrote = before;
+  before->overwrote = nullptr;  // else every operation would be kept
+  op.released_by.clear();
+  for (const Publication& p : before->published) {
+    if (p.reads_only) continue;
+    uint32_t lanes = before->cluster == actor_.cluster && p.warp == actor_.warp ? p.lanes & actor_.lanes : 0;
+    for (uint32_t m = p.lanes & ~lanes; m != 0; m &= m - 1)
+      if (actor_.view->knows(Visibility::generic, before->cluster, p.warp,
+                             static_cast<uint32_t>(std::countr_zero(m)), p.time))
+        lanes |= m & (0 - m);
+    if (lanes != 0) op.released_by.push_back({p.warp, lanes});
+  }
 }
 
 void Detector::note(const Conflict& c) {

@@ -48,6 +48,7 @@ struct Conflict {
   uint32_t earlier_lanes = 0;  // lane that touched the first of the bytes; 0: an asynchronous operation
   uint32_t lane = 0;           // of the later access, at the first byte
   uint32_t lanes = 0;          // of the later access, at any of the bytes
+  uint32_t first_lanes = 0;    // of the later access, at the first byte
   bool equal = false;          // both write the same values there
 };
 
@@ -104,6 +105,7 @@ class Detector {
   bool only_writes(Ref r) const;
   bool is_plain_store(Ref r) const;
   void add_read(Cell& cell, Ref mine);
+  void note_overwritten(const std::shared_ptr<AsyncRecord>& before);
   void note(const Conflict& c);
   void flush();
 

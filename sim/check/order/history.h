@@ -40,7 +40,12 @@ struct AsyncRecord {
   bool landed = false;
   std::vector<uint32_t> mbarriers;  // that it completes on
   std::vector<Publication> published;
-  std::shared_ptr<AsyncRecord> overwrote;  // whose bytes it raced to overwrite; null: none
+  std::shared_ptr<AsyncRecord> overwrote;  // whose bytes it overwrote last; null: of none
+  struct Released {
+    uint16_t warp = 0;
+    uint32_t lanes = 0;
+  };
+  std::vector<Released> released_by;  // had waited for `overwrote`, then synchronised with the issuer
   struct Joined {
     uint32_t warp = 0, time = 0;
   };

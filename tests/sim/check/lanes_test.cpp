@@ -104,7 +104,7 @@ TEST(Lanes, LanesThatMeetWithoutAnOrderOfMemoryAreStrict) {
 
 // One lane arrives for its warp, whose lanes have read: they met, or they did not.
 TEST(Lanes, OneLaneArrivesForLanesThatMet) {
-  const auto hand_over = [](const std::string& meet) {
+  const auto hand_over = [](const std::string& read_and_meet) {
     return R"(
   setp.ne.u32 %p1, %r1, 0;
   @%p1 bra MADE;
@@ -117,8 +117,8 @@ MADE:
   bar.sync 0;
   setp.ne.u32 %p3, %r2, 0;
   @%p3 bra OTHER;
-  ld.shared.u32 %r6, [%r5];
-)" + meet + R"(
+)" + read_and_meet +
+           R"(
   setp.eq.u32 %p3, %r1, 0;
   @%p3 mbarrier.arrive.shared.b64 _, [full];
   ret;
@@ -128,12 +128,44 @@ OTHER:
   st.shared.u32 [%r5+-128], %r1;
 )";
   };
-  const auto codes_with = [&](const std::string& meet) {
-    return codes_of(checked(hand_over(meet), {1, 1, 1}, {64, 1, 1}));
+  const auto codes_with = [&](const std::string& read_and_meet) {
+    return codes_of(checked(hand_over(read_and_meet), {1, 1, 1}, {64, 1, 1}));
   };
-  EXPECT_EQ(codes_with("bar.warp.sync 0xffffffff;"), Codes{});
-  EXPECT_EQ(codes_with("vote.sync.ballot.b32 %r7, %p3, 0xffffffff;"), Codes{"PLD4105?"});
-  EXPECT_EQ(codes_with(""), Codes{"PLD4105"});
+  const std::string read = "  ld.shared.u32 %r6, [%r5];\n";
+  EXPECT_EQ(codes_with(read + "bar.warp.sync 0xffffffff;"), Codes{});
+  EXPECT_EQ(codes_with(read + "vote.sync.ballot.b32 %r7, %p3, 0xffffffff;"), Codes{"PLD4105?"});
+  EXPECT_EQ(codes_with(read), Codes{"PLD4105"});
+  const std::string rows = "  mad.lo.u32 %r6, %r1, 12, %r5;\n";  // 16 bytes a lane
+  EXPECT_EQ(codes_with(rows + "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r6];"), Codes{"PLD4105?"});
+}
+
+// ldmatrix and stmatrix make the lanes of a warp wait for each other, as shfl.sync does: also where they are
+// the access itself.
+TEST(Lanes, MatrixLoadsAndStoresMakeLanesMeet) {
+  const std::string place = R"(
+  shl.b32 %r3, %r1, 2;
+  mov.u32 %r4, tile;
+  add.u32 %r5, %r4, %r3;
+  and.b32 %r6, %r1, 7;
+  shl.b32 %r6, %r6, 4;
+  add.u32 %r6, %r4, %r6;
+)";
+  const std::string store = "  st.shared.u32 [%r5], %r1;\n", load = "  ld.shared.u32 %r7, [%r5];\n";
+  const std::string loads = "  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r7}, [%r6];\n";
+  const std::string stores = "  stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r6], {%r1};\n";
+  const std::string barrier = "  bar.warp.sync 0xffffffff;\n";
+  for (const auto& [first, second] :
+       {std::pair{store, loads}, {loads, store}, {load, stores}, {stores, load}}) {
+    const RunResult r =
+        checked(place + (first == loads || first == load ? store + barrier : "") + first + second, {1, 1, 1},
+                {32, 1, 1});
+    EXPECT_EQ(codes_of(r), Codes{"PLD4611?"}) << first << second;
+    ASSERT_FALSE(r.findings.empty());
+    EXPECT_EQ(r.findings[0].sites.at(first == loads || first == stores ? 1 : 0).lanes,
+              0xFFu);  // that give addresses
+    EXPECT_EQ(codes_of(checked(place + store + barrier + first + barrier + second, {1, 1, 1}, {32, 1, 1})),
+              Codes{});
+  }
 }
 
 // Lanes of a warp wait for one phase in two groups: the second sees it for the first time, too.

@@ -1,0 +1,132 @@
+// Races with copies and products, whose cause another one could hide.
+#include <gmock/gmock.h>
+
+#include "tests/sim/check/checked.h"
+
+namespace palladion::sim::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Warp 0 fills the tile twice; warp 1 waits for the first copy and reads behind the issue of the second one.
+RunResult filled_twice(const std::string& before_refill, const std::string& after_wait,
+                       const std::string& before_read) {
+  const auto fill = [](const std::string& n) {
+    return "  @!%p1 bra FILLED" + n + ";\n  mbarrier.arrive.expect_tx.shared.b64 _, [full], 256;\n" +
+           "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, "
+           "[full];\n" +
+           "FILLED" + n + ":\n";
+  };
+  const auto wait = [](const std::string& label, const std::string& mbarrier, const std::string& parity) {
+    return label + ":\n  mbarrier.try_wait.parity.shared.b64 %p2, [" + mbarrier + "], " + parity +
+           ";\n  @!%p2 bra " + label + ";\n";
+  };
+  const std::string text = R"(
+  .shared .align 8 .b64 empty;
+  .shared .align 8 .b64 go;
+  setp.eq.u32 %p1, %r1, 0;
+  @!%p1 bra MADE;
+  mbarrier.init.shared.b64 [full], 1;
+  mbarrier.init.shared.b64 [empty], 32;
+  mbarrier.init.shared.b64 [go], 1;
+  fence.mbarrier_init.release.cluster;
+MADE:
+  bar.sync 0;
+  setp.ne.u32 %p3, %r2, 0;
+  @%p3 bra READER;
+)" + fill("0") + wait("FIRST", "full", "0") +
+                           (before_refill.empty() ? "" : wait("EMPTY", "empty", "0")) + fill("1") +
+                           "  @%p1 mbarrier.arrive.shared.b64 _, [go];\n" + wait("SECOND", "full", "1") +
+                           "  ret;\nREADER:\n" + wait("WAIT", "full", "0") + after_wait +
+                           wait("GO", "go", "0") + before_read + R"(
+  mov.u32 %r3, tile;
+  ld.shared.u32 %r4, [%r3];
+)";
+  return checked(text, {1, 1, 1}, {64, 1, 1});
+}
+
+TEST(AsyncRaces, ARefillThatDoesNotWaitIsNotBlamedOnTheReadersWait) {
+  const std::string arrive = "  mbarrier.arrive.shared.b64 _, [empty];\n";
+  const std::string again =
+      "AGAIN:\n  mbarrier.try_wait.parity.shared.b64 %p2, [full], 1;\n  @!%p2 bra AGAIN;\n";
+  const Codes early = codes_of(filled_twice("", "", ""));
+  EXPECT_THAT(early, Contains("PLD4307"));
+  EXPECT_THAT(early, Not(Contains("PLD4115")));
+  // The refill waited; the reader did not wait for it.
+  const Codes unawaited = codes_of(filled_twice("wait", arrive, ""));
+  EXPECT_THAT(unawaited, Contains("PLD4115"));
+  EXPECT_THAT(unawaited, Not(Contains("PLD4307")));
+  EXPECT_EQ(codes_of(filled_twice("wait", arrive, again)), Codes{});
+}
+
+// The first warpgroup stores the operands, the second one multiplies them.
+TEST(AsyncRaces, AWgmmaThatReadsTooEarlyIsNamed) {
+  const auto product = [](const std::string& meet) {
+    return checked(R"(
+  .reg .f32 %f<4>;
+  mov.u32 %r3, dynamic;
+  setp.ge.u32 %p2, %r1, 128;
+  @%p2 bra MEET;
+  shl.b32 %r4, %r1, 4;
+  add.u32 %r4, %r3, %r4;
+  st.shared.v4.u32 [%r4], {%r1, %r1, %r1, %r1};
+  setp.lt.u32 %p1, %r1, 16;
+  @%p1 st.shared.v4.u32 [%r4+2048], {%r1, %r1, %r1, %r1};
+  fence.proxy.async.shared::cta;
+MEET:
+)" + meet + R"(
+  @!%p2 bra DONE;
+  cvt.u64.u32 %rd2, %r3;
+  shr.u64 %rd2, %rd2, 4;
+  or.b64 %rd2, %rd2, 0x1000080000;
+  add.u64 %rd3, %rd2, 128;
+  wgmma.fence.sync.aligned;
+  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd2, %rd3, 0, 1, 1, 0, 0;
+  wgmma.commit_group.sync.aligned;
+  wgmma.wait_group.sync.aligned 0;
+DONE:
+)",
+                   {1, 1, 1}, {256, 1, 1}, 4096);
+  };
+  const RunResult r = product("");
+  EXPECT_THAT(codes_of(r), Contains("PLD4310"));
+  for (const Finding& f : r.findings) {
+    if (f.code != "PLD4310") continue;
+    EXPECT_THAT(f.message, HasSubstr("wgmma"));
+    EXPECT_THAT(f.message, Not(HasSubstr("copy")));
+    EXPECT_THAT(f.help, HasSubstr("barrier"));
+  }
+  EXPECT_EQ(codes_of(product("  bar.sync 0;\n")), Codes{});
+}
+
+TEST(AsyncRaces, AStoreIntoAnotherThreadsCpAsyncIsNamed) {
+  const auto copied = [](const std::string& meet, const std::string& access) {
+    return checked(R"(
+  mov.u32 %r3, tile;
+  shl.b32 %r4, %r1, 4;
+  add.u32 %r4, %r3, %r4;
+  cvt.u64.u32 %rd2, %r1;
+  shl.b64 %rd2, %rd2, 4;
+  add.u64 %rd2, %rd1, %rd2;
+  cp.async.cg.shared.global [%r4], [%rd2], 16;
+  cp.async.wait_all;
+)" + meet + "  xor.b32 %r4, %r4, 16;\n" +
+                       access,
+                   {1, 1, 1}, {32, 1, 1});
+  };
+  const std::string store = "  st.shared.u32 [%r4], 0;\n", load = "  ld.shared.u32 %r5, [%r4];\n";
+  const RunResult written = copied("", store), read = copied("", load);
+  EXPECT_EQ(codes_of(written), Codes{"PLD4322"});
+  EXPECT_EQ(codes_of(read), Codes{"PLD4322"});
+  ASSERT_EQ(written.findings.size(), 1u);
+  ASSERT_EQ(read.findings.size(), 1u);
+  EXPECT_THAT(written.findings[0].message, HasSubstr("is written by another"));
+  EXPECT_THAT(read.findings[0].message, HasSubstr("is read by another"));
+  for (const std::string& access : {store, load})
+    EXPECT_EQ(codes_of(copied("  bar.warp.sync 0xffffffff;\n", access)), Codes{});
+}
+
+}  // namespace
+}  // namespace palladion::sim::testing
