@@ -2,8 +2,8 @@
 // Where lanes of a warp met without an order of memory: shfl.sync, vote.sync, wgmma.fence and their like make
 // lanes wait for each other, but only bar.warp.sync orders their accesses (PTX, "bar.warp.sync"). Shipped
 // kernels rely on it, and a chip executes the loads and stores of a warp in order. Accesses that nothing else
-// orders are a race, of lesser severity. ldmatrix and stmatrix are such a place, too, where they are one of the
-// two accesses (race_report.cpp).
+// orders are a race, of lesser severity. ldmatrix and stmatrix are such a place, too, where they are one of
+// the two accesses (race_report.cpp).
 #include <cstdint>
 #include <deque>
 #include <vector>
