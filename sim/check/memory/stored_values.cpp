@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "sim/program/program.h"
-
 namespace palladion::sim::check {
 
 StoredValues::StoredValues(const ClusterContext& context, const Access& access)

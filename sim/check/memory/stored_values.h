@@ -1,6 +1,7 @@
 #pragma once
 // The values that the lanes of a plain store write, as bytes of memory.
 #include "sim/check/core/context.h"
+#include "sim/program/program.h"
 
 namespace palladion::sim::check {
 
