@@ -95,6 +95,8 @@ std::string ranges_text(std::vector<Range> ranges, const Object& of) {
   return out;
 }
 
+Range hull(const Range& a, const Range& b) { return {std::min(a.from, b.from), std::max(a.to, b.to)}; }
+
 std::string line_of(const Site& s) {
   return s.source.known() ? fmt::format("{}:{}", s.source.file, s.source.line)
                           : fmt::format("{}", s.ptx_line);
@@ -107,6 +109,7 @@ struct Group {
   std::vector<Range> ranges;
   std::vector<std::string> lines;  // of the other instructions
   size_t instructions = 1;
+  std::array<Range, 2> spans;  // PTX lines of the first two sites, [from, to)
 };
 
 void add_line(Group& group, const Site& site, const Site& of_group) {
@@ -120,6 +123,7 @@ void join(Group& into, Group&& from, size_t differs) {
   add_reads(into.finding, from.finding);
   into.ranges.insert(into.ranges.end(), from.ranges.begin(), from.ranges.end());
   into.instructions += from.instructions;
+  for (size_t i = 0; i < into.spans.size(); ++i) into.spans[i] = hull(into.spans[i], from.spans[i]);
   if (differs < 2) add_line(into, from.finding.sites[differs], into.finding.sites[differs]);
   for (const std::string& line : from.lines)
     if (std::ranges::find(into.lines, line) == into.lines.end()) into.lines.push_back(line);
@@ -138,13 +142,26 @@ bool are_one_instruction(const Finding& f) {
   return f.sites[0].ptx_line == f.sites[1].ptx_line && line_of(f.sites[0]) == line_of(f.sites[1]);
 }
 
-// Joins those of the races that `wanted` picks whose sites agree in the lines that `lines` names. `differs`:
-// the site that may differ, or 2.
+// Races with one key are of one kind, and of the lines that `lines` names.
+using Key = std::tuple<std::string, int, std::string, std::string, std::string, std::string, std::string,
+                       std::string, std::string>;
+Key key_of(const Group& g, std::array<Lines, 2> lines) {
+  const Finding& f = g.finding;
+  return {f.code,
+          static_cast<int>(f.severity),
+          f.missing,
+          fmt::format("{}", fmt::join(f.notes, "\n")),
+          g.object->before,
+          g.object->after,
+          text_of(f.sites[0], lines[0]),
+          text_of(f.sites[1], lines[1]),
+          f.sites.size() == 3 ? text_of(f.sites[2], Lines::all) : ""};
+}
+
+// Joins those of the races that `wanted` picks whose keys agree. `differs`: the site that may differ, or 2.
 template <class Wanted>
 std::vector<Group> join_races(std::vector<Group> groups, std::array<Lines, 2> lines, size_t differs,
                               Wanted wanted) {
-  using Key = std::tuple<std::string, int, std::string, std::string, std::string, std::string, std::string,
-                         std::string, std::string>;
   std::map<Key, size_t> first;
   std::vector<Group> out;
   for (Group& g : groups) {
@@ -153,20 +170,44 @@ std::vector<Group> join_races(std::vector<Group> groups, std::array<Lines, 2> li
       out.push_back(std::move(g));
       continue;
     }
-    const Key key{f.code,
-                  static_cast<int>(f.severity),
-                  f.missing,
-                  fmt::format("{}", fmt::join(f.notes, "\n")),
-                  g.object->before,
-                  g.object->after,
-                  text_of(f.sites[0], lines[0]),
-                  text_of(f.sites[1], lines[1]),
-                  f.sites.size() == 3 ? text_of(f.sites[2], Lines::all) : ""};
-    const auto [at, fresh] = first.try_emplace(key, out.size());
+    const auto [at, fresh] = first.try_emplace(key_of(g, lines), out.size());
     if (fresh)
       out.push_back(std::move(g));
     else
       join(out[at->second], std::move(g), differs);
+  }
+  return out;
+}
+
+// -1: all later accesses lie before all earlier ones, as in a loop; 1: behind them; 0: neither.
+int direction(const std::array<Range, 2>& spans) {
+  return spans[0].from >= spans[1].to ? 1 : spans[0].to <= spans[1].from ? -1 : 0;
+}
+
+// Joins races of one kind between two stretches of the text: one barrier between the two mends them all.
+std::vector<Group> join_stretches(std::vector<Group> groups) {
+  std::multimap<Key, size_t> known;
+  std::vector<Group> out;
+  const auto fits = [&](const Group& g, const auto& entry) {
+    const auto& there = out[entry.second].spans;
+    const int way = direction(g.spans);
+    return way != 0 && way == direction(there) &&
+           way == direction({hull(there[0], g.spans[0]), hull(there[1], g.spans[1])});
+  };
+  for (Group& g : groups) {
+    if (!g.object) {
+      out.push_back(std::move(g));
+      continue;
+    }
+    const Key key = key_of(g, {Lines::any, Lines::any});
+    const auto [begin, end] = known.equal_range(key);
+    const auto at = std::find_if(begin, end, [&](const auto& entry) { return fits(g, entry); });
+    if (at != end) {
+      join(out[at->second], std::move(g), 0);
+    } else {
+      known.emplace(key, out.size());
+      out.push_back(std::move(g));
+    }
   }
   return out;
 }
@@ -192,17 +233,21 @@ std::vector<Finding> merged(std::vector<Finding> findings) {
     Group g;
     if ((f.sites.size() == 2 || f.sites.size() == 3) && !f.fatal) g.object = divide(f.object);
     if (g.object) g.ranges.push_back(g.object->range);
+    if (g.object)
+      for (size_t i = 0; i < g.spans.size(); ++i)
+        g.spans[i] = {f.sites[i].ptx_line, f.sites[i].ptx_line + 1U};
     g.finding = std::move(f);
     groups.push_back(std::move(g));
   }
   // Many instructions and one earlier one; then one copy that overwrites what many have used; then the
   // instructions of one line of the author's with those of another; then instructions that race with
-  // themselves.
+  // themselves; then those of two stretches of the text.
   const auto every = [](const Finding&) { return true; };
   groups = join_races(std::move(groups), {Lines::any, Lines::all}, 0, every);
   groups = join_races(std::move(groups), {Lines::all, Lines::any}, 1, every);
   groups = join_races(std::move(groups), {Lines::of_source, Lines::of_source}, 2, have_sources);
   groups = join_races(std::move(groups), {Lines::any, Lines::any}, 0, are_one_instruction);
+  groups = join_stretches(std::move(groups));
   std::vector<Finding> out;
   for (Group& g : groups) out.push_back(finished(std::move(g)));
   return out;

@@ -217,10 +217,11 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   if (equal_values) f.severity = FindingSeverity::strict;
   if (met) {
     f.severity = FindingSeverity::strict;
-    f.notes.push_back(fmt::format(
-        "the lanes of the earlier warp met at {}, which makes them wait for each other; only bar.warp.sync "
-        "orders their accesses",
-        at_line(context_, met->pc)));
+    const bool access = met->pc == now.pc || met->pc == then.pc;
+    f.notes.push_back(
+        fmt::format("{} makes the lanes of the earlier warp wait for each other; only bar.warp.sync orders "
+                    "their accesses",
+                    access ? "the matrix access" : at_line(context_, met->pc)));
   }
   // CUDA's own example: __threadfence, a relaxed atomic, a volatile read, and no fence behind the atomic.
   if (code == Code(6002) && later.strong && !later.writes && !then.async &&

@@ -231,6 +231,30 @@ TEST(Races, TwoLinesOfTheSourceAreOneFinding) {
   EXPECT_EQ(race->notes, std::vector<std::string>{"4 instructions with the same mistake"});
 }
 
+// Four stores and the four loads of the other warp, each of its own word: one barrier between the stores and
+// the loads is missing, or one for each pair.
+TEST(Races, TwoStretchesOfTheTextAreOneFinding) {
+  const auto findings_of = [](bool in_turns) {
+    std::string stores, loads;
+    std::string body = "setp.ne.u32 %p1, %r2, 0;\n";
+    for (int i = 0; i < 4; ++i) {
+      const std::string place = "[place+" + std::to_string(4 * i) + "]";
+      stores += "  @!%p1 st.shared.u32 " + place + ", " + std::to_string(i) + ";\n";
+      loads += "  @%p1 ld.shared.u32 %r3, " + place + ";\n";
+      if (in_turns) body += std::exchange(stores, "") + std::exchange(loads, "");
+    }
+    return races(body + stores + loads).findings;
+  };
+  const std::vector<Finding> apart = findings_of(false);
+  ASSERT_EQ(std::ranges::count(apart, "PLD4001", &Finding::code), 1);
+  const auto race = std::ranges::find(apart, "PLD4001", &Finding::code);
+  EXPECT_THAT(race->object, HasSubstr("`place` bytes [0, 16)"));
+  ASSERT_EQ(race->notes.size(), 1u);
+  EXPECT_THAT(race->notes[0], HasSubstr("4 instructions with the same mistake: also at line"));
+  const std::vector<Finding> in_turns = findings_of(true);
+  EXPECT_EQ(std::ranges::count(in_turns, "PLD4001", &Finding::code), 4);
+}
+
 // Four stores that both warps execute: each races with itself.
 TEST(Races, StoresThatRaceWithThemselvesAreOneFinding) {
   std::string body;
