@@ -21,6 +21,12 @@ bool same_place(const sim::Site& a, const sim::Site& b) {
          a.source.line == b.source.line;
 }
 
+// One of the races that `a` was made of is the first of those that `b` was made of.
+bool stands_for(const sim::Finding& a, const sim::Finding& b) {
+  if (a.alike.empty() || a.sites.size() != b.sites.size()) return false;
+  return std::ranges::find(a.alike, std::array{b.sites[0].ptx_line, b.sites[1].ptx_line}) != a.alike.end();
+}
+
 }  // namespace
 
 std::string_view word(Severity severity) {
@@ -52,7 +58,7 @@ bool same_mistake(const sim::Finding& a, const sim::Finding& b) {
   if (a.object.empty() && a.missing.empty() && !is_wait_graph(a) && a.message != b.message) return false;
   // Which other threads wait depends on the schedule.
   if (is_wait_graph(a) && is_wait_graph(b)) return same_place(a.sites.front(), b.sites.front());
-  return std::ranges::equal(a.sites, b.sites, same_place);
+  return std::ranges::equal(a.sites, b.sites, same_place) || stands_for(a, b) || stands_for(b, a);
 }
 
 void merge_findings(std::vector<SeenFinding>& into, const std::vector<sim::Finding>& findings,
@@ -65,6 +71,7 @@ void merge_findings(std::vector<SeenFinding>& into, const std::vector<sim::Findi
       continue;
     }
     add_reads(at->finding, f);
+    at->finding.alike.insert(at->finding.alike.end(), f.alike.begin(), f.alike.end());
     if (at->schedules.back() != schedule) {
       at->schedules.push_back(schedule);
     } else if (at->schedules.size() == 1) {

@@ -38,7 +38,7 @@ std::string place_of(const sim::Site& site, std::string_view ptx_name = {});
 std::string_view object_name(std::string_view object);
 
 // Two findings report the same mistake: code, object and places are equal. What differs between CTAs,
-// lanes, iterations and schedules does not count.
+// lanes, iterations and schedules does not count. Of a race that stands for several, one of them is enough.
 bool same_mistake(const sim::Finding& a, const sim::Finding& b);
 
 // Adds one run's findings. A known finding gains the schedule; within one run it gains counts.

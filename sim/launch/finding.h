@@ -1,6 +1,7 @@
 #pragma once
 // What the machine and its checkers report about a run: faults, races, misused barriers, deadlocks,
 // unsupported instructions.
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -78,6 +79,9 @@ struct Finding {  // what is wrong with a run, or cannot be decided: one finding
   std::string rule;                // title of the section in the PTX manual
   std::string help;                // what to change
   uint64_t count = 1;              // how often this pair of sites was seen
+  // Of a race that stands for others of the same mistake: the PTX lines of their first two sites. Not
+  // printed.
+  std::vector<std::array<uint32_t, 2>> alike;
   // Of a race of loads with stores: the loads, each once or more; empty of other findings. Not printed.
   std::vector<RacingRead> reads;
   bool every_read = true;  // false: there were more than `most_reads`, or one that is not known

@@ -46,6 +46,29 @@ TEST(Findings, OtherPlacesObjectsAndCodesAreOtherMistakes) {
   EXPECT_TRUE(same_mistake(f, f));
 }
 
+// Which of several races is met first depends on the schedule.
+TEST(Findings, RacesOfOneMistakeAreOneWhicheverComesFirst) {
+  const auto race = [](uint32_t writer, uint32_t reader, std::vector<std::array<uint32_t, 2>> alike) {
+    sim::Finding f = overwritten_tile();
+    for (sim::Site& s : f.sites) s.source = {};
+    f.sites[0].ptx_line = writer;
+    f.sites[1].ptx_line = reader;
+    f.alike = std::move(alike);
+    return f;
+  };
+  const sim::Finding all = race(20, 10, {{21, 11}, {22, 12}});
+  EXPECT_TRUE(same_mistake(all, race(22, 12, {})));
+  EXPECT_TRUE(same_mistake(race(21, 11, {{20, 10}}), all));
+  EXPECT_FALSE(same_mistake(all, race(22, 11, {})));
+  EXPECT_FALSE(same_mistake(race(20, 11, {{23, 13}}), all));
+  std::vector<SeenFinding> seen;
+  merge_findings(seen, {all}, "functional");
+  merge_findings(seen, {race(22, 12, {{23, 13}})}, "latest");
+  merge_findings(seen, {race(23, 13, {})}, "earliest");
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_THAT(seen[0].schedules, ElementsAre("functional", "latest", "earliest"));
+}
+
 TEST(Findings, FaultsOfEveryCtaAreOne) {
   sim::Finding f;
   f.code = "PLD3020";

@@ -123,6 +123,9 @@ void join(Group& into, Group&& from, size_t differs) {
   add_reads(into.finding, from.finding);
   into.ranges.insert(into.ranges.end(), from.ranges.begin(), from.ranges.end());
   into.instructions += from.instructions;
+  std::vector<std::array<uint32_t, 2>>& alike = into.finding.alike;
+  alike.push_back({from.finding.sites[0].ptx_line, from.finding.sites[1].ptx_line});
+  alike.insert(alike.end(), from.finding.alike.begin(), from.finding.alike.end());
   for (size_t i = 0; i < into.spans.size(); ++i) into.spans[i] = hull(into.spans[i], from.spans[i]);
   if (differs < 2) add_line(into, from.finding.sites[differs], into.finding.sites[differs]);
   for (const std::string& line : from.lines)
