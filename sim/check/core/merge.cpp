@@ -161,58 +161,36 @@ Key key_of(const Group& g, std::array<Lines, 2> lines) {
           f.sites.size() == 3 ? text_of(f.sites[2], Lines::all) : ""};
 }
 
-// Joins those of the races that `wanted` picks whose keys agree. `differs`: the site that may differ, or 2.
-template <class Wanted>
+// Joins those of the races that `wanted` picks whose keys agree and for which `fits` holds. `differs`: the
+// site that may differ, or 2.
+template <class Wanted, class Fits>
 std::vector<Group> join_races(std::vector<Group> groups, std::array<Lines, 2> lines, size_t differs,
-                              Wanted wanted) {
-  std::map<Key, size_t> first;
-  std::vector<Group> out;
-  for (Group& g : groups) {
-    const Finding& f = g.finding;
-    if (!g.object || !wanted(f)) {
-      out.push_back(std::move(g));
-      continue;
-    }
-    const auto [at, fresh] = first.try_emplace(key_of(g, lines), out.size());
-    if (fresh)
-      out.push_back(std::move(g));
-    else
-      join(out[at->second], std::move(g), differs);
-  }
-  return out;
-}
-
-// -1: all later accesses lie before all earlier ones, as in a loop; 1: behind them; 0: neither.
-int direction(const std::array<Range, 2>& spans) {
-  return spans[0].from >= spans[1].to ? 1 : spans[0].to <= spans[1].from ? -1 : 0;
-}
-
-// Joins races of one kind between two stretches of the text: one barrier between the two mends them all.
-std::vector<Group> join_stretches(std::vector<Group> groups) {
+                              Wanted wanted, Fits fits) {
   std::multimap<Key, size_t> known;
   std::vector<Group> out;
-  const auto fits = [&](const Group& g, const auto& entry) {
-    const auto& there = out[entry.second].spans;
-    const int way = direction(g.spans);
-    return way != 0 && way == direction(there) &&
-           way == direction({hull(there[0], g.spans[0]), hull(there[1], g.spans[1])});
-  };
   for (Group& g : groups) {
-    if (!g.object) {
+    if (!g.object || !wanted(g.finding)) {
       out.push_back(std::move(g));
       continue;
     }
-    const Key key = key_of(g, {Lines::any, Lines::any});
+    const Key key = key_of(g, lines);
     const auto [begin, end] = known.equal_range(key);
-    const auto at = std::find_if(begin, end, [&](const auto& entry) { return fits(g, entry); });
+    const auto at = std::find_if(begin, end, [&](const auto& entry) { return fits(out[entry.second], g); });
     if (at != end) {
-      join(out[at->second], std::move(g), 0);
+      join(out[at->second], std::move(g), differs);
     } else {
       known.emplace(key, out.size());
       out.push_back(std::move(g));
     }
   }
   return out;
+}
+
+// The later accesses of both lie behind all earlier ones, or before them, as in a loop: one barrier between
+// the two stretches of the text mends them all.
+bool are_between_stretches(const Group& a, const Group& b) {
+  const Range later = hull(a.spans[0], b.spans[0]), earlier = hull(a.spans[1], b.spans[1]);
+  return later.from >= earlier.to || later.to <= earlier.from;
 }
 
 Finding finished(Group g) {
@@ -246,11 +224,12 @@ std::vector<Finding> merged(std::vector<Finding> findings) {
   // instructions of one line of the author's with those of another; then instructions that race with
   // themselves; then those of two stretches of the text.
   const auto every = [](const Finding&) { return true; };
-  groups = join_races(std::move(groups), {Lines::any, Lines::all}, 0, every);
-  groups = join_races(std::move(groups), {Lines::all, Lines::any}, 1, every);
-  groups = join_races(std::move(groups), {Lines::of_source, Lines::of_source}, 2, have_sources);
-  groups = join_races(std::move(groups), {Lines::any, Lines::any}, 0, are_one_instruction);
-  groups = join_stretches(std::move(groups));
+  const auto always = [](const Group&, const Group&) { return true; };
+  groups = join_races(std::move(groups), {Lines::any, Lines::all}, 0, every, always);
+  groups = join_races(std::move(groups), {Lines::all, Lines::any}, 1, every, always);
+  groups = join_races(std::move(groups), {Lines::of_source, Lines::of_source}, 2, have_sources, always);
+  groups = join_races(std::move(groups), {Lines::any, Lines::any}, 0, are_one_instruction, always);
+  groups = join_races(std::move(groups), {Lines::any, Lines::any}, 0, every, are_between_stretches);
   std::vector<Finding> out;
   for (Group& g : groups) out.push_back(finished(std::move(g)));
   return out;

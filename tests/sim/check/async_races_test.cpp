@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/sim/check/checked.h"
+#include "tests/sim/check/protocol_run.h"
 
 namespace palladion::sim::testing {
 namespace {
@@ -18,10 +19,6 @@ RunResult filled_twice(const std::string& before_refill, const std::string& afte
            "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, "
            "[full];\n" +
            "FILLED" + n + ":\n";
-  };
-  const auto wait = [](const std::string& label, const std::string& mbarrier, const std::string& parity) {
-    return label + ":\n  mbarrier.try_wait.parity.shared.b64 %p2, [" + mbarrier + "], " + parity +
-           ";\n  @!%p2 bra " + label + ";\n";
   };
   const std::string text = R"(
   .shared .align 8 .b64 empty;
@@ -49,8 +46,7 @@ MADE:
 
 TEST(AsyncRaces, ARefillThatDoesNotWaitIsNotBlamedOnTheReadersWait) {
   const std::string arrive = "  mbarrier.arrive.shared.b64 _, [empty];\n";
-  const std::string again =
-      "AGAIN:\n  mbarrier.try_wait.parity.shared.b64 %p2, [full], 1;\n  @!%p2 bra AGAIN;\n";
+  const std::string again = wait("AGAIN", "full", "1");
   const Codes early = codes_of(filled_twice("", "", ""));
   EXPECT_THAT(early, Contains("PLD4307"));
   EXPECT_THAT(early, Not(Contains("PLD4115")));
