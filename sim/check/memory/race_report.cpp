@@ -138,6 +138,34 @@ bool stored_beside_atomic(const Case& c) {
   return atomic_now ? c.conflict.earlier_wrote : c.later.writes;
 }
 
+// What breaks PTX's text alone is strict, with a note that says why.
+void judge(Finding& f, Code code, const Case& c, bool equal_values, const std::optional<Meeting>& met,
+           const ClusterContext& context) {
+  // Shipped kernels release at .cluster scope and acquire at .cta; with both at .cta failures have been
+  // observed.
+  const bool released_narrowly = std::ranges::any_of(
+      c.order.dropped(), [](const DroppedEdge& d) { return d.why == DroppedEdge::Why::release_scope; });
+  const bool narrow = c.conflict.relation == Relation::narrow_scope && !released_narrowly;
+  if (narrow || equal_values || met) f.severity = FindingSeverity::strict;
+  if (met) {
+    const bool access = met->pc == c.now.pc || met->pc == c.then.pc;
+    f.notes.push_back(
+        fmt::format("{} makes the lanes of the earlier warp wait for each other; only bar.warp.sync orders "
+                    "their accesses",
+                    access ? "the matrix access" : at_line(context, met->pc)));
+  }
+  // CUDA's own example: __threadfence, a relaxed atomic, a volatile read, and no fence behind the atomic.
+  const auto first_lane = static_cast<uint32_t>(std::countr_zero(c.conflict.earlier_lanes | 1U << 31));
+  if (code == Code(6002) && c.later.strong && !c.later.writes && !c.then.async &&
+      c.order.knows_unacquired(c.order.cta_of(c.now.warp), c.then.cluster, c.then.warp, first_lane,
+                               c.then.time)) {
+    f.severity = FindingSeverity::strict;
+    f.notes.emplace_back(
+        "the writer's fence and the flag are there, the reader's fence is not: PTX (\"Release and Acquire "
+        "Patterns\") asks for one behind the relaxed read of the flag");
+  }
+}
+
 // The message, help and notes of cases that their code's own do not fit.
 void word_for(Finding& f, Code code, const Case& c) {
   if (code == Code(6001) && c.same_cta())
@@ -209,30 +237,7 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   Finding f;
   f.every_read = read.has_value();
   if (read) f.reads.push_back(*read);
-  // Shipped kernels release at .cluster scope and acquire at .cta; with both at .cta failures have been
-  // observed.
-  const bool released_narrowly = std::ranges::any_of(
-      order_.dropped(), [](const DroppedEdge& d) { return d.why == DroppedEdge::Why::release_scope; });
-  if (conflict.relation == Relation::narrow_scope && !released_narrowly) f.severity = FindingSeverity::strict;
-  if (equal_values) f.severity = FindingSeverity::strict;
-  if (met) {
-    f.severity = FindingSeverity::strict;
-    const bool access = met->pc == now.pc || met->pc == then.pc;
-    f.notes.push_back(
-        fmt::format("{} makes the lanes of the earlier warp wait for each other; only bar.warp.sync orders "
-                    "their accesses",
-                    access ? "the matrix access" : at_line(context_, met->pc)));
-  }
-  // CUDA's own example: __threadfence, a relaxed atomic, a volatile read, and no fence behind the atomic.
-  if (code == Code(6002) && later.strong && !later.writes && !then.async &&
-      order_.knows_unacquired(order_.cta_of(now.warp), then.cluster, then.warp,
-                              static_cast<uint32_t>(std::countr_zero(conflict.earlier_lanes | 1U << 31)),
-                              then.time)) {
-    f.severity = FindingSeverity::strict;
-    f.notes.emplace_back(
-        "the writer's fence and the flag are there, the reader's fence is not: PTX (\"Release and Acquire "
-        "Patterns\") asks for one behind the relaxed read of the flag");
-  }
+  judge(f, code, c, equal_values, met, context_);
   f.message = verdict && verdict->code == code ? verdict->message : std::string(text_of(code).title);
   word_for(f, code, c);
   if (equal_values) f.message += ", with equal values";
