@@ -1,6 +1,6 @@
 #pragma once
 // One line a kernel: each is defined beside its kernel and listed in registry.cpp.
-#include "kernels/spec.h"
+#include "kernels/frame/spec.h"
 
 namespace palladion::kernels {
 

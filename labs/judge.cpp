@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "arrays/words.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::labs {
 namespace {

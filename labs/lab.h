@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "arrays/arrays.h"
+#include "verify/arrays/arrays.h"
 
 namespace palladion::labs {
 

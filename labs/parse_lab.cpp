@@ -5,10 +5,10 @@
 #include <functional>
 #include <stdexcept>
 
-#include "arrays/words.h"
 #include "labs/lab.h"
 #include "labs/measures.h"
 #include "labs/references.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::labs {
 namespace {

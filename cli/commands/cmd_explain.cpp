@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "arrays/words.h"
 #include "cli/codes/codes.h"
 #include "cli/codes/stalls.h"
 #include "cli/codes/twin_text.h"
@@ -14,7 +13,8 @@
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/core/op.h"
-#include "kernels/registry.h"
+#include "kernels/frame/registry.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {
@@ -52,7 +52,7 @@ void print_part(std::string_view label, std::string_view text) {
 // The pairs of the zoo that show this code: tests run them.
 void print_pairs(const CodeText& code) {
   const std::string name = fmt::format("PLD{}", code.number);
-  for (const zoo::Pair& pair : zoo::all_pairs()) {
+  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs()) {
     if (pair.code != name) continue;
     print_out("  {} check zoo/{}{}, and zoo/{}:good\n", program_name(), pair.name,
               pair.needs_exploration ? " --explore 1000000" : "", pair.name);

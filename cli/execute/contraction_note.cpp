@@ -7,10 +7,10 @@
 #include <charconv>
 #include <map>
 
-#include "arrays/words.h"
 #include "cli/options/ptxas.h"
-#include "run/runner.h"
 #include "sim/program/program.h"
+#include "verify/arrays/words.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::cli {
 namespace {

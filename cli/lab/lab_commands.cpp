@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "arrays/words.h"
 #include "cli/execute/execute.h"
 #include "cli/lab/lab_report.h"
 #include "cli/lab/progress.h"
@@ -17,6 +16,7 @@
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {

@@ -15,11 +15,11 @@
 #include "isa/text/print.h"
 #include "labs/measures.h"
 #include "labs/references.h"
-#include "run/runner.h"
 #include "sim/check/checker.h"
 #include "sim/check/observers.h"
 #include "sim/explore/conditions.h"
 #include "sim/explore/decide.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::cli {
 namespace {

@@ -7,9 +7,9 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
-#include "arrays/words.h"
 #include "cli/support/program_name.h"
-#include "kernels/registry.h"
+#include "kernels/frame/registry.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {

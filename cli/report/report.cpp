@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "arrays/words.h"
 #include "cli/support/term.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "bundle/contents.h"
-#include "bundle/textures.h"
+#include "cuda/bundle/contents.h"
+#include "cuda/bundle/textures.h"
 
-namespace palladion::bundle {
+namespace palladion::cuda::bundle {
 
 inline constexpr int format_version = 3;  // versions 1 and 2 are read too
 // Stripped bundles keep buffers of at most so many bytes that hold the address of another.
@@ -65,4 +65,4 @@ std::string text(const Buffer& buffer);
 std::string text(const PtxFile& file);
 std::string text(const Manifest& manifest);  // bundle.json
 
-}  // namespace palladion::bundle
+}  // namespace palladion::cuda::bundle

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-namespace palladion::bundle {
+namespace palladion::cuda::bundle {
 
 struct Contents {
   enum class Kind : uint8_t {
@@ -20,4 +20,4 @@ struct Contents {
   uint64_t compressed = 0;  // bytes of the file, a zstd frame; 0: the file is the contents
 };
 
-}  // namespace palladion::bundle
+}  // namespace palladion::cuda::bundle

@@ -1,4 +1,4 @@
-#include "bundle/json_reader.h"
+#include "cuda/bundle/json_reader.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 #include <charconv>
 
-namespace palladion::bundle {
+namespace palladion::cuda::bundle {
 
 bool Reader::has(std::string_view name) const { return object_.contains(name); }
 
@@ -126,4 +126,4 @@ Contents contents_of(const json::value& value, const std::string& where, bool af
   return c;
 }
 
-}  // namespace palladion::bundle
+}  // namespace palladion::cuda::bundle

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "bundle/bundle.h"
+#include "cuda/bundle/bundle.h"
 
 namespace boost::json {
 class array;
@@ -14,7 +14,7 @@ class object;
 class value;
 }  // namespace boost::json
 
-namespace palladion::bundle {
+namespace palladion::cuda::bundle {
 
 namespace json = boost::json;
 
@@ -82,4 +82,4 @@ Object texture_object_of(const json::value& value);
 // Objects name arrays that are there, and each handle once.
 void check_objects(const Manifest& manifest);
 
-}  // namespace palladion::bundle
+}  // namespace palladion::cuda::bundle

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "bundle/contents.h"
+#include "cuda/bundle/contents.h"
 
-namespace palladion::bundle::json_text {
+namespace palladion::cuda::bundle::json_text {
 
 std::string in_quotes(std::string_view s);
 std::string hex(uint64_t value);
@@ -25,4 +25,4 @@ std::string list(const Numbers& numbers) {
 
 std::string contents(const Contents& c);
 
-}  // namespace palladion::bundle::json_text
+}  // namespace palladion::cuda::bundle::json_text

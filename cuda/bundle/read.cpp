@@ -1,4 +1,4 @@
-#include "bundle/read.h"
+#include "cuda/bundle/read.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,9 +15,9 @@
 #include <cstring>
 #include <random>
 
-#include "bundle/json_reader.h"
+#include "cuda/bundle/json_reader.h"
 
-namespace palladion::bundle {
+namespace palladion::cuda::bundle {
 namespace {
 
 constexpr uint64_t address_limit = uint64_t{1} << 57;
@@ -298,4 +298,4 @@ Result<std::vector<std::string>> read_linked(const std::filesystem::path& folder
   });
 }
 
-}  // namespace palladion::bundle
+}  // namespace palladion::cuda::bundle

@@ -8,9 +8,9 @@
 
 #include <tl/expected.hpp>
 
-#include "bundle/bundle.h"
+#include "cuda/bundle/bundle.h"
 
-namespace palladion::bundle {
+namespace palladion::cuda::bundle {
 
 // The error is a text that names the file and what is wrong with it.
 template <class T>
@@ -43,4 +43,4 @@ Result<std::string> read_ptx(const std::filesystem::path& folder, const Manifest
 // The modules with which it was linked.
 Result<std::vector<std::string>> read_linked(const std::filesystem::path& folder, const Manifest& manifest);
 
-}  // namespace palladion::bundle
+}  // namespace palladion::cuda::bundle

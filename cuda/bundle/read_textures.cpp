@@ -4,9 +4,9 @@
 #include <boost/json.hpp>
 #include <set>
 
-#include "bundle/json_reader.h"
+#include "cuda/bundle/json_reader.h"
 
-namespace palladion::bundle {
+namespace palladion::cuda::bundle {
 namespace {
 
 constexpr uint64_t most_of_axis = uint64_t{1} << 32;  // texels
@@ -148,4 +148,4 @@ void check_objects(const Manifest& m) {
   }
 }
 
-}  // namespace palladion::bundle
+}  // namespace palladion::cuda::bundle

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "bundle/contents.h"
+#include "cuda/bundle/contents.h"
 
-namespace palladion::bundle {
+namespace palladion::cuda::bundle {
 
 // What a texel is made of.
 struct Texel {
@@ -81,4 +81,4 @@ struct Object {
 std::string text(const TexelArray& array);
 std::string text(const Object& object);
 
-}  // namespace palladion::bundle
+}  // namespace palladion::cuda::bundle

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <functional>
 
-#include "bundle/bundle.h"
-#include "bundle/json_text.h"
+#include "cuda/bundle/bundle.h"
+#include "cuda/bundle/json_text.h"
 
-namespace palladion::bundle {
+namespace palladion::cuda::bundle {
 namespace json_text {
 
 namespace {
@@ -178,4 +178,4 @@ std::string text(const Manifest& m) {
   return out + "  \"buffers\": " + list_of(m.buffers) + "\n}\n";
 }
 
-}  // namespace palladion::bundle
+}  // namespace palladion::cuda::bundle

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <string_view>
 
-#include "bundle/json_text.h"
-#include "bundle/textures.h"
+#include "cuda/bundle/json_text.h"
+#include "cuda/bundle/textures.h"
 
-namespace palladion::bundle {
+namespace palladion::cuda::bundle {
 namespace {
 
 using namespace json_text;
@@ -96,4 +96,4 @@ std::string text(const Object& o) {
   return out + "}";
 }
 
-}  // namespace palladion::bundle
+}  // namespace palladion::cuda::bundle

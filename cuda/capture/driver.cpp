@@ -1,4 +1,4 @@
-#include "capture/driver.h"
+#include "cuda/capture/driver.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 namespace {
 
 using Dlsym = void* (*)(void*, const char*);
@@ -77,4 +77,4 @@ void* driver_function(const char* name) {
   return slot.function;
 }
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

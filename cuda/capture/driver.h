@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "abi/cuda.h"
+#include "cuda/abi/cuda.h"
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 
 using cuda::LaunchAttributeId;
 using cuda::LaunchConfig;
@@ -36,4 +36,4 @@ struct Call<Status(Args...)> {
   }
 };
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

@@ -2,10 +2,10 @@
 #include <cstdint>
 #include <cstring>
 
-#include "capture/graphs.h"
-#include "capture/hooks.h"
+#include "cuda/capture/graphs.h"
+#include "cuda/capture/hooks.h"
 
-using namespace palladion::capture;
+using namespace palladion::cuda::capture;
 
 // ---- instantiation -------------------------------------------------------------------------------
 #define PLD_INSTANTIATE(symbol)                                                                            \
@@ -106,7 +106,7 @@ PLD_EXPORT Status cuGraphExecChildGraphNodeSetParams(Handle exec, Handle node, H
   return s;
 }
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 
 std::span<const Hook> graph_hooks() {
   static const Hook hooks[] = {PLD_HOOK(cuGraphInstantiate),
@@ -143,4 +143,4 @@ const char* symbol_of_graph_call(const char* name, int version) {
   return name;
 }
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

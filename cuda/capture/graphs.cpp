@@ -1,4 +1,4 @@
-#include "capture/graphs.h"
+#include "cuda/capture/graphs.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "abi/cuda.h"
-#include "capture/recorder.h"
-#include "capture/say.h"
+#include "cuda/abi/cuda.h"
+#include "cuda/capture/recorder.h"
+#include "cuda/capture/say.h"
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 namespace {
 
 using cuda::NodeType;
@@ -331,4 +331,4 @@ bool launch_nodes(Handle exec, Handle stream, Status& result) {
   return true;
 }
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

@@ -1,9 +1,9 @@
 #pragma once
 // CUDA graphs: of each executable graph a clone of what it was made of is kept. When a kernel that is wanted
 // lies in it, its nodes are launched one by one, in an order that its edges allow.
-#include "capture/driver.h"
+#include "cuda/capture/driver.h"
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 
 // `exec` was made of `graph`, or updated to it.
 void instantiated(Handle exec, Handle graph);
@@ -18,4 +18,4 @@ void out_of_step(Handle exec, const char* call);
 // Launches the nodes one by one when a kernel among them is to be recorded. False: nothing was done.
 bool launch_nodes(Handle exec, Handle stream, Status& result);
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

@@ -5,14 +5,14 @@
 #include <cstring>
 #include <string>
 
-#include "capture/hooks.h"
-#include "capture/links.h"
-#include "capture/loaded.h"
-#include "capture/memory.h"
-#include "capture/nvrtc.h"
-#include "capture/recorder.h"
+#include "cuda/capture/hooks.h"
+#include "cuda/capture/links.h"
+#include "cuda/capture/loaded.h"
+#include "cuda/capture/memory.h"
+#include "cuda/capture/nvrtc.h"
+#include "cuda/capture/recorder.h"
 
-using namespace palladion::capture;
+using namespace palladion::cuda::capture;
 
 namespace {
 
@@ -354,7 +354,8 @@ void* hook_named(const char* name, int version, bool per_thread) {
 // A program that loads the driver itself asks for its functions by dlsym; it gets ours of the same name.
 PLD_EXPORT void* dlsym(void* library, const char* name) {
   // RTLD_NEXT depends on who calls: this is a jump, not a call, so that it stays the program.
-  static const auto real = reinterpret_cast<void* (*)(void*, const char*)>(palladion::capture::find_dlsym());
+  static const auto real =
+      reinterpret_cast<void* (*)(void*, const char*)>(palladion::cuda::capture::find_dlsym());
   if (library != RTLD_NEXT && std::strcmp(name, "nvrtcGetCUBIN") == 0) return nvrtc_hook(library);
   if (library != RTLD_NEXT && name[0] != 'c')
     if (void* const hook = nvjitlink_hook(library, name)) return hook;

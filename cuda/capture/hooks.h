@@ -8,7 +8,7 @@
 // cuGetProcAddress names functions without "_v2": programs since CUDA 4 mean that version.
 #define PLD_HOOK_V2(name) {#name, reinterpret_cast<void*>(&name##_v2)}, PLD_HOOK(name##_v2)
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 
 struct Hook {
   const char* name;  // of the symbol in libcuda.so.1
@@ -21,4 +21,4 @@ std::span<const Hook> link_hooks();
 // 12000 and later mean another one than before. The symbol; the name itself for other functions.
 const char* symbol_of_graph_call(const char* name, int version);
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cstring>
 
-#include "capture/hooks.h"
-#include "capture/links.h"
+#include "cuda/capture/hooks.h"
+#include "cuda/capture/links.h"
 
-using namespace palladion::capture;
+using namespace palladion::cuda::capture;
 
 // ---- the driver's linker -------------------------------------------------------------------------
 PLD_EXPORT Status cuLinkAddData_v2(Handle state, int type, void* data, size_t bytes, const char* name,
@@ -36,7 +36,7 @@ PLD_EXPORT Status cuLinkDestroy(Handle state) {
   return Call<Status(Handle)>::to("cuLinkDestroy", state);
 }
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 
 std::span<const Hook> link_hooks() {
   static const Hook hooks[] = {PLD_HOOK_V2(cuLinkAddData), PLD_HOOK_V2(cuLinkAddFile),
@@ -44,7 +44,7 @@ std::span<const Hook> link_hooks() {
   return hooks;
 }
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture
 
 // ---- libnvJitLink --------------------------------------------------------------------------------
 // Its header calls __nvJitLinkAddData_13_0 and so on, one name for each version since which the function is
@@ -113,7 +113,7 @@ int destroy(JitNames& n, Handle* link) {
               x(__nvJitLink, _13_2) x(__nvJitLink, _13_3) x(__nvJitLink, _13_4)
 PLD_JIT_VERSIONS(PLD_JIT_NAMES)
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 
 void* nvjitlink_hook(void* library, const char* name) {
   if (std::strstr(name, "nvJitLink") == nullptr) return nullptr;
@@ -138,4 +138,4 @@ void* nvjitlink_hook(void* library, const char* name) {
   return nullptr;
 }
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

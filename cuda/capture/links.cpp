@@ -1,4 +1,4 @@
-#include "capture/links.h"
+#include "cuda/capture/links.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,12 +6,12 @@
 #include <mutex>
 #include <span>
 
-#include "bundle/bundle.h"
-#include "capture/loaded.h"
-#include "capture/recorder.h"
-#include "fatbin/fatbin.h"
+#include "cuda/bundle/bundle.h"
+#include "cuda/capture/loaded.h"
+#include "cuda/capture/recorder.h"
+#include "cuda/fatbin/fatbin.h"
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 namespace {
 
 constexpr int type_ptx = 1;                      // CU_JIT_INPUT_PTX
@@ -78,4 +78,4 @@ LinkInputs inputs_of_link(std::string_view cubin) {
   return found == l.done.end() ? LinkInputs() : found->second;
 }
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

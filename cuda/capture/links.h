@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/driver.h"
+#include "cuda/capture/driver.h"
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 
 // `state`: the linker's. `type` is a CUjitInputType.
 void link_input(Handle state, int type, const void* data, size_t bytes, const char* name);
@@ -29,4 +29,4 @@ LinkInputs inputs_of_link(std::string_view cubin);
 // What dlsym answers for this function of libnvJitLink; null: it is none that is followed.
 void* nvjitlink_hook(void* library, const char* name);
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

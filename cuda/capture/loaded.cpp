@@ -1,4 +1,4 @@
-#include "capture/loaded.h"
+#include "cuda/capture/loaded.h"
 
 #include <cxxabi.h>
 #include <dlfcn.h>
@@ -8,10 +8,10 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "capture/recorder.h"
-#include "fatbin/fatbin.h"
+#include "cuda/capture/recorder.h"
+#include "cuda/fatbin/fatbin.h"
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 namespace {
 
 struct Loaded {
@@ -154,4 +154,4 @@ void belongs(Handle part, Handle owner) {
   forget(part);  // a handle may be used again for another kernel
 }
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

@@ -2,10 +2,10 @@
 // What the program loaded, and which of it a kernel is.
 #include <string>
 
-#include "capture/driver.h"
-#include "capture/program_ptx.h"
+#include "cuda/capture/driver.h"
+#include "cuda/capture/program_ptx.h"
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 
 enum class Owner : uint8_t { module, library };
 // `owner`: the module or library that the driver made of `image`.
@@ -23,4 +23,4 @@ const LoadedImage* image_of(Handle function);
 std::string name_of(Handle function);
 std::string demangled(const std::string& name);
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

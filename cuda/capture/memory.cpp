@@ -1,4 +1,4 @@
-#include "capture/memory.h"
+#include "cuda/capture/memory.h"
 
 #include <zstd.h>
 
@@ -11,9 +11,9 @@
 #include <mutex>
 #include <thread>
 
-#include "capture/recorder.h"
+#include "cuda/capture/recorder.h"
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 namespace {
 
 // Made on first use and never destroyed: the program calls the driver while it ends, too.
@@ -243,4 +243,4 @@ bool store(std::vector<bundle::Buffer>& buffers, const std::string& folder, bool
   return whole;
 }
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "bundle/bundle.h"
-#include "capture/driver.h"
-#include "capture/textures.h"
+#include "cuda/bundle/bundle.h"
+#include "cuda/capture/driver.h"
+#include "cuda/capture/textures.h"
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 
 struct Range {
   DevicePointer base = 0;
@@ -67,4 +67,4 @@ void store_stripped(std::span<const std::byte> bytes, uint64_t seed, bundle::Con
 
 bool write_file(const std::string& path, const void* bytes, uint64_t size);
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

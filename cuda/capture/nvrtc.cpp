@@ -1,4 +1,4 @@
-#include "capture/nvrtc.h"
+#include "cuda/capture/nvrtc.h"
 
 #include <dlfcn.h>
 
@@ -6,14 +6,14 @@
 #include <map>
 #include <mutex>
 
-#include "bundle/bundle.h"
-#include "capture/driver.h"
-#include "capture/recorder.h"
-#include "fatbin/fatbin.h"
+#include "cuda/bundle/bundle.h"
+#include "cuda/capture/driver.h"
+#include "cuda/capture/recorder.h"
+#include "cuda/fatbin/fatbin.h"
 
 #define PLD_EXPORT extern "C" __attribute__((visibility("default")))
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 namespace {
 
 constexpr size_t most_kept = size_t{256} << 20;  // bytes of PTX
@@ -63,16 +63,16 @@ std::optional<std::string> nvrtc_ptx_of(std::string_view cubin) {
   return found == c.ptx.end() ? std::nullopt : std::optional(found->second);
 }
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture
 
 PLD_EXPORT int nvrtcGetCUBIN(void* program, char* cubin) {
-  using namespace palladion::capture;
+  using namespace palladion::cuda::capture;
   const Status s = call("nvrtcGetCUBIN", program, cubin);
   if (s == success && !settings().folder.empty()) keep_ptx(program, cubin);
   return s;
 }
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 
 void* nvrtc_hook(void* library) {
   if (real_dlsym(library, "nvrtcGetCUBIN") == nullptr) return nullptr;
@@ -80,4 +80,4 @@ void* nvrtc_hook(void* library) {
   return reinterpret_cast<void*>(&nvrtcGetCUBIN);
 }
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

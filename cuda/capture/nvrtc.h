@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 
 // What dlsym answers for nvrtcGetCUBIN of this library.
 void* nvrtc_hook(void* library);
 // The PTX from which NVRTC made these bytes.
 std::optional<std::string> nvrtc_ptx_of(std::string_view cubin);
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

@@ -1,15 +1,15 @@
-#include "capture/program_ptx.h"
+#include "cuda/capture/program_ptx.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cstring>
 
-#include "capture/links.h"
-#include "capture/nvrtc.h"
-#include "capture/say.h"
-#include "fatbin/fatbin.h"
+#include "cuda/capture/links.h"
+#include "cuda/capture/nvrtc.h"
+#include "cuda/capture/say.h"
+#include "cuda/fatbin/fatbin.h"
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 namespace {
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; }
@@ -162,4 +162,4 @@ std::string cubin_of(const LoadedImage& image, uint32_t compute) {
   return {};
 }
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

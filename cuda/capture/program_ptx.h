@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 
 // Bytes that the program loaded. Those of the program's own files stay where they are and are not copied.
 struct LoadedImage {
@@ -30,4 +30,4 @@ bool has_entry(std::string_view ptx, std::string_view entry);
 std::vector<std::string> variables_of(std::string_view ptx);
 std::vector<std::string> variables_of_cubin(std::string_view cubin);
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

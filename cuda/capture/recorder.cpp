@@ -1,4 +1,4 @@
-#include "capture/recorder.h"
+#include "cuda/capture/recorder.h"
 
 #include <regex.h>
 
@@ -8,11 +8,11 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "capture/loaded.h"
-#include "capture/recording.h"
-#include "capture/say.h"
+#include "cuda/capture/loaded.h"
+#include "cuda/capture/recording.h"
+#include "cuda/capture/say.h"
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 namespace {
 
 struct KernelState {
@@ -146,4 +146,4 @@ Status record(const Request& request, Status (*go)(void*), void* argument) {
   return launched;
 }
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

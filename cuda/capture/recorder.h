@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "capture/driver.h"
+#include "cuda/capture/driver.h"
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 
 // The settings of `palladion capture`, from the environment: PALLADION_CAPTURE_DIR, _KERNEL (a POSIX extended
 // regular expression on the name, as it is or demangled), _SKIP, _LAUNCHES, _MAX_BYTES, _STRIP (seeds stand
@@ -44,4 +44,4 @@ Status record(const Request& request, Status (*go)(void*), void* argument);
 // Inside our own calls of the driver.
 inline thread_local bool inside = false;
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

@@ -1,4 +1,4 @@
-#include "capture/recording.h"
+#include "cuda/capture/recording.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,10 +8,10 @@
 #include <cstdio>
 #include <cstring>
 
-#include "capture/loaded.h"
-#include "capture/say.h"
+#include "cuda/capture/loaded.h"
+#include "cuda/capture/say.h"
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 namespace {
 
 constexpr int depth_of_pointers = 3;
@@ -245,4 +245,4 @@ bool Recording::write(const std::string& file, const std::string& text) {
 
 bool Recording::write_manifest() { return write(std::string(bundle::manifest_file), bundle::text(m_)); }
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

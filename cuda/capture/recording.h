@@ -2,11 +2,11 @@
 // The bundle of a launch while it is made.
 #include <string>
 
-#include "bundle/bundle.h"
-#include "capture/memory.h"
-#include "capture/recorder.h"
+#include "cuda/bundle/bundle.h"
+#include "cuda/capture/memory.h"
+#include "cuda/capture/recorder.h"
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 
 class Recording {
  public:
@@ -34,4 +34,4 @@ class Recording {
   std::vector<std::string> linked_;
 };
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

@@ -2,7 +2,7 @@
 // What the user of `palladion capture` is told, on the standard error stream.
 #include <cstdio>
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 
 template <class... Args>
 void say(const char* format, Args... args) {
@@ -20,4 +20,4 @@ void say_code(const char* severity, const char* code, const char* format, Args..
   std::fputc('\n', stderr);
 }
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

@@ -1,4 +1,4 @@
-#include "capture/textures.h"
+#include "cuda/capture/textures.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,11 +7,11 @@
 #include <mutex>
 #include <optional>
 
-#include "abi/cuda.h"
-#include "capture/memory.h"
-#include "capture/recorder.h"
+#include "cuda/abi/cuda.h"
+#include "cuda/capture/memory.h"
+#include "cuda/capture/recorder.h"
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 namespace {
 
 using Resource = bundle::Object::Resource;
@@ -270,4 +270,4 @@ bool RecordedArrays::store(bundle::Manifest& m, const std::string& folder, bool 
   return whole;
 }
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "abi/cuda.h"
-#include "bundle/bundle.h"
-#include "capture/driver.h"
+#include "cuda/abi/cuda.h"
+#include "cuda/bundle/bundle.h"
+#include "cuda/capture/driver.h"
 
-namespace palladion::capture {
+namespace palladion::cuda::capture {
 
 using ObjectKind = bundle::Object::Kind;
 
@@ -49,4 +49,4 @@ class RecordedArrays {
   std::vector<Source> sources_;  // in the order of the manifest's arrays
 };
 
-}  // namespace palladion::capture
+}  // namespace palladion::cuda::capture

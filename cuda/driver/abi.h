@@ -1,8 +1,8 @@
 #pragma once
 // The binary interface that the library implements, and how it exports a function.
-#include "abi/cuda.h"
+#include "cuda/abi/cuda.h"
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 using namespace palladion::cuda;
 }
 

@@ -1,6 +1,6 @@
 // Functions of the driver API that the library does not have: each tells its name when it is called, and
 // answers CUDA_ERROR_NOT_SUPPORTED. A program that is linked with libcuda.so.1 finds all of cuda.h.
-#include "driver/state.h"
+#include "cuda/driver/state.h"
 
 #define PLD_ABSENT(name) \
   PLD_CUDA name() { return ::palladion::driver::unsupported(#name); }

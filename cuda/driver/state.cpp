@@ -1,4 +1,4 @@
-#include "driver/state.h"
+#include "cuda/driver/state.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 
 Settings settings_of(const char* text) {
   Settings s;
@@ -139,6 +139,6 @@ void report() {
     fmt::print(stderr, "  unsupported: {}, {} times\n", name, count);
 }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver
 
-PLD_CUDA palladion_exec_unsupported(const char* what) { return palladion::driver::unsupported(what); }
+PLD_CUDA palladion_exec_unsupported(const char* what) { return palladion::cuda::driver::unsupported(what); }

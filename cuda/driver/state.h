@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "driver/abi.h"
+#include "cuda/driver/abi.h"
 #include "sim/check/core/options.h"
 #include "sim/machine.h"
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 
 // What `palladion exec` asks for: the variable PALLADION_EXEC, "v1;key=value;...".
 struct Settings {
@@ -166,4 +166,4 @@ Status copy(void* to, const void* from, size_t bytes);
 Status copy_3d(const Memcpy3D& c);
 Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height);
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver

@@ -1,4 +1,4 @@
-#include "fatbin/fatbin.h"
+#include "cuda/fatbin/fatbin.h"
 
 #include <lz4.h>
 #include <zstd.h>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <functional>
 
-namespace palladion::fatbin {
+namespace palladion::cuda::fatbin {
 namespace {
 
 constexpr uint32_t fatbin_magic = 0xBA55ED50, wrapper_magic = 0x466243B1, elf_magic = 0x464C457F;
@@ -186,4 +186,4 @@ uint64_t bytes_of(const void* first) {
   return 0;
 }
 
-}  // namespace palladion::fatbin
+}  // namespace palladion::cuda::fatbin

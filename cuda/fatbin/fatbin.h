@@ -18,7 +18,7 @@
 
 #include <tl/expected.hpp>
 
-namespace palladion::fatbin {
+namespace palladion::cuda::fatbin {
 
 using Bytes = std::span<const std::byte>;
 
@@ -57,4 +57,4 @@ Image image_of(const void* first);
 uint64_t bytes_of(const void* first);
 const void* data_of(const void* wrapper);
 
-}  // namespace palladion::fatbin
+}  // namespace palladion::cuda::fatbin

@@ -1,7 +1,7 @@
 // PLD8xxx: a real device.
-#include "native/codes.h"
+#include "cuda/native/codes.h"
 
-namespace palladion::native {
+namespace palladion::cuda::native {
 namespace {
 
 constexpr isa::CodeText table[] = {
@@ -33,4 +33,4 @@ constexpr isa::CodeText table[] = {
 
 std::span<const isa::CodeText> device_codes() { return table; }
 
-}  // namespace palladion::native
+}  // namespace palladion::cuda::native

@@ -4,8 +4,8 @@
 
 #include "isa/core/code_text.h"
 
-namespace palladion::native {
+namespace palladion::cuda::native {
 
 std::span<const isa::CodeText> device_codes();  // The codes of what a device run can report.
 
-}  // namespace palladion::native
+}  // namespace palladion::cuda::native

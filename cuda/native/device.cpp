@@ -1,13 +1,13 @@
-#include "native/device.h"
+#include "cuda/native/device.h"
 
 #include <algorithm>
 #include <array>
 #include <thread>
 
+#include "cuda/native/session.h"
 #include "isa/arch/arch.h"
-#include "native/session.h"
 
-namespace palladion::native {
+namespace palladion::cuda::native {
 namespace {
 
 constexpr const char* simulator_help = "without a device, run on the simulator: `--on sim`";
@@ -285,4 +285,4 @@ Result<Timing> Device::time(const std::function<Result<void>()>& work, const Tim
   return summarise(std::move(samples));
 }
 
-}  // namespace palladion::native
+}  // namespace palladion::cuda::native

@@ -19,12 +19,12 @@
 
 #include <tl/expected.hpp>
 
+#include "cuda/native/driver.h"
+#include "cuda/native/jit_log.h"
 #include "isa/core/diagnostic.h"
 #include "isa/formats/tensor_map.h"
-#include "native/driver.h"
-#include "native/jit_log.h"
 
-namespace palladion::native {
+namespace palladion::cuda::native {
 
 template <class T>
 using Result = tl::expected<T, isa::Diagnostics>;  // a value, or diagnostics with a code
@@ -224,4 +224,4 @@ class Device {  // a GPU, through the CUDA driver that is loaded at run time; fa
   std::shared_ptr<Session> session_;
 };
 
-}  // namespace palladion::native
+}  // namespace palladion::cuda::native

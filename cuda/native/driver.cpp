@@ -1,10 +1,10 @@
-#include "native/driver.h"
+#include "cuda/native/driver.h"
 
 #include <dlfcn.h>
 
 #include <fmt/format.h>
 
-namespace palladion::native::driver {
+namespace palladion::cuda::native::driver {
 namespace {
 
 class Binder {
@@ -94,4 +94,4 @@ tl::expected<std::shared_ptr<const Api>, std::string> load(const std::string& li
   return api;
 }
 
-}  // namespace palladion::native::driver
+}  // namespace palladion::cuda::native::driver

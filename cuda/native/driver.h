@@ -8,9 +8,9 @@
 
 #include <tl/expected.hpp>
 
-#include "abi/cuda.h"
+#include "cuda/abi/cuda.h"
 
-namespace palladion::native::driver {
+namespace palladion::cuda::native::driver {
 
 using cuda::DeviceAttribute;
 using cuda::DeviceId;
@@ -91,4 +91,4 @@ inline constexpr const char* default_library = "libcuda.so.1";
 // does not support being unloaded). Does not call the driver. The text says what is missing.
 tl::expected<std::shared_ptr<const Api>, std::string> load(const std::string& library = default_library);
 
-}  // namespace palladion::native::driver
+}  // namespace palladion::cuda::native::driver

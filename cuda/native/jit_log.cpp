@@ -1,4 +1,4 @@
-#include "native/jit_log.h"
+#include "cuda/native/jit_log.h"
 
 #include <charconv>
 #include <optional>
@@ -7,7 +7,7 @@
 
 #include "isa/core/trim.h"
 
-namespace palladion::native {
+namespace palladion::cuda::native {
 namespace {
 
 template <class Visit>
@@ -150,4 +150,4 @@ isa::Diagnostics jit_diagnostics(std::string_view log, std::string_view ptx, con
   return out;
 }
 
-}  // namespace palladion::native
+}  // namespace palladion::cuda::native

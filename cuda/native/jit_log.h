@@ -10,7 +10,7 @@
 
 #include "isa/core/diagnostic.h"
 
-namespace palladion::native {
+namespace palladion::cuda::native {
 
 struct JitMessage {  // one message of the driver's PTX compiler
   // As the log says.
@@ -41,4 +41,4 @@ isa::SourceLoc author_location(std::string_view ptx, uint32_t line);
 // Errors (or, if there are none, `fallback`) as diagnostics with the PTX line and the author's line.
 isa::Diagnostics jit_diagnostics(std::string_view log, std::string_view ptx, const std::string& fallback);
 
-}  // namespace palladion::native
+}  // namespace palladion::cuda::native

@@ -1,9 +1,9 @@
 #include <cstring>
 
-#include "native/device.h"
-#include "native/session.h"
+#include "cuda/native/device.h"
+#include "cuda/native/session.h"
 
-namespace palladion::native {
+namespace palladion::cuda::native {
 
 Arguments& Arguments::add_bytes(std::span<const std::byte> bytes) {
   const size_t first = blocks_.size();
@@ -220,4 +220,4 @@ Result<void> Function::launch(const LaunchShape& shape, const Arguments& argumen
                        "PLD8004");
 }
 
-}  // namespace palladion::native
+}  // namespace palladion::cuda::native

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "native/device.h"
+#include "cuda/native/device.h"
 
-namespace palladion::native {
+namespace palladion::cuda::native {
 
 // A failure with its code.
 inline tl::unexpected<isa::Diagnostics> failure(std::string code, std::string message,
@@ -67,4 +67,4 @@ struct LoadedModule {
   }
 };
 
-}  // namespace palladion::native
+}  // namespace palladion::cuda::native

@@ -1,4 +1,4 @@
-#include "kernels/activations.h"
+#include "kernels/examples/activations.h"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "frontend/plgpu.h"
-#include "kernels/spec.h"
+#include "kernels/frame/spec.h"
 
 namespace palladion::kernels {
 

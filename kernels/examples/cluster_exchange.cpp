@@ -1,8 +1,8 @@
-#include "kernels/cluster_exchange.h"
+#include "kernels/examples/cluster_exchange.h"
 
 #include <fmt/format.h>
 
-#include "kernels/helpers.h"
+#include "kernels/frame/helpers.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {

@@ -1,11 +1,11 @@
-#include "kernels/histogram.h"
+#include "kernels/examples/histogram.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 
-#include "kernels/helpers.h"
+#include "kernels/frame/helpers.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {

@@ -1,6 +1,6 @@
-#include "kernels/iota.h"
+#include "kernels/examples/iota.h"
 
-#include "kernels/helpers.h"
+#include "kernels/frame/helpers.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {

@@ -1,11 +1,11 @@
-#include "kernels/reduce_sum.h"
+#include "kernels/examples/reduce_sum.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/helpers.h"
+#include "kernels/frame/helpers.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {

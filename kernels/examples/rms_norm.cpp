@@ -1,10 +1,10 @@
-#include "kernels/rms_norm.h"
+#include "kernels/examples/rms_norm.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/helpers.h"
-#include "kernels/reference.h"
+#include "kernels/frame/helpers.h"
+#include "kernels/frame/reference.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {

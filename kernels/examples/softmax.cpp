@@ -1,4 +1,4 @@
-#include "kernels/softmax.h"
+#include "kernels/examples/softmax.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "kernels/helpers.h"
-#include "kernels/reference.h"
+#include "kernels/frame/helpers.h"
+#include "kernels/frame/reference.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {

@@ -1,10 +1,10 @@
-#include "kernels/transpose.h"
+#include "kernels/examples/transpose.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "kernels/helpers.h"
+#include "kernels/frame/helpers.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {

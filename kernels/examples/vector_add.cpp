@@ -1,6 +1,6 @@
-#include "kernels/vector_add.h"
+#include "kernels/examples/vector_add.h"
 
-#include "kernels/helpers.h"
+#include "kernels/frame/helpers.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {

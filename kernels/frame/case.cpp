@@ -1,4 +1,4 @@
-#include "kernels/case.h"
+#include "kernels/frame/case.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/registry.h"
+#include "kernels/frame/registry.h"
 
 namespace palladion::kernels {
 

@@ -1,5 +1,5 @@
 // PLD50xx: building and calling kernels.
-#include "kernels/codes.h"
+#include "kernels/frame/codes.h"
 
 namespace palladion::kernels {
 namespace {

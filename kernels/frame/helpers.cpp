@@ -1,4 +1,4 @@
-#include "kernels/helpers.h"
+#include "kernels/frame/helpers.h"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "frontend/plgpu.h"
-#include "kernels/rules.h"
-#include "kernels/spec.h"
+#include "kernels/frame/rules.h"
+#include "kernels/frame/spec.h"
 
 namespace palladion::kernels {
 

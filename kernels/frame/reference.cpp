@@ -1,4 +1,4 @@
-#include "kernels/reference.h"
+#include "kernels/frame/reference.h"
 
 #include <Eigen/Dense>
 #include <cmath>

@@ -1,7 +1,7 @@
 #pragma once
 // References computed on the host.
-#include "arrays/arrays.h"
-#include "kernels/spec.h"
+#include "kernels/frame/spec.h"
+#include "verify/arrays/arrays.h"
 
 namespace palladion::kernels {
 

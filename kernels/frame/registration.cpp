@@ -1,4 +1,4 @@
-#include "kernels/registration.h"
+#include "kernels/frame/registration.h"
 
 #include <algorithm>
 #include <iterator>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "frontend/plgpu.h"
-#include "kernels/spec.h"
+#include "kernels/frame/spec.h"
 
 namespace palladion::kernels {
 

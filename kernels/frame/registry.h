@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/spec.h"
+#include "kernels/frame/spec.h"
 
 namespace palladion::kernels {
 

@@ -1,12 +1,12 @@
-#include "kernels/spec.h"
+#include "kernels/frame/spec.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "arrays/words.h"
 #include "isa/core/whole_error.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::kernels {
 namespace {

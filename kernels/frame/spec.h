@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "arrays/arrays.h"
 #include "frontend/launch/kernel.h"
 #include "isa/arch/arch.h"
+#include "verify/arrays/arrays.h"
 
 namespace palladion::kernels {
 

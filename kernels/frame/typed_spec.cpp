@@ -1,4 +1,4 @@
-#include "kernels/typed_spec.h"
+#include "kernels/frame/typed_spec.h"
 
 namespace palladion::kernels::detail {
 

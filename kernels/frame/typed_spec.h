@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/rules.h"
-#include "kernels/spec.h"
+#include "kernels/frame/rules.h"
+#include "kernels/frame/spec.h"
 
 namespace palladion::kernels {
 

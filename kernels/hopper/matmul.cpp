@@ -1,6 +1,6 @@
-#include "kernels/matmul.h"
+#include "kernels/hopper/matmul.h"
 
-#include "kernels/reference.h"
+#include "kernels/frame/reference.h"
 
 namespace palladion::kernels {
 namespace {

@@ -3,7 +3,7 @@
 #include <source_location>
 #include <string>
 
-#include "kernels/helpers.h"
+#include "kernels/frame/helpers.h"
 
 namespace palladion::kernels {
 

@@ -1,8 +1,8 @@
-#include "kernels/matmul_blockspec.h"
+#include "kernels/hopper/matmul_blockspec.h"
 
 #include "frontend/pipeline/pipeline.h"
-#include "kernels/matmul.h"
-#include "kernels/reference.h"
+#include "kernels/frame/reference.h"
+#include "kernels/hopper/matmul.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {

@@ -1,6 +1,6 @@
-#include "kernels/matmul_pipelined.h"
+#include "kernels/hopper/matmul_pipelined.h"
 
-#include "kernels/matmul.h"
+#include "kernels/hopper/matmul.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {

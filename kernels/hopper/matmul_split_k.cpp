@@ -1,10 +1,10 @@
-#include "kernels/matmul_split_k.h"
+#include "kernels/hopper/matmul_split_k.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "kernels/matmul.h"
+#include "kernels/hopper/matmul.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {

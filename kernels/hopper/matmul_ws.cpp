@@ -1,9 +1,9 @@
-#include "kernels/matmul_ws.h"
+#include "kernels/hopper/matmul_ws.h"
 
 #include <fmt/format.h>
 
-#include "kernels/matmul.h"
-#include "kernels/reference.h"
+#include "kernels/frame/reference.h"
+#include "kernels/hopper/matmul.h"
 #include "kernels/specs.h"
 
 namespace palladion::kernels {

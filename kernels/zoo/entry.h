@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-namespace palladion::zoo {
+namespace palladion::kernels::zoo {
 
 inline std::pair<std::string, int> parse_entry(std::string_view text) {
   const size_t slash = text.find('/');
@@ -12,4 +12,4 @@ inline std::pair<std::string, int> parse_entry(std::string_view text) {
   return {std::string(text.substr(0, slash)), text.back() - '0'};
 }
 
-}  // namespace palladion::zoo
+}  // namespace palladion::kernels::zoo

@@ -1,9 +1,9 @@
 // Bugs of copies and shared buffers that shipped in public projects, as their authors
 // would write them here.
 #include "frontend/plgpu.h"
-#include "zoo/recorded.h"
+#include "kernels/zoo/recorded.h"
 
-namespace palladion::zoo {
+namespace palladion::kernels::zoo {
 namespace {
 
 using pl::ds;
@@ -236,4 +236,4 @@ std::vector<Pair> recorded_history_pairs() {
   };
 }
 
-}  // namespace palladion::zoo
+}  // namespace palladion::kernels::zoo

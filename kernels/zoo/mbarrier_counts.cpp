@@ -1,8 +1,8 @@
 // mbarriers initialised with a wrong count of arrivals: mistakes that the frontend does not detect.
 #include "frontend/plgpu.h"
-#include "zoo/recorded.h"
+#include "kernels/zoo/recorded.h"
 
-namespace palladion::zoo {
+namespace palladion::kernels::zoo {
 namespace {
 
 using plgpu::Ref;
@@ -91,4 +91,4 @@ Pair count_too_small() {
 
 std::vector<Pair> recorded_mbarrier_pairs() { return {count_too_large(), count_too_small()}; }
 
-}  // namespace palladion::zoo
+}  // namespace palladion::kernels::zoo

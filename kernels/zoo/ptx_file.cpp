@@ -1,4 +1,4 @@
-#include "zoo/ptx_file.h"
+#include "kernels/zoo/ptx_file.h"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,10 @@
 #include "isa/core/whole_error.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
-#include "run/arg_spec.h"
-#include "zoo/entry.h"
+#include "kernels/zoo/entry.h"
+#include "verify/launch/arg_spec.h"
 
-namespace palladion::zoo {
+namespace palladion::kernels::zoo {
 namespace {
 
 constexpr std::string_view broken_only = "//! broken", good_only = "//! good", any_fact = "//! ";
@@ -156,4 +156,4 @@ Pair ptx_pair(const PtxFile& file) {
   return pair;
 }
 
-}  // namespace palladion::zoo
+}  // namespace palladion::kernels::zoo

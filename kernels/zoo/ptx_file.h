@@ -1,12 +1,12 @@
 #pragma once
 // A pair in one .ptx file: the annotated text of both twins and, behind it, what is known of the pair and how
-// it is launched (zoo/README.md states the form).
+// it is launched (kernels/zoo/README.md states the form).
 #include <string>
 #include <string_view>
 
-#include "zoo/zoo.h"
+#include "kernels/zoo/zoo.h"
 
-namespace palladion::zoo {
+namespace palladion::kernels::zoo {
 
 // One file of the zoo, as CMake embeds it (cmake/ZooFiles.cmake).
 struct PtxFile {
@@ -19,4 +19,4 @@ Pair ptx_pair(const PtxFile& file);
 // `//! good` only in the good one. The other twin has an empty line there: both number their lines alike.
 std::string twin_text(std::string_view text, bool broken);
 
-}  // namespace palladion::zoo
+}  // namespace palladion::kernels::zoo

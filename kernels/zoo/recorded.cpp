@@ -1,10 +1,10 @@
-#include "zoo/recorded.h"
+#include "kernels/zoo/recorded.h"
 
 #include <utility>
 
-#include "zoo/entry.h"
+#include "kernels/zoo/entry.h"
 
-namespace palladion::zoo {
+namespace palladion::kernels::zoo {
 
 Pair recorded_pair(RecordedPair pair) {
   const auto [entry, place] = parse_entry(pair.entry);
@@ -22,4 +22,4 @@ Pair recorded_pair(RecordedPair pair) {
           }};
 }
 
-}  // namespace palladion::zoo
+}  // namespace palladion::kernels::zoo

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "zoo/zoo.h"
+#include "kernels/zoo/zoo.h"
 
-namespace palladion::zoo {
+namespace palladion::kernels::zoo {
 
 // `record(broken)` gives the kernel, `inputs` its arrays. `entry` as in a .ptx file: "MB-13" or "MB-13/2".
 struct RecordedPair {
@@ -22,4 +22,4 @@ Pair recorded_pair(RecordedPair pair);
 std::vector<Pair> recorded_mbarrier_pairs();
 std::vector<Pair> recorded_history_pairs();
 
-}  // namespace palladion::zoo
+}  // namespace palladion::kernels::zoo

@@ -1,18 +1,18 @@
-#include "zoo/zoo.h"
+#include "kernels/zoo/zoo.h"
 
 #include <algorithm>
 #include <iterator>
 #include <tuple>
 #include <vector>
 
-#include <zoo/ptx_files.h>  // made by cmake/ZooFiles.cmake of zoo/*/*.ptx
+#include <kernels/zoo/ptx_files.h>  // made by cmake/ZooFiles.cmake of kernels/zoo/*/*.ptx
 
 #include "isa/arch/arch.h"
 #include "isa/core/diagnostic.h"
-#include "zoo/ptx_file.h"
-#include "zoo/recorded.h"
+#include "kernels/zoo/ptx_file.h"
+#include "kernels/zoo/recorded.h"
 
-namespace palladion::zoo {
+namespace palladion::kernels::zoo {
 namespace {
 
 int group_of(std::string_view entry) {
@@ -50,4 +50,4 @@ const Pair* find_pair(std::string_view name) {
   return it == pairs.end() ? nullptr : &*it;
 }
 
-}  // namespace palladion::zoo
+}  // namespace palladion::kernels::zoo

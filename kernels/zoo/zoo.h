@@ -9,10 +9,10 @@
 #include <string_view>
 
 #include "isa/arch/arch.h"
-#include "run/job.h"
 #include "sim/launch/finding.h"
+#include "verify/launch/job.h"
 
-namespace palladion::zoo {
+namespace palladion::kernels::zoo {
 
 // One twin, ready to launch. Owns what its job points to.
 struct Specimen {
@@ -51,4 +51,4 @@ const isa::ArchSpec& chip_of(const Specimen& twin);
 std::span<const Pair> all_pairs();
 const Pair* find_pair(std::string_view name);
 
-}  // namespace palladion::zoo
+}  // namespace palladion::kernels::zoo

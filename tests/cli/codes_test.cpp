@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "zoo/zoo.h"
+#include "kernels/zoo/zoo.h"
 
 namespace palladion::cli {
 namespace {
@@ -37,7 +37,7 @@ std::set<int> reported() {
   add_numbers(numbers, root / "frontend/core/errors.h", std::regex("= (2[0-9]{3})\\b"));
   EXPECT_GT(numbers.size(), 10u) << "the codes of frontend/core/errors.h are not where they were";
   for (const char* folder :
-       {"isa", "frontend", "sim", "native", "arrays", "run", "kernels", "traces", "capture"})
+       {"isa", "frontend", "sim", "verify", "kernels", "traces", "cuda/native", "cuda/capture"})
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       const fs::path& file = entry.path();
       if ((file.extension() != ".cpp" && file.extension() != ".h") || states_codes(file)) continue;
@@ -108,7 +108,7 @@ TEST(Codes, RulesNameTheirManual) {
 }
 
 TEST(Codes, EveryPairOfTheZooHasItsText) {
-  for (const zoo::Pair& pair : zoo::all_pairs())
+  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs())
     EXPECT_NE(find_code(code_number(pair.code)), nullptr) << pair.name << " " << pair.code;
 }
 

@@ -13,11 +13,11 @@
 #include <regex>
 #include <thread>
 
-#include "arrays/arrays.h"
 #include "cli/subjects/npy.h"
 #include "tests/cli/json_reading.h"
 #include "tests/cli/program.h"
 #include "tests/support/golden.h"
+#include "verify/arrays/arrays.h"
 
 namespace palladion::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "arrays/arrays.h"
+#include "verify/arrays/arrays.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // The words of Fill and of element types.
 #include <fmt/format.h>
 
-#include "arrays/arrays.h"
-#include "arrays/words.h"
+#include "verify/arrays/arrays.h"
+#include "verify/arrays/words.h"
 
 namespace palladion {
 namespace {

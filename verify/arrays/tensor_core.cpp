@@ -1,4 +1,4 @@
-#include "arrays/tensor_core.h"
+#include "verify/arrays/tensor_core.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // The order in which products of Blackwell take scales of blocks and metadata of sparse operands.
 #pragma once
 
-#include "arrays/arrays.h"
+#include "verify/arrays/arrays.h"
 
 namespace palladion {
 

@@ -1,4 +1,4 @@
-#include "arrays/words.h"
+#include "verify/arrays/words.h"
 
 #include <algorithm>
 

@@ -1,12 +1,12 @@
-#include "run/arg_spec.h"
+#include "verify/launch/arg_spec.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cstring>
 
-#include "arrays/words.h"
-#include "run/texture_spec.h"
+#include "verify/arrays/words.h"
+#include "verify/launch/texture_spec.h"
 
 namespace palladion {
 namespace {

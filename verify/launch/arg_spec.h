@@ -28,10 +28,10 @@
 #include <variant>
 #include <vector>
 
-#include "arrays/arrays.h"
 #include "isa/formats/tensor_map.h"
-#include "run/job.h"
 #include "sim/machine/state/textures.h"
+#include "verify/arrays/arrays.h"
+#include "verify/launch/job.h"
 
 namespace palladion {
 

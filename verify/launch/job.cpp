@@ -1,4 +1,4 @@
-#include "run/job.h"
+#include "verify/launch/job.h"
 
 #include <fmt/format.h>
 

@@ -5,11 +5,11 @@
 #include <variant>
 #include <vector>
 
-#include "arrays/arrays.h"
 #include "frontend/core/launch.h"
 #include "isa/core/module.h"
 #include "isa/formats/tensor_map.h"
 #include "sim/machine/state/textures.h"
+#include "verify/arrays/arrays.h"
 
 namespace palladion {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "native/device.h"
-#include "run/job.h"
+#include "cuda/native/device.h"
 #include "sim/machine.h"
+#include "verify/launch/job.h"
 
 namespace palladion {
 
@@ -59,18 +59,18 @@ struct DeviceOptions {
 };
 // What a run on a device gave.
 struct DeviceOutcome {
-  isa::Diagnostics errors;                // nothing was returned
-  bool still_runs = false;                // PLD8007: end the process with std::_Exit
-  std::vector<Array> outputs;             // in order
-  std::vector<std::byte> profile;         // of the run whose results count
-  native::FunctionAttributes attributes;  // as the driver gives them
-  std::optional<native::Timing> timing;   // none without repeats
-  std::string jit_log;                    // what the driver's compiler said
+  isa::Diagnostics errors;                      // nothing was returned
+  bool still_runs = false;                      // PLD8007: end the process with std::_Exit
+  std::vector<Array> outputs;                   // in order
+  std::vector<std::byte> profile;               // of the run whose results count
+  cuda::native::FunctionAttributes attributes;  // as the driver gives them
+  std::optional<cuda::native::Timing> timing;   // none without repeats
+  std::string jit_log;                          // what the driver's compiler said
 };
 // On a device, timed. Error: the driver's, or the time limit.
-DeviceOutcome run(const Job& job, const native::Device& device, const DeviceOptions& options = {});
+DeviceOutcome run(const Job& job, const cuda::native::Device& device, const DeviceOptions& options = {});
 // The same of a recorded kernel with its inputs.
-DeviceOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, const native::Device& device,
+DeviceOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, const cuda::native::Device& device,
                   const DeviceOptions& options = {});
 
 // What the device is given: the job's text or the printed module, with the author's lines.

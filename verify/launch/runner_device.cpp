@@ -1,15 +1,15 @@
 #include <algorithm>
 
 #include "isa/text/print.h"
-#include "run/runner.h"
+#include "verify/launch/runner.h"
 
 namespace palladion {
 namespace {
 
-native::Dim3 dims(const isa::Dim3& d) { return {d.x, d.y, d.z}; }
+cuda::native::Dim3 dims(const isa::Dim3& d) { return {d.x, d.y, d.z}; }
 
-native::LaunchShape shape_of(const Job& job) {
-  native::LaunchShape shape;
+cuda::native::LaunchShape shape_of(const Job& job) {
+  cuda::native::LaunchShape shape;
   shape.grid = dims(job.grid);
   shape.block = dims(job.block);
   if (job.cluster.count() > 1) shape.cluster = dims(job.cluster);
@@ -18,10 +18,10 @@ native::LaunchShape shape_of(const Job& job) {
   return shape;
 }
 
-native::Result<native::Buffer> upload(const Buffer& buffer, const native::Device& device) {
+cuda::native::Result<cuda::native::Buffer> upload(const Buffer& buffer, const cuda::native::Device& device) {
   auto made = device.allocate(size_t(buffer.type.bytes()));
   if (!made) return made;
-  native::Result<void> done;
+  cuda::native::Result<void> done;
   switch (buffer.role) {
     case Role::in:
     case Role::inout:
@@ -39,9 +39,10 @@ native::Result<native::Buffer> upload(const Buffer& buffer, const native::Device
   return made;
 }
 
-native::Result<native::Arguments> arguments_of(const Job& job, const std::vector<native::Buffer>& buffers,
-                                               const native::Device& device) {
-  native::Arguments arguments;
+cuda::native::Result<cuda::native::Arguments> arguments_of(const Job& job,
+                                                           const std::vector<cuda::native::Buffer>& buffers,
+                                                           const cuda::native::Device& device) {
+  cuda::native::Arguments arguments;
   for (const ParamValue& value : job.params) {
     if (const auto* pointer = std::get_if<PointerValue>(&value)) {
       arguments.add(buffers[size_t(pointer->buffer)].address());
@@ -58,8 +59,9 @@ native::Result<native::Arguments> arguments_of(const Job& job, const std::vector
   return arguments;
 }
 
-native::Result<void> launch_once(const Job& job, std::vector<native::Buffer>& buffers,
-                                 const native::Function& function, const native::Arguments& arguments) {
+cuda::native::Result<void> launch_once(const Job& job, std::vector<cuda::native::Buffer>& buffers,
+                                       const cuda::native::Function& function,
+                                       const cuda::native::Arguments& arguments) {
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (job.buffers[i].role != Role::scratch && job.buffers[i].role != Role::profile) continue;
     if (const auto zeroed = buffers[i].fill(0); !zeroed) return zeroed;
@@ -67,7 +69,8 @@ native::Result<void> launch_once(const Job& job, std::vector<native::Buffer>& bu
   return function.launch(shape_of(job), arguments);
 }
 
-native::Result<std::vector<Array>> download(const Job& job, const std::vector<native::Buffer>& buffers) {
+cuda::native::Result<std::vector<Array>> download(const Job& job,
+                                                  const std::vector<cuda::native::Buffer>& buffers) {
   std::vector<Array> outputs;
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (!job.is_output(i)) continue;
@@ -78,8 +81,8 @@ native::Result<std::vector<Array>> download(const Job& job, const std::vector<na
   return outputs;
 }
 
-native::Result<std::vector<std::byte>> download_profile(const Job& job,
-                                                        const std::vector<native::Buffer>& buffers) {
+cuda::native::Result<std::vector<std::byte>> download_profile(
+    const Job& job, const std::vector<cuda::native::Buffer>& buffers) {
   std::vector<std::byte> bytes;
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (job.buffers[i].role != Role::profile) continue;
@@ -89,8 +92,8 @@ native::Result<std::vector<std::byte>> download_profile(const Job& job,
   return bytes;
 }
 
-native::Result<void> run_into(DeviceOutcome& outcome, const Job& job, const native::Device& device,
-                              const DeviceOptions& options) {
+cuda::native::Result<void> run_into(DeviceOutcome& outcome, const Job& job,
+                                    const cuda::native::Device& device, const DeviceOptions& options) {
   const auto module = device.load(ptx_of(job));
   if (!module) return tl::unexpected(module.error());
   outcome.jit_log = module->info_log();
@@ -98,7 +101,7 @@ native::Result<void> run_into(DeviceOutcome& outcome, const Job& job, const nati
   if (!function) return tl::unexpected(function.error());
   if (const auto attributes = function->attributes()) outcome.attributes = *attributes;
 
-  std::vector<native::Buffer> buffers;
+  std::vector<cuda::native::Buffer> buffers;
   for (const Buffer& buffer : job.buffers) {
     auto made = upload(buffer, device);
     if (!made) return tl::unexpected(made.error());
@@ -131,7 +134,7 @@ std::string ptx_of(const Job& job) {
   return job.ptx.empty() ? isa::print(*job.module, {.source_lines = true, .collect_files = true}) : job.ptx;
 }
 
-DeviceOutcome run(const Job& job, const native::Device& device, const DeviceOptions& options) {
+DeviceOutcome run(const Job& job, const cuda::native::Device& device, const DeviceOptions& options) {
   DeviceOutcome outcome;
   if (const auto done = run_into(outcome, job, device, options); !done) {
     outcome.errors = done.error();
@@ -141,7 +144,7 @@ DeviceOutcome run(const Job& job, const native::Device& device, const DeviceOpti
   return outcome;
 }
 
-DeviceOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, const native::Device& device,
+DeviceOutcome run(const plgpu::Kernel& kernel, std::vector<Array> inputs, const cuda::native::Device& device,
                   const DeviceOptions& options) {
   const Job job = job_of(kernel, std::move(inputs));
   return run(job, device, options);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "run/runner.h"
 #include "sim/machine/state/grid_workspace.h"
+#include "verify/launch/runner.h"
 
 namespace palladion {
 namespace {

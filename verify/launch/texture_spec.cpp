@@ -1,11 +1,11 @@
-#include "run/texture_spec.h"
+#include "verify/launch/texture_spec.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "arrays/words.h"
 #include "isa/formats/sampler.h"
+#include "verify/arrays/words.h"
 
 namespace palladion {
 namespace {

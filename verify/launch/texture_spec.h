@@ -26,7 +26,7 @@
 #include <optional>
 #include <string_view>
 
-#include "run/arg_spec.h"
+#include "verify/launch/arg_spec.h"
 
 namespace palladion {
 

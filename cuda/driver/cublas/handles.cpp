@@ -5,7 +5,7 @@
 
 extern "C" int palladion_exec_unsupported(const char* what);  // libcuda.so.1
 
-namespace palladion::cublas {
+namespace palladion::cuda::cublas {
 namespace {
 
 using Status = int;  // cublasStatus_t
@@ -91,9 +91,9 @@ Status unsupported(const char* name) {
   return not_supported;
 }
 
-}  // namespace palladion::cublas
+}  // namespace palladion::cuda::cublas
 
-using namespace palladion::cublas;
+using namespace palladion::cuda::cublas;
 
 #define PLD_CUBLAS extern "C" __attribute__((visibility("default")))
 

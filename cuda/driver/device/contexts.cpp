@@ -4,13 +4,13 @@
 #include <atomic>
 #include <vector>
 
-#include "driver/arrays.h"
-#include "driver/capture.h"
-#include "driver/device_attributes.h"
+#include "cuda/driver/device/device_attributes.h"
+#include "cuda/driver/memory/arrays.h"
+#include "cuda/driver/streams/stream_capture.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 thread_local std::vector<Context*> stack;  // the last one is current
@@ -47,7 +47,7 @@ void push(Context* c) { stack.push_back(c); }
 
 Context* current() { return stack.empty() ? nullptr : stack.back(); }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver
 
 // ---- the primary context ----
 PLD_CUDA cuDevicePrimaryCtxRetain(Context** context, DeviceId device) {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "driver/device_attributes.h"
-#include "driver/state.h"
+#include "cuda/driver/device/device_attributes.h"
+#include "cuda/driver/state.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 namespace {
 

@@ -1,8 +1,8 @@
-#include "driver/device_attributes.h"
+#include "cuda/driver/device/device_attributes.h"
 
 #include <iterator>
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 // By the number in CUdevice_attribute, as an H200 answers with driver 580 (measured 2026-11-24); 0 for what
@@ -82,4 +82,4 @@ std::optional<int> device_attribute(const isa::ArchSpec& a, int attribute) {
   return measured[attribute];
 }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver

@@ -4,9 +4,9 @@
 
 #include "isa/arch/arch.h"
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 
 // None: there is no such attribute (CUdevice_attribute).
 std::optional<int> device_attribute(const isa::ArchSpec& arch, int attribute);
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver

@@ -1,7 +1,7 @@
 // Nodes of graphs: made, asked and changed, in a graph and in an instantiated one.
-#include "driver/streams.h"
+#include "cuda/driver/streams/streams.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 namespace {
 

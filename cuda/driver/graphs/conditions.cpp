@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "driver/streams.h"
+#include "cuda/driver/streams/streams.h"
 #include "sim/launch/graph_conditions.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 // The words of all conditions. Pages that nothing is written to take no memory.
@@ -185,7 +185,7 @@ bool bodies_are_allowed(const Graph& graph) {
   });
 }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver
 
 PLD_CUDA cuGraphConditionalHandleCreate(uint64_t* out, Graph* graph, Context*, unsigned default_value,
                                         unsigned flags) {

@@ -3,11 +3,11 @@
 #include <optional>
 #include <set>
 
-#include "driver/capture.h"
+#include "cuda/driver/streams/stream_capture.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 // CUgraphInstantiateResult
@@ -107,7 +107,7 @@ Status update(Graph& exec, const Graph& graph, UpdateResult* result) {
 }
 
 }  // namespace
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver
 
 PLD_CUDA cuGraphInstantiateWithFlags(Graph** exec, Graph* graph, uint64_t flags) {
   const Guard guard(state().lock);

@@ -2,11 +2,11 @@
 // launch.
 #include <algorithm>
 
-#include "driver/streams.h"
+#include "cuda/driver/streams/streams.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 struct GraphMemory {
@@ -65,7 +65,7 @@ void forget_in_graphs(Pointer p) {
   memory.live.erase(found);
 }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver
 
 PLD_CUDA cuGraphAddMemAllocNode(Node** out, Graph* graph, Node* const* after, size_t count, MemAllocNode* p) {
   const Guard guard(state().lock);

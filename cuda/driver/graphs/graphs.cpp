@@ -6,11 +6,11 @@
 #include <fstream>
 #include <unordered_map>
 
-#include "driver/streams.h"
+#include "cuda/driver/streams/streams.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 
 Graph::~Graph() {
   for (const auto& [object, count] : objects) release_references(object, count);
@@ -142,7 +142,7 @@ std::string_view name_of(NodeKind kind) {
 }
 
 }  // namespace
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver
 
 PLD_CUDA cuGraphCreate(Graph** graph, unsigned flags) {
   if (graph == nullptr || flags != 0) return invalid_value;

@@ -3,10 +3,10 @@
 // that the device's streams allow, whichever of them was named.
 #include <algorithm>
 
-#include "driver/state.h"
+#include "cuda/driver/state.h"
 #include "sim/launch/device_queue.h"
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 constexpr uint64_t queue_bytes = uint64_t{64} << 20;  // pages that nothing is written to take no memory
@@ -65,4 +65,4 @@ Status perform_launched(State& s, const LaunchWork& parent) {
   return success;
 }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver

@@ -5,13 +5,13 @@
 #include <chrono>
 #include <cstring>
 
-#include "driver/state.h"
+#include "cuda/driver/state.h"
 #include "sim/check/checker.h"
 #include "sim/machine/exec/heap.h"
 #include "sim/machine/state/grid_workspace.h"
 #include "sim/sass/pressure.h"
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 // The error that the driver gives for this fault.
@@ -194,4 +194,4 @@ int ctas_per_sm(const Needs& needs, int threads, size_t dynamic_shared) {
   return isa::occupancy(*state().arch, cta).ctas_per_sm;
 }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver

@@ -1,11 +1,11 @@
 // Launches as programs ask for them: shapes, limits, attributes.
 #include <algorithm>
 
-#include "driver/streams.h"
+#include "cuda/driver/streams/streams.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 Status check_cluster(const LaunchWork& w) {
@@ -112,7 +112,7 @@ std::shared_ptr<LaunchWork> shape(isa::Dim3 grid, isa::Dim3 block, uint32_t shar
 }
 
 }  // namespace
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver
 
 PLD_CUDA cuLaunchKernel(Kernel* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                         unsigned bz, unsigned shared, Stream* stream, void** params, void** extra) {

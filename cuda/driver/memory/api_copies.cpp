@@ -1,8 +1,8 @@
 // The driver API's copies. Asynchronous ones are done at once; a stream that is captured keeps them.
-#include "driver/arrays.h"
-#include "driver/capture.h"
+#include "cuda/driver/memory/arrays.h"
+#include "cuda/driver/streams/stream_capture.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 namespace {
 

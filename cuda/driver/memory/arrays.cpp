@@ -1,16 +1,16 @@
-#include "driver/arrays.h"
+#include "cuda/driver/memory/arrays.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 
-#include "driver/capture.h"
-#include "driver/device_attributes.h"
+#include "cuda/driver/device/device_attributes.h"
+#include "cuda/driver/streams/stream_capture.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 std::map<const void*, std::unique_ptr<Array>> arrays;
@@ -164,7 +164,7 @@ void forget_arrays() {
   mipmapped.clear();
 }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver
 
 PLD_CUDA cuArray3DCreate_v2(void** out, const Array3DDescriptor* d) { return create(out, d); }
 PLD_CUDA cuArrayCreate_v2(void** out, const ArrayDescriptor* d) {

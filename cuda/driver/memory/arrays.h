@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "driver/state.h"
+#include "cuda/driver/state.h"
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 
 struct Array {
   Array3DDescriptor description{};
@@ -31,4 +31,4 @@ std::optional<sim::TexelFormat> texel_format(uint32_t format, uint32_t channels)
 void forget_arrays();    // all of them, when the context is reset
 void forget_textures();  // textures.cpp: all objects
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver

@@ -4,9 +4,9 @@
 #include <array>
 #include <optional>
 
-#include "driver/capture.h"
+#include "cuda/driver/streams/stream_capture.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 namespace {
 
@@ -167,8 +167,8 @@ PLD_CUDA cuMemRangeGetAttributes(void** out, const size_t* sizes, const int* att
   return success;
 }
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 void forget_advice(Pointer p, size_t bytes) {
   change(p, bytes, [](Advice& a) { a = {}; });
 }
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver

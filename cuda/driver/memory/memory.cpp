@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "driver/arrays.h"
-#include "driver/streams.h"
+#include "cuda/driver/memory/arrays.h"
+#include "cuda/driver/streams/streams.h"
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 constexpr size_t page = 4096, guard_bytes = 64 * 1024;
@@ -197,4 +197,4 @@ Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t w
   return success;
 }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver

@@ -2,10 +2,10 @@
 #include <cstring>
 #include <span>
 
-#include "driver/state.h"
-#include "driver/streams.h"
+#include "cuda/driver/state.h"
+#include "cuda/driver/streams/streams.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 // CUpointer_attribute
 PLD_CUDA cuPointerGetAttribute(void* out, int attribute, Pointer p) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "driver/capture.h"
-#include "driver/state.h"
+#include "cuda/driver/state.h"
+#include "cuda/driver/streams/stream_capture.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 namespace {
 
@@ -72,7 +72,7 @@ Status at_location(void** pool, const MemLocation* location, int type, Pool& ans
 
 }  // namespace
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 
 void forget_in_pool(Pointer p) {
   const auto found = owners.find(p);
@@ -93,7 +93,7 @@ void trim_pools() {
   for (const auto& [handle, pool] : pools) trim(*pool, pool->threshold);
 }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver
 
 PLD_CUDA cuDeviceGetDefaultMemPool(void** pool, DeviceId device) {
   const Guard guard(state().lock);

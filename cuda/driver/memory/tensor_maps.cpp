@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "driver/state.h"
+#include "cuda/driver/state.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 namespace {
 

@@ -3,11 +3,11 @@
 
 #include <cmath>
 
-#include "driver/arrays.h"
+#include "cuda/driver/memory/arrays.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 struct Described {
@@ -177,7 +177,7 @@ void forget_textures() {
   described.clear();
 }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver
 
 PLD_CUDA cuTexObjectCreate(uint64_t* out, const ResourceDescriptor* r, const TextureDescriptor* t,
                            const ResourceViewDescriptor* v) {

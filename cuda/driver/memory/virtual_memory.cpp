@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
-#include "driver/state.h"
+#include "cuda/driver/state.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 constexpr size_t granularity = 2 << 20;
@@ -96,7 +96,7 @@ size_t created_bytes() {
   return bytes;
 }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver
 
 PLD_CUDA cuMemGetAllocationGranularity(size_t* out, const AllocationProperties* p, int) {
   const Guard guard(state().lock);

@@ -1,9 +1,9 @@
 // Libraries, modules, kernels and variables.
 #include <algorithm>
 
-#include "driver/images.h"
+#include "cuda/driver/modules/images.h"
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 Status unload(Image* image) {
@@ -120,9 +120,9 @@ Kernel* kernel_of(Image& image, const char* name, Status& status) {
   return image.kernels.emplace(name, std::move(kernel)).first->second.get();
 }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 // Of the options of compilers, the logs are answered; the others choose how machine code is made.
 PLD_CUDA cuLibraryLoadData(Image** library, const void* code, int* options, void** values, unsigned count,

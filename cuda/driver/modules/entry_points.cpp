@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "driver/state.h"
+#include "cuda/driver/state.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 namespace {
 
@@ -91,7 +91,7 @@ PLD_CUDA cuGetProcAddress(const char* name, void** out, int version, uint64_t fl
 }
 // Tables of functions that NVIDIA's own libraries share with NVIDIA's driver. Its runtime library asks for
 // one with a keyed digest by which it recognises that driver: we are not that driver and do not answer as if
-// we were. Programs are directed to driver/runtime instead; who asks here is a copy that could not be
+// we were. Programs are directed to cuda/driver/runtime instead; who asks here is a copy that could not be
 // redirected.
 PLD_CUDA cuGetExportTable(const void** out, const Uuid*) {
   *out = nullptr;

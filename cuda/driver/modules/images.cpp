@@ -1,4 +1,4 @@
-#include "driver/images.h"
+#include "cuda/driver/modules/images.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include <fstream>
 #include <iterator>
 
-#include "fatbin/fatbin.h"
+#include "cuda/fatbin/fatbin.h"
 #include "isa/core/link.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 void take_fatbin(Image& image, const void* start) {
@@ -164,4 +164,4 @@ void write_logs(const int* options, void** values, unsigned count, std::string_v
   }
 }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver

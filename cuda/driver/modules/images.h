@@ -5,9 +5,9 @@
 
 #include <tl/expected.hpp>
 
-#include "driver/state.h"
+#include "cuda/driver/state.h"
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 
 // Of a fatbin: the highest PTX that the chip runs, as the driver chooses; the text says why there is none.
 tl::expected<std::string, std::string> ptx_of_fatbin(const void* start);
@@ -20,4 +20,4 @@ std::unique_ptr<isa::Module> compile(std::span<const std::string> texts, std::st
 // The logs among the options of a compiler or linker (CUjit_option).
 void write_logs(const int* options, void** values, unsigned count, std::string_view errors);
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver

@@ -3,11 +3,11 @@
 #include <fstream>
 #include <iterator>
 
-#include "driver/images.h"
-#include "fatbin/fatbin.h"
+#include "cuda/driver/modules/images.h"
+#include "cuda/fatbin/fatbin.h"
 #include "isa/text/print.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 namespace {
 
@@ -32,7 +32,7 @@ Status add_host_code(Link& link, std::string_view bytes) {
   constexpr std::string_view magic = "P\xED\x55\xBA";
   bool found = false;
   for (size_t at = bytes.find(magic); at != std::string_view::npos; at = bytes.find(magic, at + 4)) {
-    if (bytes.size() - at < 16 || palladion::fatbin::bytes_of(bytes.data() + at) > bytes.size() - at)
+    if (bytes.size() - at < 16 || palladion::cuda::fatbin::bytes_of(bytes.data() + at) > bytes.size() - at)
       continue;
     auto text = ptx_of_fatbin(bytes.data() + at);
     if (!text) return unsupported("linking of objects without PTX");
@@ -50,7 +50,8 @@ Status add(Link* link, Input type, std::string_view bytes) {
       link->texts.emplace_back(bytes);
       return success;
     case Input::fatbin: {
-      if (palladion::fatbin::image_of(bytes.data()) != palladion::fatbin::Image::fatbin) return invalid_image;
+      if (palladion::cuda::fatbin::image_of(bytes.data()) != palladion::cuda::fatbin::Image::fatbin)
+        return invalid_image;
       auto text = ptx_of_fatbin(bytes.data());
       if (!text) return unsupported("linking of fatbins without PTX");
       return link->texts.push_back(std::move(*text)), success;
@@ -59,7 +60,7 @@ Status add(Link* link, Input type, std::string_view bytes) {
     case Input::library:
       return add_host_code(*link, bytes);
     case Input::cubin:  // what cuLinkComplete or NVRTC gave under exec is PTX
-      if (palladion::fatbin::image_of(bytes.data()) == palladion::fatbin::Image::ptx)
+      if (palladion::cuda::fatbin::image_of(bytes.data()) == palladion::cuda::fatbin::Image::ptx)
         return add(link, Input::ptx, bytes);
       return unsupported("linking of machine code (cubins)");
     case Input::nvvm:

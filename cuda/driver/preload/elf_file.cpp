@@ -1,4 +1,4 @@
-#include "driver/preload/elf_file.h"
+#include "cuda/driver/preload/elf_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-namespace palladion::preload {
+namespace palladion::cuda::preload {
 
 ElfFile::ElfFile(const char* path) {
   const int file = ::open(path, O_RDONLY | O_CLOEXEC);
@@ -61,4 +61,4 @@ bool ElfFile::has_section(std::string_view name) const {
   return false;
 }
 
-}  // namespace palladion::preload
+}  // namespace palladion::cuda::preload

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace palladion::preload {
+namespace palladion::cuda::preload {
 
 // A file mapped for reading; closed with the object. What it says is checked against its size.
 class ElfFile {
@@ -40,4 +40,4 @@ class ElfFile {
   uint32_t count_ = 0, names_ = 0;
 };
 
-}  // namespace palladion::preload
+}  // namespace palladion::cuda::preload

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "driver/preload/elf_file.h"
+#include "cuda/driver/preload/elf_file.h"
 
-namespace palladion::preload {
+namespace palladion::cuda::preload {
 namespace {
 
 constexpr std::string_view first_call = "__cudaRegisterFatBinary";
@@ -137,4 +137,4 @@ __attribute__((constructor)) void before_the_program(int, char** arguments, char
 }
 
 }  // namespace
-}  // namespace palladion::preload
+}  // namespace palladion::cuda::preload

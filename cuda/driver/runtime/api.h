@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "driver/abi.h"
+#include "cuda/driver/abi.h"
 
-namespace palladion::runtime {
+namespace palladion::cuda::runtime {
 
 // cudaError_t. From CUDA 10.1 on its values are those of CUresult, with a few of its own.
 using Error = int;
@@ -177,7 +177,7 @@ struct TextureDesc {  // cudaTextureDesc
   int no_trilinear_optimization, seamless_cubemap;
 };
 
-}  // namespace palladion::runtime
+}  // namespace palladion::cuda::runtime
 
 // A function of the library.
 #define PLD_RUNTIME extern "C" __attribute__((visibility("default"))) ::palladion::runtime::Error

@@ -1,9 +1,9 @@
 // CUDA arrays: made, asked for, and copied from and to.
 #include <initializer_list>
 
-#include "driver/runtime/state.h"
+#include "cuda/driver/runtime/state.h"
 
-namespace palladion::runtime {
+namespace palladion::cuda::runtime {
 
 // Channels of one width, as the driver's formats have them.
 Status format_of(const ChannelDesc& d, Format& out) {
@@ -140,9 +140,9 @@ Status array_of(const void* array, driver::Array3DDescriptor& about, Format& out
   return status;
 }
 
-}  // namespace palladion::runtime
+}  // namespace palladion::cuda::runtime
 
-using namespace palladion::runtime;
+using namespace palladion::cuda::runtime;
 
 extern "C" __attribute__((visibility("default"))) ChannelDesc cudaCreateChannelDesc(int x, int y, int z,
                                                                                     int w, int kind) {
@@ -158,7 +158,7 @@ PLD_CALL(cudaMalloc3DArray, (Array * out, const ChannelDesc* desc, Extent e, uns
          create_array(out, desc, e, flags))
 PLD_CALL(cudaFreeArray, (Array array), array == nullptr ? success : cuArrayDestroy(array))
 PLD_CALL(cudaArrayGetMemoryRequirements,
-         (palladion::driver::ArrayMemoryRequirements * out, Array array, int device),
+         (palladion::cuda::driver::ArrayMemoryRequirements * out, Array array, int device),
          cuArrayGetMemoryRequirements(out, array, device))
 PLD_CALL(cudaMallocMipmappedArray,
          (MipmappedArray * out, const ChannelDesc* desc, Extent e, unsigned levels, unsigned flags),
@@ -168,7 +168,7 @@ PLD_CALL(cudaGetMipmappedArrayLevel, (Array * out, const void* array, unsigned l
 PLD_CALL(cudaFreeMipmappedArray, (MipmappedArray array),
          array == nullptr ? success : cuMipmappedArrayDestroy(array))
 PLD_CALL(cudaMipmappedArrayGetMemoryRequirements,
-         (palladion::driver::ArrayMemoryRequirements * out, MipmappedArray array, int device),
+         (palladion::cuda::driver::ArrayMemoryRequirements * out, MipmappedArray array, int device),
          cuMipmappedArrayGetMemoryRequirements(out, array, device))
 
 PLD_SYNCHRONOUS(cudaMemcpy2DToArray,

@@ -1,7 +1,7 @@
 // Copies and fills: of bytes, rows, volumes and variables.
-#include "driver/runtime/state.h"
+#include "cuda/driver/runtime/state.h"
 
-namespace palladion::runtime {
+namespace palladion::cuda::runtime {
 namespace {
 
 Pointer at(const void* p) { return reinterpret_cast<Pointer>(p); }
@@ -135,9 +135,9 @@ Status driver_copy(const Copy3D& p, Memcpy3D& out) {
   return success;
 }
 
-}  // namespace palladion::runtime
+}  // namespace palladion::cuda::runtime
 
-using namespace palladion::runtime;
+using namespace palladion::cuda::runtime;
 
 PLD_SYNCHRONOUS(cudaMemcpy, (void* to, const void* from, size_t bytes, int kind), copy(to, from, bytes, kind))
 PLD_STREAMED(cudaMemcpyAsync, (void* to, const void* from, size_t bytes, int kind, Stream stream),

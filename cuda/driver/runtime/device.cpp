@@ -2,11 +2,11 @@
 #include <cstdio>
 #include <cstring>
 
-#include "driver/runtime/device_properties.h"
-#include "driver/runtime/state.h"
+#include "cuda/driver/runtime/device_properties.h"
+#include "cuda/driver/runtime/state.h"
 
-using namespace palladion::runtime;
-namespace driver = palladion::driver;
+using namespace palladion::cuda::runtime;
+namespace driver = palladion::cuda::driver;
 
 namespace {
 

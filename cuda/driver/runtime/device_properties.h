@@ -1,8 +1,8 @@
 #pragma once
 // cudaDeviceProp of CUDA 13.
-#include "driver/runtime/api.h"
+#include "cuda/driver/runtime/api.h"
 
-namespace palladion::runtime {
+namespace palladion::cuda::runtime {
 
 struct DeviceProperties {
   char name[256];
@@ -42,4 +42,4 @@ struct DeviceProperties {
   int host_numa_ipc, reserved[56];
 };
 
-}  // namespace palladion::runtime
+}  // namespace palladion::cuda::runtime

@@ -1,17 +1,17 @@
 #pragma once
 // The functions of our libcuda.so.1 that the runtime library calls.
-#include "driver/runtime/api.h"
+#include "cuda/driver/runtime/api.h"
 
 #define PLD_CALLED extern "C" ::palladion::driver::Status
 
-using palladion::driver::HostFn;
-using palladion::driver::HostNode;
-using palladion::driver::KernelNode;
-using palladion::driver::Memcpy2D;
-using palladion::driver::Memcpy3D;
-using palladion::driver::MemsetNode;
-using palladion::driver::Pointer;
-using palladion::driver::Uuid;
+using palladion::cuda::driver::HostFn;
+using palladion::cuda::driver::HostNode;
+using palladion::cuda::driver::KernelNode;
+using palladion::cuda::driver::Memcpy2D;
+using palladion::cuda::driver::Memcpy3D;
+using palladion::cuda::driver::MemsetNode;
+using palladion::cuda::driver::Pointer;
+using palladion::cuda::driver::Uuid;
 
 // Tells by name, once, what is not there, and counts it in the report. Gives not_supported.
 PLD_CALLED palladion_exec_unsupported(const char*);
@@ -49,7 +49,7 @@ PLD_CALLED cuFuncSetAttribute(void*, int, int);
 PLD_CALLED cuFuncGetName(const char**, void*);
 PLD_CALLED cuFuncGetParamInfo(void*, size_t, size_t*, size_t*);
 
-PLD_CALLED cuLaunchKernelEx(const palladion::driver::LaunchConfig*, void*, void**, void**);
+PLD_CALLED cuLaunchKernelEx(const palladion::cuda::driver::LaunchConfig*, void*, void**, void**);
 PLD_CALLED cuLaunchCooperativeKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                                      unsigned, void*, void**);
 PLD_CALLED cuLaunchHostFunc(void*, HostFn, void*);
@@ -79,8 +79,8 @@ PLD_CALLED cuMemPoolTrimTo(void*, size_t);
 PLD_CALLED cuMemPoolSetAccess(void*, const void*, size_t);
 PLD_CALLED cuMemPoolSetAttribute(void*, int, void*);
 PLD_CALLED cuMemPoolGetAttribute(void*, int, void*);
-PLD_CALLED cuMemPrefetchAsync_v2(Pointer, size_t, palladion::driver::MemLocation, unsigned, void*);
-PLD_CALLED cuMemAdvise_v2(Pointer, size_t, int, palladion::driver::MemLocation);
+PLD_CALLED cuMemPrefetchAsync_v2(Pointer, size_t, palladion::cuda::driver::MemLocation, unsigned, void*);
+PLD_CALLED cuMemAdvise_v2(Pointer, size_t, int, palladion::cuda::driver::MemLocation);
 PLD_CALLED cuPointerGetAttribute(void*, int, Pointer);
 
 PLD_CALLED cuMemcpy(Pointer, Pointer, size_t);
@@ -135,7 +135,7 @@ PLD_CALLED cuGraphExecGetFlags(void*, uint64_t*);
 PLD_CALLED cuGraphExecDestroy(void*);
 PLD_CALLED cuGraphUpload(void*, void*);
 PLD_CALLED cuGraphLaunch(void*, void*);
-PLD_CALLED cuGraphExecUpdate_v2(void*, void*, palladion::driver::UpdateResult*);
+PLD_CALLED cuGraphExecUpdate_v2(void*, void*, palladion::cuda::driver::UpdateResult*);
 PLD_CALLED cuGraphAddDependencies_v2(void*, void* const*, void* const*, const void*, size_t);
 PLD_CALLED cuGraphRemoveDependencies_v2(void*, void* const*, void* const*, const void*, size_t);
 PLD_CALLED cuGraphDestroyNode(void*);
@@ -153,10 +153,11 @@ PLD_CALLED cuGraphAddEmptyNode(void**, void*, void* const*, size_t);
 PLD_CALLED cuGraphAddChildGraphNode(void**, void*, void* const*, size_t, void*);
 PLD_CALLED cuGraphAddEventRecordNode(void**, void*, void* const*, size_t, void*);
 PLD_CALLED cuGraphAddEventWaitNode(void**, void*, void* const*, size_t, void*);
-PLD_CALLED cuGraphAddMemAllocNode(void**, void*, void* const*, size_t, palladion::driver::MemAllocNode*);
+PLD_CALLED cuGraphAddMemAllocNode(void**, void*, void* const*, size_t,
+                                  palladion::cuda::driver::MemAllocNode*);
 PLD_CALLED cuGraphAddMemFreeNode(void**, void*, void* const*, size_t, Pointer);
 PLD_CALLED cuGraphAddNode_v2(void**, void*, void* const*, const void*, size_t,
-                             palladion::driver::NodeParams*);
+                             palladion::cuda::driver::NodeParams*);
 PLD_CALLED cuGraphConditionalHandleCreate(uint64_t*, void*, void*, unsigned, unsigned);
 PLD_CALLED cuGraphNodeGetType(void*, int*);
 PLD_CALLED cuGraphKernelNodeGetParams_v2(void*, KernelNode*);
@@ -181,7 +182,7 @@ PLD_CALLED cuGraphEventRecordNodeSetEvent(void*, void*);
 PLD_CALLED cuGraphEventWaitNodeSetEvent(void*, void*);
 PLD_CALLED cuGraphExecEventRecordNodeSetEvent(void*, void*, void*);
 PLD_CALLED cuGraphExecEventWaitNodeSetEvent(void*, void*, void*);
-PLD_CALLED cuGraphMemAllocNodeGetParams(void*, palladion::driver::MemAllocNode*);
+PLD_CALLED cuGraphMemAllocNodeGetParams(void*, palladion::cuda::driver::MemAllocNode*);
 PLD_CALLED cuGraphMemFreeNodeGetParams(void*, Pointer*);
 PLD_CALLED cuGraphNodeSetEnabled(void*, void*, unsigned);
 PLD_CALLED cuGraphNodeGetEnabled(void*, void*, unsigned*);
@@ -189,41 +190,41 @@ PLD_CALLED cuDeviceGetGraphMemAttribute(int, int, void*);
 PLD_CALLED cuDeviceSetGraphMemAttribute(int, int, void*);
 PLD_CALLED cuDeviceGraphMemTrim(int);
 
-PLD_CALLED cuArray3DCreate_v2(void**, const palladion::driver::Array3DDescriptor*);
+PLD_CALLED cuArray3DCreate_v2(void**, const palladion::cuda::driver::Array3DDescriptor*);
 PLD_CALLED cuArrayDestroy(void*);
-PLD_CALLED cuArray3DGetDescriptor_v2(palladion::driver::Array3DDescriptor*, const void*);
-PLD_CALLED cuArrayGetMemoryRequirements(palladion::driver::ArrayMemoryRequirements*, const void*, int);
-PLD_CALLED cuMipmappedArrayCreate(void**, const palladion::driver::Array3DDescriptor*, unsigned);
+PLD_CALLED cuArray3DGetDescriptor_v2(palladion::cuda::driver::Array3DDescriptor*, const void*);
+PLD_CALLED cuArrayGetMemoryRequirements(palladion::cuda::driver::ArrayMemoryRequirements*, const void*, int);
+PLD_CALLED cuMipmappedArrayCreate(void**, const palladion::cuda::driver::Array3DDescriptor*, unsigned);
 PLD_CALLED cuMipmappedArrayGetLevel(void**, const void*, unsigned);
 PLD_CALLED cuMipmappedArrayDestroy(void*);
-PLD_CALLED cuMipmappedArrayGetMemoryRequirements(palladion::driver::ArrayMemoryRequirements*, const void*,
-                                                 int);
+PLD_CALLED cuMipmappedArrayGetMemoryRequirements(palladion::cuda::driver::ArrayMemoryRequirements*,
+                                                 const void*, int);
 PLD_CALLED cuMemcpyHtoAAsync_v2(void*, size_t, const void*, size_t, void*);
 PLD_CALLED cuMemcpyAtoHAsync_v2(void*, void*, size_t, size_t, void*);
 PLD_CALLED cuMemcpyDtoA_v2(void*, size_t, Pointer, size_t);
 PLD_CALLED cuMemcpyAtoD_v2(Pointer, void*, size_t, size_t);
 PLD_CALLED cuMemcpyAtoA_v2(void*, size_t, void*, size_t, size_t);
-PLD_CALLED cuTexObjectCreate(uint64_t*, const palladion::driver::ResourceDescriptor*,
-                             const palladion::driver::TextureDescriptor*,
-                             const palladion::driver::ResourceViewDescriptor*);
+PLD_CALLED cuTexObjectCreate(uint64_t*, const palladion::cuda::driver::ResourceDescriptor*,
+                             const palladion::cuda::driver::TextureDescriptor*,
+                             const palladion::cuda::driver::ResourceViewDescriptor*);
 PLD_CALLED cuTexObjectDestroy(uint64_t);
-PLD_CALLED cuSurfObjectCreate(uint64_t*, const palladion::driver::ResourceDescriptor*);
+PLD_CALLED cuSurfObjectCreate(uint64_t*, const palladion::cuda::driver::ResourceDescriptor*);
 PLD_CALLED cuSurfObjectDestroy(uint64_t);
 PLD_CALLED cuDeviceGetTexture1DLinearMaxWidth(size_t*, uint32_t, unsigned, int);
 
-PLD_CALLED cuOccupancyMaxActiveClusters(int*, void*, const palladion::driver::LaunchConfig*);
-PLD_CALLED cuOccupancyMaxPotentialClusterSize(int*, void*, const palladion::driver::LaunchConfig*);
+PLD_CALLED cuOccupancyMaxActiveClusters(int*, void*, const palladion::cuda::driver::LaunchConfig*);
+PLD_CALLED cuOccupancyMaxPotentialClusterSize(int*, void*, const palladion::cuda::driver::LaunchConfig*);
 PLD_CALLED cuStreamGetAttribute(void*, int, void*);
 PLD_CALLED cuStreamCopyAttributes(void*, void*);
-PLD_CALLED cuMemPoolGetAccess(int*, void*, const palladion::driver::MemLocation*);
+PLD_CALLED cuMemPoolGetAccess(int*, void*, const palladion::cuda::driver::MemLocation*);
 PLD_CALLED cuMemRangeGetAttribute(void*, size_t, int, Pointer, size_t);
 PLD_CALLED cuMemRangeGetAttributes(void**, const size_t*, const int*, size_t, Pointer, size_t);
 PLD_CALLED cuMemPrefetchBatchAsync(const Pointer*, const size_t*, size_t,
-                                   const palladion::driver::MemLocation*, const size_t*, size_t,
+                                   const palladion::cuda::driver::MemLocation*, const size_t*, size_t,
                                    unsigned long long, void*);
-PLD_CALLED cuMemGetDefaultMemPool(void**, const palladion::driver::MemLocation*, int);
-PLD_CALLED cuMemGetMemPool(void**, const palladion::driver::MemLocation*, int);
-PLD_CALLED cuMemSetMemPool(const palladion::driver::MemLocation*, int, void*);
+PLD_CALLED cuMemGetDefaultMemPool(void**, const palladion::cuda::driver::MemLocation*, int);
+PLD_CALLED cuMemGetMemPool(void**, const palladion::cuda::driver::MemLocation*, int);
+PLD_CALLED cuMemSetMemPool(const palladion::cuda::driver::MemLocation*, int, void*);
 PLD_CALLED cuCtxResetPersistingL2Cache();
 PLD_CALLED cuGraphKernelNodeCopyAttributes(void*, void*);
 PLD_CALLED cuUserObjectCreate(void**, void*, HostFn, unsigned, unsigned);

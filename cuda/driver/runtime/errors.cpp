@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "driver/runtime/state.h"
+#include "cuda/driver/runtime/state.h"
 
-namespace palladion::runtime {
+namespace palladion::cuda::runtime {
 namespace {
 
 struct Named {
@@ -144,16 +144,16 @@ const Named* named(Error error) {
 }
 
 }  // namespace
-}  // namespace palladion::runtime
+}  // namespace palladion::cuda::runtime
 
 extern "C" __attribute__((visibility("default"))) const char* cudaGetErrorName(
-    palladion::runtime::Error error) {
-  const auto* const n = palladion::runtime::named(error);
+    palladion::cuda::runtime::Error error) {
+  const auto* const n = palladion::cuda::runtime::named(error);
   return n != nullptr ? n->name : "unrecognized error code";
 }
 extern "C" __attribute__((visibility("default"))) const char* cudaGetErrorString(
-    palladion::runtime::Error error) {
-  const auto* const n = palladion::runtime::named(error);
+    palladion::cuda::runtime::Error error) {
+  const auto* const n = palladion::cuda::runtime::named(error);
   const char* text = n != nullptr ? n->text : nullptr;
   if (text == nullptr && n != nullptr) cuGetErrorString(error, &text);
   return text != nullptr ? text : n != nullptr ? n->name : "unrecognized error code";

@@ -2,9 +2,9 @@
 // alone.
 #include <cstring>
 
-#include "driver/runtime/state.h"
+#include "cuda/driver/runtime/state.h"
 
-namespace palladion::runtime {
+namespace palladion::cuda::runtime {
 namespace {
 
 Status driver_kernel(const KernelNodeParams& p, KernelNode& out) {
@@ -194,9 +194,9 @@ Status set_node(GraphExec exec, GraphNode node, const NodeParams& p) {
 }
 
 }  // namespace
-}  // namespace palladion::runtime
+}  // namespace palladion::cuda::runtime
 
-using namespace palladion::runtime;
+using namespace palladion::cuda::runtime;
 
 // Where a new node stands in its graph.
 #define PLD_PLACE GraphNode *out, Graph graph, const GraphNode *after, size_t count
@@ -222,7 +222,7 @@ PLD_CALL(cudaGraphAddEventRecordNode, (PLD_PLACE, Event event),
          cuGraphAddEventRecordNode(out, graph, after, count, event))
 PLD_CALL(cudaGraphAddEventWaitNode, (PLD_PLACE, Event event),
          cuGraphAddEventWaitNode(out, graph, after, count, event))
-PLD_CALL(cudaGraphAddMemAllocNode, (PLD_PLACE, palladion::driver::MemAllocNode* p),
+PLD_CALL(cudaGraphAddMemAllocNode, (PLD_PLACE, palladion::cuda::driver::MemAllocNode* p),
          cuGraphAddMemAllocNode(out, graph, after, count, p))
 PLD_CALL(cudaGraphAddMemFreeNode, (PLD_PLACE, void* p),
          cuGraphAddMemFreeNode(out, graph, after, count, reinterpret_cast<Pointer>(p)))
@@ -305,7 +305,7 @@ PLD_CALL(cudaGraphEventWaitNodeSetEvent, (GraphNode node, Event event),
          cuGraphEventWaitNodeSetEvent(node, event))
 PLD_CALL(cudaGraphExecEventWaitNodeSetEvent, (GraphExec exec, GraphNode node, Event event),
          cuGraphExecEventWaitNodeSetEvent(exec, node, event))
-PLD_CALL(cudaGraphMemAllocNodeGetParams, (GraphNode node, palladion::driver::MemAllocNode* p),
+PLD_CALL(cudaGraphMemAllocNodeGetParams, (GraphNode node, palladion::cuda::driver::MemAllocNode* p),
          cuGraphMemAllocNodeGetParams(node, p))
 PLD_CALL(cudaGraphMemFreeNodeGetParams, (GraphNode node, void* out),
          cuGraphMemFreeNodeGetParams(node, static_cast<Pointer*>(out)))

@@ -1,7 +1,7 @@
 // Graphs as a whole. Nodes: graph_nodes.cpp.
-#include "driver/runtime/state.h"
+#include "cuda/driver/runtime/state.h"
 
-using namespace palladion::runtime;
+using namespace palladion::cuda::runtime;
 
 PLD_CALL(cudaGraphCreate, (Graph * out, unsigned flags), cuGraphCreate(out, flags))
 PLD_CALL(cudaGraphDestroy, (Graph graph), cuGraphDestroy(graph))
@@ -19,7 +19,7 @@ PLD_CALL(cudaGraphInstantiateWithParams_ptsz, (GraphExec * out, Graph graph, voi
 PLD_CALL(cudaGraphExecGetFlags, (GraphExec exec, unsigned long long* flags),
          cuGraphExecGetFlags(exec, reinterpret_cast<uint64_t*>(flags)))
 PLD_CALL(cudaGraphExecDestroy, (GraphExec exec), cuGraphExecDestroy(exec))
-PLD_CALL(cudaGraphExecUpdate, (GraphExec exec, Graph graph, palladion::driver::UpdateResult* result),
+PLD_CALL(cudaGraphExecUpdate, (GraphExec exec, Graph graph, palladion::cuda::driver::UpdateResult* result),
          cuGraphExecUpdate_v2(exec, graph, result))
 PLD_STREAMED(cudaGraphUpload, (GraphExec exec, Stream stream), cuGraphUpload(exec, stream))
 PLD_STREAMED(cudaGraphLaunch, (GraphExec exec, Stream stream), cuGraphLaunch(exec, stream))

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "driver/runtime/state.h"
+#include "cuda/driver/runtime/state.h"
 
-using namespace palladion::runtime;
-namespace driver = palladion::driver;
+using namespace palladion::cuda::runtime;
+namespace driver = palladion::cuda::driver;
 
 namespace {
 

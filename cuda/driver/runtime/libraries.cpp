@@ -1,7 +1,7 @@
 // Libraries of kernels that the program loads by itself.
-#include "driver/runtime/state.h"
+#include "cuda/driver/runtime/state.h"
 
-using namespace palladion::runtime;
+using namespace palladion::cuda::runtime;
 
 namespace {
 

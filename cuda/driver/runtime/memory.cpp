@@ -1,8 +1,8 @@
 // Allocations, pools, registered host memory, and what a pointer points to.
-#include "driver/runtime/state.h"
+#include "cuda/driver/runtime/state.h"
 
-using namespace palladion::runtime;
-namespace driver = palladion::driver;
+using namespace palladion::cuda::runtime;
+namespace driver = palladion::cuda::driver;
 
 namespace {
 

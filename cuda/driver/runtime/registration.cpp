@@ -6,9 +6,9 @@
 #include <set>
 #include <vector>
 
-#include "driver/runtime/state.h"
+#include "cuda/driver/runtime/state.h"
 
-namespace palladion::runtime {
+namespace palladion::cuda::runtime {
 namespace {
 
 struct Binary {  // a fatbin, loaded when something of it is used
@@ -102,9 +102,9 @@ Status part_of_symbol(const void* host, size_t bytes, size_t offset, Pointer& ad
   return success;
 }
 
-}  // namespace palladion::runtime
+}  // namespace palladion::cuda::runtime
 
-using namespace palladion::runtime;
+using namespace palladion::cuda::runtime;
 
 #define PLD_REGISTERED extern "C" __attribute__((visibility("default")))
 

@@ -1,6 +1,6 @@
-#include "driver/runtime/state.h"
+#include "cuda/driver/runtime/state.h"
 
-namespace palladion::runtime {
+namespace palladion::cuda::runtime {
 namespace {
 
 thread_local Error last = success;
@@ -30,9 +30,9 @@ Status ready() {
 
 Error unsupported(const char* what) { return palladion_exec_unsupported(what); }
 
-}  // namespace palladion::runtime
+}  // namespace palladion::cuda::runtime
 
-using namespace palladion::runtime;
+using namespace palladion::cuda::runtime;
 
 PLD_RUNTIME cudaGetLastError() {
   const Error e = last;

@@ -2,9 +2,9 @@
 // What the runtime library keeps: each thread's last error, and what the program registered before main.
 #include <string>
 
-#include "driver/runtime/driver_calls.h"
+#include "cuda/driver/runtime/driver_calls.h"
 
-namespace palladion::runtime {
+namespace palladion::cuda::runtime {
 
 using driver::Status;
 using driver::success;
@@ -46,4 +46,4 @@ struct Format {
 Status format_of(const ChannelDesc& desc, Format& out);
 Status array_of(const void* array, driver::Array3DDescriptor& about, Format& out);
 
-}  // namespace palladion::runtime
+}  // namespace palladion::cuda::runtime

@@ -1,17 +1,17 @@
 // Streams, capture and events.
-#include "driver/runtime/state.h"
+#include "cuda/driver/runtime/state.h"
 
-using namespace palladion::runtime;
+using namespace palladion::cuda::runtime;
 
 namespace {
 
 Status create(Stream* out, unsigned flags, int priority) {
-  if (out == nullptr || flags > 1) return palladion::driver::invalid_value;
+  if (out == nullptr || flags > 1) return palladion::cuda::driver::invalid_value;
   return cuStreamCreateWithPriority(out, flags, priority);
 }
 
 Status create_event(Event* out, unsigned flags) {
-  if (out == nullptr || flags > 7) return palladion::driver::invalid_value;
+  if (out == nullptr || flags > 7) return palladion::cuda::driver::invalid_value;
   return cuEventCreate(out, flags);
 }
 
@@ -59,7 +59,7 @@ PLD_CALL(cudaThreadExchangeStreamCaptureMode, (int* mode), cuThreadExchangeStrea
 PLD_CALL(cudaEventCreate, (Event * out), create_event(out, 0))
 PLD_CALL(cudaEventCreateWithFlags, (Event * out, unsigned flags), create_event(out, flags))
 PLD_CALL(cudaEventDestroy, (Event event),
-         event == nullptr ? palladion::driver::invalid_handle : cuEventDestroy_v2(event))
+         event == nullptr ? palladion::cuda::driver::invalid_handle : cuEventDestroy_v2(event))
 PLD_STREAMED(cudaEventRecord, (Event event, Stream stream), cuEventRecordWithFlags(event, stream, 0))
 PLD_STREAMED(cudaEventRecordWithFlags, (Event event, Stream stream, unsigned flags),
              cuEventRecordWithFlags(event, stream, flags))

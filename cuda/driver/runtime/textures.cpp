@@ -6,9 +6,9 @@
 #include <mutex>
 #include <optional>
 
-#include "driver/runtime/state.h"
+#include "cuda/driver/runtime/state.h"
 
-namespace palladion::runtime {
+namespace palladion::cuda::runtime {
 namespace {
 
 using View = driver::ResourceViewDescriptor;
@@ -144,13 +144,13 @@ Status max_linear_width(size_t* out, const ChannelDesc* desc, int device) {
 }
 
 }  // namespace
-}  // namespace palladion::runtime
+}  // namespace palladion::cuda::runtime
 
-using namespace palladion::runtime;
+using namespace palladion::cuda::runtime;
 
 PLD_CALL(cudaCreateTextureObject,
          (Object * out, const ResourceDesc* r, const TextureDesc* t,
-          const palladion::driver::ResourceViewDescriptor* view),
+          const palladion::cuda::driver::ResourceViewDescriptor* view),
          create_texture(out, r, t, view))
 PLD_CALL(cudaDestroyTextureObject, (Object object), destroy_texture(object))
 PLD_CALL(cudaGetTextureObjectResourceDesc, (ResourceDesc * out, Object object),
@@ -158,7 +158,7 @@ PLD_CALL(cudaGetTextureObjectResourceDesc, (ResourceDesc * out, Object object),
 PLD_CALL(cudaGetTextureObjectTextureDesc, (TextureDesc * out, Object object),
          described(objects().textures, object, [&](const Described& d) { return *out = *d.texture, true; }))
 PLD_CALL(cudaGetTextureObjectResourceViewDesc,
-         (palladion::driver::ResourceViewDescriptor * out, Object object),
+         (palladion::cuda::driver::ResourceViewDescriptor * out, Object object),
          described(objects().textures, object,
                    [&](const Described& d) { return d.view.has_value() && (*out = *d.view, true); }))
 PLD_CALL(cudaCreateSurfaceObject, (Object * out, const ResourceDesc* r), create_surface(out, r))

@@ -1,5 +1,5 @@
 // Functions of the runtime API that the library does not have: each tells its name when it is called.
-#include "driver/runtime/state.h"
+#include "cuda/driver/runtime/state.h"
 
 #define PLD_ABSENT(name) \
   PLD_RUNTIME name() { return ::palladion::runtime::ended(::palladion::runtime::unsupported(#name)); }

@@ -1,12 +1,12 @@
 // Stream capture: sequences from their begin to their end, and the rules of what may be called meanwhile.
-#include "driver/capture.h"
+#include "cuda/driver/streams/stream_capture.h"
 
 #include <algorithm>
 #include <set>
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 std::set<std::shared_ptr<Capture>> captures;  // that go on, invalid ones too
@@ -181,7 +181,7 @@ void forget_in_capture(Stream* stream) {
   std::erase(capture->streams, stream);
 }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver
 
 PLD_CUDA cuThreadExchangeStreamCaptureMode(CaptureMode* mode) {
   if (mode == nullptr || *mode < CaptureMode::global || *mode > CaptureMode::relaxed) return invalid_value;

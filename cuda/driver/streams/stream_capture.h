@@ -1,9 +1,9 @@
 #pragma once
 // Stream capture: which calls its rules allow meanwhile. A call that breaks one makes the sequences that it
 // concerns invalid.
-#include "driver/streams.h"
+#include "cuda/driver/streams/streams.h"
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 
 // Whether an operation may be put into the stream, captured or not.
 Status may_use(Stream* stream);
@@ -21,4 +21,4 @@ Status may_call_synchronous();
 
 void forget_in_capture(Stream* stream);  // it is destroyed
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver

@@ -1,15 +1,15 @@
 // Streams and events. Every operation is done when it is put into its stream; so nothing is ever
 // pending.
-#include "driver/streams.h"
+#include "cuda/driver/streams/streams.h"
 
 #include <chrono>
 #include <list>
 
-#include "driver/capture.h"
+#include "cuda/driver/streams/stream_capture.h"
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 
 namespace {
 
@@ -77,7 +77,7 @@ Status waited() {
 }
 
 }  // namespace
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver
 
 // The function may call the driver: the lock is not held meanwhile.
 PLD_CUDA cuLaunchHostFunc(Stream* stream, HostFn fn, void* data) {

@@ -6,9 +6,9 @@
 #include <variant>
 #include <vector>
 
-#include "driver/state.h"
+#include "cuda/driver/state.h"
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 
 enum class NodeKind : int {  // CUgraphNodeType
   kernel = 0,
@@ -164,4 +164,4 @@ bool bodies_are_allowed(const Graph& graph);   // they hold what a conditional n
 // launches.cpp
 Status check_launch(const LaunchWork& work);
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver

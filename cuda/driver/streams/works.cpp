@@ -1,7 +1,7 @@
 // What a stream or a graph does: one operation each.
-#include "driver/streams.h"
+#include "cuda/driver/streams/streams.h"
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 struct Kind {
@@ -57,4 +57,4 @@ Memcpy3D plain_copy(void* to, const void* from, size_t bytes) {
   return c;
 }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver

@@ -1,10 +1,10 @@
 // pallas_call: which blocks of the arrays each program gets; products with an activation; batches.
 #include "frontend/launch/pallas_call.h"
 #include "frontend/launch/vmap.h"
-#include "kernels/activations.h"
-#include "kernels/helpers.h"
-#include "kernels/reference.h"
-#include "kernels/reference_examples/examples.h"
+#include "kernels/examples/activations.h"
+#include "kernels/examples/reference_examples/examples.h"
+#include "kernels/frame/helpers.h"
+#include "kernels/frame/reference.h"
 
 namespace palladion::kernels::reference_examples {
 namespace {

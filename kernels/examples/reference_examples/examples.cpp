@@ -1,4 +1,4 @@
-#include "kernels/reference_examples/examples.h"
+#include "kernels/examples/reference_examples/examples.h"
 
 namespace palladion::kernels::reference_examples {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/spec.h"
+#include "kernels/frame/spec.h"
 
 namespace palladion::kernels::reference_examples {
 

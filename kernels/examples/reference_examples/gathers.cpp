@@ -1,6 +1,6 @@
 // Gathers of rows by TMA: for Blackwell.
-#include "kernels/helpers.h"
-#include "kernels/reference_examples/examples.h"
+#include "kernels/examples/reference_examples/examples.h"
+#include "kernels/frame/helpers.h"
 
 namespace palladion::kernels::reference_examples {
 namespace {

@@ -1,8 +1,8 @@
 // wgmma: layouts of operands in SMEM, initial accumulators, transposed operands, operands in registers,
 // buffers.
-#include "kernels/helpers.h"
-#include "kernels/reference.h"
-#include "kernels/reference_examples/examples.h"
+#include "kernels/examples/reference_examples/examples.h"
+#include "kernels/frame/helpers.h"
+#include "kernels/frame/reference.h"
 
 namespace palladion::kernels::reference_examples {
 namespace {

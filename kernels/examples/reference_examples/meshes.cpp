@@ -1,6 +1,6 @@
 // The threads of a kernel: CTAs of a grid, several Pallas threads in one, clusters; what they share.
-#include "kernels/helpers.h"
-#include "kernels/reference_examples/examples.h"
+#include "kernels/examples/reference_examples/examples.h"
+#include "kernels/frame/helpers.h"
 
 namespace palladion::kernels::reference_examples {
 namespace {

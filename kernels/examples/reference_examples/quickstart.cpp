@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/helpers.h"
-#include "kernels/reference_examples/examples.h"
+#include "kernels/examples/reference_examples/examples.h"
+#include "kernels/frame/helpers.h"
 
 namespace palladion::kernels::reference_examples {
 namespace {

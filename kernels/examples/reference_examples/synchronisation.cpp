@@ -1,7 +1,7 @@
 // Orders between threads, copies and products: commit_smem, barriers of a queue, barriers of a cluster.
-#include "kernels/helpers.h"
-#include "kernels/reference.h"
-#include "kernels/reference_examples/examples.h"
+#include "kernels/examples/reference_examples/examples.h"
+#include "kernels/frame/helpers.h"
+#include "kernels/frame/reference.h"
 
 namespace palladion::kernels::reference_examples {
 namespace {

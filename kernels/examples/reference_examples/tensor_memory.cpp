@@ -1,10 +1,10 @@
 // Blackwell: tensor memory, products whose results lie in it, barriers that tell of them, pairs of CTAs.
 #include <algorithm>
 
-#include "kernels/helpers.h"
-#include "kernels/matmul.h"
-#include "kernels/reference.h"
-#include "kernels/reference_examples/examples.h"
+#include "kernels/examples/reference_examples/examples.h"
+#include "kernels/frame/helpers.h"
+#include "kernels/frame/reference.h"
+#include "kernels/hopper/matmul.h"
 
 namespace palladion::kernels::reference_examples {
 namespace {

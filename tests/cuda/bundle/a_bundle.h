@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "bundle/bundle.h"
+#include "cuda/bundle/bundle.h"
 
-namespace palladion::bundle::testing {
+namespace palladion::cuda::bundle::testing {
 
 inline constexpr uint64_t x_address = 0x7f12'0000'0000;
 inline constexpr uint64_t y_address = x_address + 512;
@@ -120,4 +120,4 @@ struct Axpy {
   }
 };
 
-}  // namespace palladion::bundle::testing
+}  // namespace palladion::cuda::bundle::testing

@@ -1,5 +1,5 @@
 // Bundles are read as they were written; broken and hostile ones are refused with a reason.
-#include "bundle/read.h"
+#include "cuda/bundle/read.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,10 +7,10 @@
 
 #include <functional>
 
-#include "tests/bundle/a_bundle.h"
+#include "tests/cuda/bundle/a_bundle.h"
 #include "tests/support/toolkit.h"
 
-namespace palladion::bundle {
+namespace palladion::cuda::bundle {
 namespace {
 
 namespace fs = std::filesystem;
@@ -301,4 +301,4 @@ TEST_F(BundleFolder, RefusesBrokenFrames) {
 }
 
 }  // namespace
-}  // namespace palladion::bundle
+}  // namespace palladion::cuda::bundle

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "bundle/bundle.h"
+#include "cuda/bundle/bundle.h"
 
 namespace {
 
@@ -66,7 +66,7 @@ TEST_P(EveryWay, RecordsALaunchWithAllThatItReaches) {
   EXPECT_EQ(status_, 0) << said;
   EXPECT_THAT(said, HasSubstr("may be secret"));
   const json::value m = manifest("0001-add_one");
-  EXPECT_EQ(m.at("palladion_bundle"), palladion::bundle::format_version);
+  EXPECT_EQ(m.at("palladion_bundle"), palladion::cuda::bundle::format_version);
   EXPECT_EQ(m.at("entry"), "add_one");
   EXPECT_EQ(m.at("chip"), "fake H200");
   EXPECT_EQ(m.at("grid"), (json::array{4, 1, 1}));
@@ -78,7 +78,7 @@ TEST_P(EveryWay, RecordsALaunchWithAllThatItReaches) {
   const std::string ptx = text_of(bundle / "kernel.ptx");
   EXPECT_THAT(ptx, HasSubstr(".entry add_one"));
   std::ostringstream sum;
-  sum << "0x" << std::hex << palladion::bundle::checksum(std::as_bytes(std::span(ptx)));
+  sum << "0x" << std::hex << palladion::cuda::bundle::checksum(std::as_bytes(std::span(ptx)));
   EXPECT_EQ(m.at("ptx").at("checksum"), json::string(sum.str()));
   // A variable of the module, the parameter's buffer, and the one to which a pointer in that points.
   const json::array& buffers = m.at("buffers").as_array();
@@ -135,16 +135,17 @@ TEST_F(Capture, LaunchesIntoAGraphAreNoLaunchesYet) {
 }
 
 TEST(BundleText, EscapesAndKeepsEveryBit) {
-  palladion::bundle::Manifest m;
+  palladion::cuda::bundle::Manifest m;
   m.entry = "a\"b\\c\n\xff";
   m.program = "/tmp/\xc3\xa4\xe2\x82\xac";  // UTF-8
   m.parameters = {0x00, 0xff, 0x10};
-  m.buffers.push_back({.name = "b",
-                       .address = 0xffff'ffff'ffff'fff0,
-                       .bytes = 16,
-                       .before = {.kind = palladion::bundle::Contents::Kind::repeated, .value = ~uint64_t{0}},
-                       .after = {}});
-  const json::value v = json::parse(palladion::bundle::text(m));
+  m.buffers.push_back(
+      {.name = "b",
+       .address = 0xffff'ffff'ffff'fff0,
+       .bytes = 16,
+       .before = {.kind = palladion::cuda::bundle::Contents::Kind::repeated, .value = ~uint64_t{0}},
+       .after = {}});
+  const json::value v = json::parse(palladion::cuda::bundle::text(m));
   EXPECT_THAT(std::string(v.at("entry").as_string()), HasSubstr("a\"b\\c\n"));
   EXPECT_EQ(v.at("program"), "/tmp/\xc3\xa4\xe2\x82\xac");
   EXPECT_EQ(v.at("parameters"), "00ff10");

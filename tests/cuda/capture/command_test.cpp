@@ -7,15 +7,15 @@
 #include <fstream>
 #include <iterator>
 
-#include "bundle/read.h"
 #include "cli/capture/cubin.h"
 #include "cli/capture/match.h"
+#include "cuda/bundle/read.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 namespace cli = palladion::cli;
-using palladion::bundle::Contents;
+using palladion::cuda::bundle::Contents;
 using ::testing::HasSubstr;
 
 std::string contents_of(const fs::path& path) {
@@ -49,12 +49,12 @@ TEST_F(CaptureCommand, RunsTheProgramAndNamesItsBundles) {
   EXPECT_EQ(code_, 0) << said;
   EXPECT_THAT(said, HasSubstr("ended with 0"));
   EXPECT_THAT(said, HasSubstr("0001-add_one: with its PTX"));
-  const auto manifest = palladion::bundle::read_manifest(bundle());
+  const auto manifest = palladion::cuda::bundle::read_manifest(bundle());
   ASSERT_TRUE(manifest) << manifest.error();
   EXPECT_EQ(manifest->entry, "add_one");
-  EXPECT_TRUE(palladion::bundle::read_ptx(bundle(), *manifest));
+  EXPECT_TRUE(palladion::cuda::bundle::read_ptx(bundle(), *manifest));
   for (const auto& b : manifest->buffers) {
-    const auto before = palladion::bundle::read_contents(bundle(), b.before, b.bytes);
+    const auto before = palladion::cuda::bundle::read_contents(bundle(), b.before, b.bytes);
     ASSERT_TRUE(before) << before.error();
     EXPECT_EQ(before->size(), b.bytes);
   }
@@ -79,26 +79,26 @@ TEST_F(CaptureCommand, StripsContentsButKeepsTables) {
   capture("--launches 2 -- " PLD_PROGRAM " proc add_one 2");
   EXPECT_THAT(capture("--strip"), HasSubstr("stripped"));
   EXPECT_EQ(code_, 0);
-  const auto table = palladion::bundle::read_manifest(bundle());
+  const auto table = palladion::cuda::bundle::read_manifest(bundle());
   ASSERT_TRUE(table) << table.error();
   EXPECT_FALSE(table->complete);
   EXPECT_EQ(table->buffers[1].before.kind, Contents::Kind::file);  // it points to the third
   EXPECT_EQ(table->buffers[1].after.kind, Contents::Kind::none);
   EXPECT_FALSE(fs::exists(bundle() / "buffer1.after"));
-  const auto second = palladion::bundle::read_manifest(folder_ / "out/0002-add_one");
+  const auto second = palladion::cuda::bundle::read_manifest(folder_ / "out/0002-add_one");
   ASSERT_TRUE(second) << second.error();
   EXPECT_EQ(second->buffers[1].before.kind, Contents::Kind::seed);  // its pointer was counted up
   EXPECT_FALSE(fs::exists(folder_ / "out/0002-add_one/buffer1.before"));
 }
 
 // A complete bundle of kernel `k`, whose 8 bytes at 0x7f0000000000 were 0 and became 77.
-palladion::bundle::Manifest bundle_of(const std::string& ptx) {
-  palladion::bundle::Manifest m;
+palladion::cuda::bundle::Manifest bundle_of(const std::string& ptx) {
+  palladion::cuda::bundle::Manifest m;
   m.chip = "NVIDIA H200";
   m.entry = "k";
   m.complete = true;
   m.ptx_file = "kernel.ptx";
-  m.ptx_checksum = palladion::bundle::checksum(std::as_bytes(std::span(ptx)));
+  m.ptx_checksum = palladion::cuda::bundle::checksum(std::as_bytes(std::span(ptx)));
   m.buffers.push_back({.name = "out",
                        .address = 0x7f00'0000'0000,
                        .bytes = 8,
@@ -107,10 +107,11 @@ palladion::bundle::Manifest bundle_of(const std::string& ptx) {
   return m;
 }
 
-void expect_equal(const fs::path& folder, const palladion::bundle::Manifest& m, const std::string& ptx) {
+void expect_equal(const fs::path& folder, const palladion::cuda::bundle::Manifest& m,
+                  const std::string& ptx) {
   fs::create_directories(folder / "one");
   std::ofstream(folder / "one/kernel.ptx") << ptx;
-  std::ofstream(folder / "one/bundle.json") << palladion::bundle::text(m);
+  std::ofstream(folder / "one/bundle.json") << palladion::cuda::bundle::text(m);
   const std::string log = (folder / "log").string();
   const int status =
       std::system((PLD_PALLADION " compare " + (folder / "one").string() + " >" + log + " 2>&1").c_str());
@@ -125,7 +126,7 @@ TEST_F(CaptureCommand, ReplaysParametersInTheDriversLayout) {
       ".u64 p) "
       "{\n.reg .b64 %d;\n.reg .b32 %r;\nld.param.u32 %r, [m+4];\nld.param.u64 %d, [p];\nst.global.u32 [%d], "
       "%r;\nret;\n}\n";
-  palladion::bundle::Manifest m = bundle_of(ptx);
+  palladion::cuda::bundle::Manifest m = bundle_of(ptx);
   m.parameters.assign(48 + 64 + 8, 0);
   m.parameters[48 + 4] = 77;
   m.parameters[112 + 5] = 0x7f;  // 0x7f0000000000
@@ -155,7 +156,7 @@ WAIT:
   ret;
 }
 )";
-  palladion::bundle::Manifest m = bundle_of(ptx);
+  palladion::cuda::bundle::Manifest m = bundle_of(ptx);
   m.grid = {300, 1, 1};
   m.block = {1, 1, 1};
   m.cooperative = true;
@@ -179,14 +180,14 @@ TEST_F(CaptureCommand, AddressesOfTheHeapAreNamedWhereTheyDiffer) {
   ret;
 }
 )";
-  palladion::bundle::Manifest m = bundle_of(ptx);
+  palladion::cuda::bundle::Manifest m = bundle_of(ptx);
   m.grid = m.block = {1, 1, 1};
   m.parameters.assign(8, 0);
   m.parameters[5] = 0x7f;
   m.buffers[0].after.value = 0x205b68620;
   fs::create_directories(folder_ / "one");
   std::ofstream(folder_ / "one/kernel.ptx") << ptx;
-  std::ofstream(folder_ / "one/bundle.json") << palladion::bundle::text(m);
+  std::ofstream(folder_ / "one/bundle.json") << palladion::cuda::bundle::text(m);
   const std::string log = (folder_ / "log").string();
   const int status =
       std::system((PLD_PALLADION " compare " + (folder_ / "one").string() + " >" + log + " 2>&1").c_str());

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "tests/capture/fake_driver.h"
+#include "tests/cuda/capture/fake_driver.h"
 
 namespace {
 

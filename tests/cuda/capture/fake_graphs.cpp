@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "abi/cuda.h"
-#include "tests/capture/fake_driver.h"
+#include "cuda/abi/cuda.h"
+#include "tests/cuda/capture/fake_driver.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "abi/cuda.h"
+#include "cuda/abi/cuda.h"
 
 namespace {
 

@@ -1,9 +1,9 @@
 // Kernels in CUDA graphs, under the fake driver.
 #include <gmock/gmock.h>
 
-#include "tests/capture/recorded.h"
+#include "tests/cuda/capture/recorded.h"
 
-namespace palladion::capture::testing {
+namespace palladion::cuda::capture::testing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -65,4 +65,4 @@ TEST_F(Graphs, ANodeThatCannotBeLaunchedAloneIsNamed) {
 }
 
 }  // namespace
-}  // namespace palladion::capture::testing
+}  // namespace palladion::cuda::capture::testing

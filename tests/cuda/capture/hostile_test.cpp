@@ -7,9 +7,9 @@
 #include <set>
 #include <vector>
 
-#include "tests/capture/recorded.h"
+#include "tests/cuda/capture/recorded.h"
 
-namespace palladion::capture::testing {
+namespace palladion::cuda::capture::testing {
 namespace {
 
 using Random = std::mt19937_64;
@@ -127,4 +127,4 @@ TEST_P(Hostile, GetAnAnswerAndTouchNothing) {
 }
 
 }  // namespace
-}  // namespace palladion::capture::testing
+}  // namespace palladion::cuda::capture::testing

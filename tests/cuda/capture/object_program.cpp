@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "abi/cuda.h"
+#include "cuda/abi/cuda.h"
 
 namespace {
 

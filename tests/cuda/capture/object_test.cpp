@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "tests/capture/recorded.h"
+#include "tests/cuda/capture/recorded.h"
 
-namespace palladion::capture::testing {
+namespace palladion::cuda::capture::testing {
 namespace {
 
 using bundle::Object;
@@ -119,4 +119,4 @@ TEST_F(Objects, AreStrippedToo) {
 }
 
 }  // namespace
-}  // namespace palladion::capture::testing
+}  // namespace palladion::cuda::capture::testing

@@ -9,9 +9,9 @@
 #include <iterator>
 #include <string>
 
-#include "bundle/read.h"
+#include "cuda/bundle/read.h"
 
-namespace palladion::capture::testing {
+namespace palladion::cuda::capture::testing {
 
 namespace fs = std::filesystem;
 
@@ -64,4 +64,4 @@ class Recorded : public ::testing::Test {
   int code_ = -1;
 };
 
-}  // namespace palladion::capture::testing
+}  // namespace palladion::cuda::capture::testing

@@ -5,11 +5,11 @@
 #include <thread>
 #include <vector>
 
-#include "tests/driver/library.h"
+#include "tests/cuda/driver/library.h"
 
 namespace {
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 enum : int { global = 0, thread_local_ = 1, relaxed = 2 };  // CUstreamCaptureMode
 enum : int { none = 0, active = 1, invalidated = 2 };       // CUstreamCaptureStatus

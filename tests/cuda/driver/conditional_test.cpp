@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "tests/driver/library.h"
+#include "tests/cuda/driver/library.h"
 
 namespace {
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 const std::string kernels = head + R"(
 .extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);

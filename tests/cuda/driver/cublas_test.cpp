@@ -1,9 +1,9 @@
 // cuBLAS' library: handles keep what is set; what computes answers by name.
 #include <fstream>
 
-#include "tests/driver/library.h"
+#include "tests/cuda/driver/library.h"
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 namespace {
 
 constexpr Status not_initialized_handle = 1, blas_not_supported = 15;
@@ -65,4 +65,4 @@ TEST_F(Cublas, HasEveryFunctionOfItsHeaders) {
 }
 
 }  // namespace
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "tests/driver/library.h"
+#include "tests/cuda/driver/library.h"
 
 namespace {
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 namespace fs = std::filesystem;
 
 constexpr const char* add_one = R"(
@@ -210,9 +210,9 @@ TEST(DriverAbi, IsThatOfCudaH) {
   if (toolkit().empty()) GTEST_SKIP() << "NOT TESTED: no CUDA toolkit on this host";
   const std::string source = testing::TempDir() + "/palladion_abi.cpp";
   std::ofstream(source) << R"(#include <cuda.h>
-#include "driver/abi.h"
+#include "cuda/driver/abi.h"
 #include <cstddef>
-namespace d = palladion::driver;
+namespace d = palladion::cuda::driver;
 #define SAME(ours, theirs, a, b) static_assert(offsetof(d::ours, a) == offsetof(theirs, b))
 static_assert(sizeof(d::Memcpy2D) == sizeof(CUDA_MEMCPY2D) && sizeof(d::Memcpy3D) == sizeof(CUDA_MEMCPY3D));
 static_assert(sizeof(d::KernelNode) == sizeof(CUDA_KERNEL_NODE_PARAMS) && sizeof(d::LaunchConfig) == sizeof(CUlaunchConfig));
@@ -292,7 +292,7 @@ class Exec : public testing::Test {
       GTEST_SKIP() << "NOT TESTED: palladion or its libpalladion_exec.so is not built";
   }
   static std::string source(const char* name) {
-    return std::string(PLD_SOURCE_DIR) + "/tests/driver/" + name;
+    return std::string(PLD_SOURCE_DIR) + "/tests/cuda/driver/" + name;
   }
   static std::string program(const char* name) { return testing::TempDir() + "/" + name; }
   static int execute(const std::string& options, const std::string& program_and_arguments) {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "tests/driver/library.h"
+#include "tests/cuda/driver/library.h"
 
 namespace {
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 constexpr const char* add_value = R"(
 .version 8.7

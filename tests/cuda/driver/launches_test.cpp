@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "tests/driver/library.h"
+#include "tests/cuda/driver/library.h"
 
 namespace {
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 // Each CTA (one thread) writes its slot, waits for all others at the barrier of the grid's workspace, and
 // reads its neighbour's: what cooperative_groups' grid.sync() does, once.

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "driver/abi.h"
+#include "cuda/driver/abi.h"
 
-namespace palladion::driver {
+namespace palladion::cuda::driver {
 
 // The start of a PTX text.
 inline const std::string head = ".version 8.7\n.target sm_90\n.address_size 64\n";
@@ -75,4 +75,4 @@ inline std::string toolkit() {
   return {};
 }
 
-}  // namespace palladion::driver
+}  // namespace palladion::cuda::driver

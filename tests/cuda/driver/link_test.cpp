@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "tests/driver/library.h"
+#include "tests/cuda/driver/library.h"
 
 namespace {
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 // Calls `twice`, adds `base` and its own `local`, counts in `counter`: all but `local` are of other modules.
 const std::string caller = head + R"(

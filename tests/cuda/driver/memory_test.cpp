@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "tests/driver/library.h"
+#include "tests/cuda/driver/library.h"
 
 namespace {
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 constexpr size_t mega = 1 << 20;
 

@@ -6,17 +6,17 @@
 #include <numeric>
 #include <vector>
 
-#include "driver/runtime/device_properties.h"
-#include "tests/driver/library.h"
+#include "cuda/driver/runtime/device_properties.h"
+#include "tests/cuda/driver/library.h"
 
-namespace palladion::runtime {
+namespace palladion::cuda::runtime {
 namespace {
 
 namespace fs = std::filesystem;
 using driver::driver_folder;
 using driver::toolkit;
 
-// A fatbin with one PTX text, not compressed (fatbin/fatbin.h), and the wrapper that names it.
+// A fatbin with one PTX text, not compressed (cuda/fatbin/fatbin.h), and the wrapper that names it.
 struct Fatbin {
   explicit Fatbin(const std::string& ptx) {
     const uint64_t padded = (ptx.size() + 8) / 8 * 8;
@@ -176,8 +176,8 @@ TEST(Preload, AProgramsOwnCopyIsDirectedToTheLibrary) {
     GTEST_SKIP() << "NOT TESTED: palladion is not built";
   for (const std::string kind : {"-pie", "-no-pie"}) {
     const std::string program = testing::TempDir() + "/own_copy" + kind;
-    const std::string compile =
-        "g++ -O2 " + kind + " -o " + program + " " + PLD_SOURCE_DIR + "/tests/driver/programs/own_copy.cpp";
+    const std::string compile = "g++ -O2 " + kind + " -o " + program + " " + PLD_SOURCE_DIR +
+                                "/tests/cuda/driver/programs/own_copy.cpp";
     ASSERT_EQ(std::system(compile.c_str()), 0);
     const std::string run = palladion + " exec -- " + program + " 2> /dev/null";
     EXPECT_EQ(WEXITSTATUS(std::system(run.c_str())), 0) << kind;
@@ -188,9 +188,9 @@ TEST(RuntimeAbi, IsThatOfCudaRuntimeApiH) {
   if (toolkit().empty()) GTEST_SKIP() << "NOT TESTED: no CUDA toolkit on this host";
   const std::string source = testing::TempDir() + "/palladion_runtime_abi.cpp";
   std::ofstream(source) << R"(#include <cuda_runtime_api.h>
-#include "driver/runtime/device_properties.h"
+#include "cuda/driver/runtime/device_properties.h"
 #include <cstddef>
-namespace r = palladion::runtime;
+namespace r = palladion::cuda::runtime;
 #define SAME(ours, theirs, a, b) static_assert(offsetof(r::ours, a) == offsetof(theirs, b), #a)
 #define SIZE(ours, theirs) static_assert(sizeof(r::ours) == sizeof(theirs), #ours)
 SIZE(DeviceProperties, cudaDeviceProp); SIZE(FunctionAttributes, cudaFuncAttributes);
@@ -238,4 +238,4 @@ static_assert(r::allocate_node == cudaGraphNodeTypeMemAlloc && r::release_node =
 }
 
 }  // namespace
-}  // namespace palladion::runtime
+}  // namespace palladion::cuda::runtime

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "tests/driver/library.h"
+#include "tests/cuda/driver/library.h"
 
 namespace {
 
-using namespace palladion::driver;
+using namespace palladion::cuda::driver;
 
 // `instruction` fills %r4 to %r7 for thread (x, y) of a block from the object %rd1; out[y][x] gets them.
 std::string reader(const std::string& instruction) {

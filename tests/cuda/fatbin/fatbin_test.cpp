@@ -1,4 +1,4 @@
-#include "fatbin/fatbin.h"
+#include "cuda/fatbin/fatbin.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace palladion::fatbin {
+namespace palladion::cuda::fatbin {
 namespace {
 
 using ::testing::HasSubstr;
@@ -183,4 +183,4 @@ TEST(Fatbin, ReadsWhatNvccWrites) {
 }
 
 }  // namespace
-}  // namespace palladion::fatbin
+}  // namespace palladion::cuda::fatbin

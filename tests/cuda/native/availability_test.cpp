@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "native/device.h"
+#include "cuda/native/device.h"
 
-namespace palladion::native {
+namespace palladion::cuda::native {
 namespace {
 
 using ::testing::HasSubstr;
@@ -78,4 +78,4 @@ TEST(Arguments, KeepCopiesAlignedForTensorMaps) {
 }
 
 }  // namespace
-}  // namespace palladion::native
+}  // namespace palladion::cuda::native

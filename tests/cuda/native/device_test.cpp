@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "tests/native/on_device.h"
+#include "tests/cuda/native/on_device.h"
 
-namespace palladion::native {
+namespace palladion::cuda::native {
 namespace {
 
 using ::testing::HasSubstr;
@@ -101,4 +101,4 @@ TEST_F(OnDevice, ZGivesUpOnAKernelThatNeverEnds) {
 }
 
 }  // namespace
-}  // namespace palladion::native
+}  // namespace palladion::cuda::native

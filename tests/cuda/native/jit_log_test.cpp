@@ -1,9 +1,9 @@
-#include "native/jit_log.h"
+#include "cuda/native/jit_log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace palladion::native {
+namespace palladion::cuda::native {
 namespace {
 
 using ::testing::ElementsAre;
@@ -90,4 +90,4 @@ TEST(JitLog, AnEmptyLogStillSaysSomething) {
 }
 
 }  // namespace
-}  // namespace palladion::native
+}  // namespace palladion::cuda::native

@@ -5,9 +5,9 @@
 #include <optional>
 #include <stdexcept>
 
-#include "native/device.h"
+#include "cuda/native/device.h"
 
-namespace palladion::native {
+namespace palladion::cuda::native {
 
 class OnDevice : public ::testing::Test {
  protected:
@@ -32,4 +32,4 @@ class OnDevice : public ::testing::Test {
   std::optional<Device> device_;
 };
 
-}  // namespace palladion::native
+}  // namespace palladion::cuda::native

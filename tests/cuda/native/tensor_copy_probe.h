@@ -7,7 +7,7 @@
 
 #include "isa/formats/tensor_map.h"
 
-namespace palladion::native {
+namespace palladion::cuda::native {
 
 inline constexpr uint32_t probe_tile_bytes = 32 * 1024;
 inline constexpr uint8_t probe_poison = 0xCD;
@@ -63,4 +63,4 @@ inline std::string tensor_copy_probe(int rank, isa::TensorMapMode mode, ProbeKin
   return text;
 }
 
-}  // namespace palladion::native
+}  // namespace palladion::cuda::native

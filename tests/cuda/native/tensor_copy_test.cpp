@@ -8,10 +8,10 @@
 
 #include "isa/formats/tensor_values.h"
 #include "isa/formats/tensor_walk.h"
-#include "tests/native/on_device.h"
-#include "tests/native/tensor_copy_probe.h"
+#include "tests/cuda/native/on_device.h"
+#include "tests/cuda/native/tensor_copy_probe.h"
 
-namespace palladion::native {
+namespace palladion::cuda::native {
 namespace {
 
 using isa::Swizzle;
@@ -292,4 +292,4 @@ TEST(TensorCopyProbe, Assembles) {
 }
 
 }  // namespace
-}  // namespace palladion::native
+}  // namespace palladion::cuda::native
