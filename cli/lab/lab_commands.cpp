@@ -120,11 +120,17 @@ std::string state_of(const LabProgress& p) {
   return p.folder.empty() && p.checks == 0 ? "" : "started";
 }
 
-// The first lab that is not passed; null: all are.
-const Lab* next_lab(const ProgressFile& progress) {
-  for (const Lab& lab : labs::all_labs())
-    if (progress.of(lab).passed.empty()) return &lab;
-  return nullptr;
+// The first lab behind this one that is not passed, else the first of all; null: all are passed.
+const Lab* next_lab(const ProgressFile& progress, const Lab& behind) {
+  const Lab* first = nullptr;
+  bool is_behind = false;
+  for (const Lab& lab : labs::all_labs()) {
+    const bool open = progress.of(lab).passed.empty();
+    if (open && is_behind) return &lab;
+    if (open && first == nullptr) first = &lab;
+    is_behind |= &lab == &behind;
+  }
+  return first;
 }
 
 Outcome<void> write_starter(const Lab& lab, const fs::path& file) {
@@ -144,7 +150,7 @@ void print_next(const LabVerdict& verdict, const ProgressFile& progress) {
     return;
   }
   print_out(row("why", command("solution " + lab.name) + ": a solution with its explanation"));
-  const Lab* next = next_lab(progress);
+  const Lab* next = next_lab(progress, lab);
   print_out(row(
       "next", next != nullptr ? command("start " + next->name) + ": " + next->title : "all labs are passed"));
 }

@@ -118,9 +118,11 @@ class Judge {
 
   void take_ptx(const plgpu::Kernel& kernel) {
     v_.symptoms.ptx = isa::print(kernel.module, {.source_lines = false});
-    for (const labs::PtxRule& rule : lab_.ptx_rules)
-      if ((v_.symptoms.ptx.find(rule.text) != std::string::npos) != rule.wanted)
+    for (const labs::TextRule& rule : lab_.text_rules)
+      if (!labs::keeps(rule, v_.symptoms.ptx, v_.symptoms.source)) {
         v_.broken_rules.push_back(&rule);
+        v_.symptoms.broken_rules.push_back(rule.text);
+      }
   }
 
   sim::RunOptions options(const Conditions& conditions, sim::Observer* observer) const {
