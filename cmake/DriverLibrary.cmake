@@ -14,6 +14,7 @@ function(pld_exec_library target folder name)
     LINK_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/exports.map
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/exec
     BUILD_RPATH "$ORIGIN;$ORIGIN/.." INSTALL_RPATH "$ORIGIN;$ORIGIN/../../palladion;$ORIGIN/..")
+  pld_unity(${target})
   install(TARGETS ${target} LIBRARY DESTINATION ${PLD_CARRIED_DIR}/exec)
 endfunction()
 
