@@ -271,16 +271,17 @@ Outcome<ExitCode> lab_progress() {
   const auto progress = ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
   size_t passed = 0;
+  const Lab* last = &labs::all_labs().back();  // that is passed
   for (const Lab& lab : labs::all_labs()) {
     const LabProgress p = progress->of(lab);
-    if (!p.passed.empty()) ++passed;
+    if (!p.passed.empty()) ++passed, last = &lab;
     if (state_of(p).empty()) continue;
     print_out("  {} {:<20} {:<27} {} check{}, {} hint{}{}{}\n", labs::number_of(lab), lab.name, state_of(p),
               p.checks, p.checks == 1 ? "" : "s", p.hints, p.hints == 1 ? "" : "s",
               p.passed.empty() ? "" : ", " + p.passed, p.folder.empty() ? "" : ", " + p.folder);
   }
   print_out("{} of {} labs passed\n", passed, labs::all_labs().size());
-  if (const Lab* next = next_lab(*progress))
+  if (const Lab* next = next_lab(*progress, *last))
     print_out(row(
         "next", fmt::format("{}: {}",
                             command((progress->of(*next).folder.empty() ? "start " : "check ") + next->name),
