@@ -17,7 +17,7 @@ bool lies_in(fatbin::Bytes all, const void* first, size_t size) {
   return size == 0 || (before(all.data(), at) && before(at + size, all.data() + all.size()));
 }
 
-void check_entry(fatbin::Bytes all, const cuda::fatbin::Entry& entry) {
+void check_entry(fatbin::Bytes all, const fatbin::Entry& entry) {
   if (!lies_in(all, entry.payload.data(), entry.payload.size()) ||
       !lies_in(all, entry.name.data(), entry.name.size()) ||
       !lies_in(all, entry.options.data(), entry.options.size()))
@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const fatbin::Entry& entry : *entries) check_entry(bytes, entry);
   constexpr uint32_t compute = 90;
   uint32_t previous = compute;
-  for (const fatbin::Entry& entry : cuda::fatbin::usable_ptx(*entries, compute)) {
+  for (const fatbin::Entry& entry : fatbin::usable_ptx(*entries, compute)) {
     if (entry.kind != fatbin::Kind::ptx || entry.arch > previous) std::abort();
     previous = entry.arch;
   }

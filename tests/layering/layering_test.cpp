@@ -75,12 +75,13 @@ const std::vector<std::vector<std::string>> levels = {
     // cuda/driver
     {"cuda/driver"},
     {"cuda/driver/modules", "cuda/driver/streams"},
-    {"cuda/driver/device"},
     {"cuda/driver/memory"},
-    {"cuda/driver/graphs", "cuda/driver/launch"},
+    {"cuda/driver/device", "cuda/driver/graphs", "cuda/driver/launch"},
     // kernels
     {"kernels/frame"},
-    {"kernels/hopper", "kernels/blackwell", "kernels/examples", "kernels/zoo"},
+    {"kernels/hopper", "kernels/examples/reference_examples", "kernels/zoo"},
+    {"kernels/blackwell"},
+    {"kernels/examples"},
     {"kernels"},
     // cli
     {"cli/support"},

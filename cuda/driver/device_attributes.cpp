@@ -1,4 +1,4 @@
-#include "cuda/driver/device/device_attributes.h"
+#include "cuda/driver/device_attributes.h"
 
 #include <iterator>
 
