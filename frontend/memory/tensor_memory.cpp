@@ -103,7 +103,7 @@ void check_chip(const Recorder& r, std::string_view what, const std::source_loca
 void check_pairs(const Recorder& r, const TmemType& type, const std::string& name,
                  const std::source_location& loc) {
   const int ctas = type.options.collective ? 2 : 1;
-  if (r.tensor_ctas() != 0 && r.tensor_ctas() != ctas)
+  if (r.tensor.ctas() != 0 && r.tensor.ctas() != ctas)
     fail(Code::bad_collective,
          fmt::format("TMEM \"{}\" is {}collective, another one of the kernel is{}", name,
                      type.options.collective ? "" : "not ", type.options.collective ? " not" : ""),
@@ -148,8 +148,8 @@ int64_t tensor_alignment(const TmemType& type) {
 int64_t take_tensor_columns(int64_t columns, int64_t alignment, int ctas, const std::string& name,
                             std::source_location loc) {
   Recorder& r = Recorder::current();
-  if (const int64_t odd = r.tensor_mark() % alignment; odd != 0) r.allocate_tensor(alignment - odd, ctas);
-  const int64_t at = r.allocate_tensor(columns, ctas);
+  if (const int64_t odd = r.tensor.mark() % alignment; odd != 0) r.tensor.allocate(alignment - odd, ctas);
+  const int64_t at = r.tensor.allocate(columns, ctas);
   if (at + columns > r.arch().tensor_columns)
     fail(Code::too_much_smem,
          fmt::format(
@@ -204,7 +204,7 @@ TensorAddress tensor_address(const Ref& ref, std::string_view verb) {
     fail(Code::unaligned_slice, fmt::format("{} of {}: {} elements {}", verb, to_string(ref), elements,
                                             base.tensor.layout ? "of a row lie together" : "share a column"));
   const Scalar group = elements == 1 ? start : start / elements;
-  const Scalar column = Scalar::from_register(DType::s32, r.tensor_base(), true) +
+  const Scalar column = Scalar::from_register(DType::s32, r.tensor.base(), true) +
                         (columns == 1 ? group : group * columns) + base.tensor.column;
   return {column.without_offset().as_register(), column.offset()};
 }
@@ -325,7 +325,7 @@ class Transfer {
 // The lanes of this warp, from which all its addresses count.
 TensorAddress warp_address(Recorder& r, const Ref& ref, std::string_view verb) {
   const TensorAddress first = tensor_address(ref, verb);
-  const Operand lanes = r.pure("shl.b32", {r.warp_index(), Operand::imm(21)}, Type::b32);
+  const Operand lanes = r.pure("shl.b32", {r.thread.warp_index(), Operand::imm(21)}, Type::b32);
   return {r.pure("add.s32", {first.base, lanes}, Type::b32), first.offset};
 }
 

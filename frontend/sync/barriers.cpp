@@ -162,7 +162,7 @@ Scalar BarrierRef::single(std::string_view verb) const {
 Operand BarrierRef::address(std::string_view verb, int64_t* offset) const {
   Recorder& r = Recorder::current();
   const Scalar which = single(verb);
-  const Scalar at = Scalar::from_register(DType::s32, r.barrier_base(), true, 8) + which * 8;
+  const Scalar at = Scalar::from_register(DType::s32, r.slots.base(), true, 8) + which * 8;
   *offset = at.offset() + state_->offset;
   return at.without_offset().as_register();
 }
@@ -206,17 +206,17 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
   state->name = r.distinct_name(name);
   state->type = type;
   state->count = count;
-  state->offset = r.allocate_barriers(count);
-  r.name_barriers({.offset = static_cast<uint64_t>(state->offset),
-                   .bytes = static_cast<uint64_t>(count) * 8,
-                   .name = state->name,
-                   .element = "mbarrier",
-                   .shape = {count}});
+  state->offset = r.slots.allocate(count);
+  r.slots.name({.offset = static_cast<uint64_t>(state->offset),
+                .bytes = static_cast<uint64_t>(count) * 8,
+                .name = state->name,
+                .element = "mbarrier",
+                .shape = {count}});
   r.in_prologue([&] {
     state->phases = r.reg(Type::b32);
     r.emit("mov.b32", {state->phases, Operand::imm(0)});
   });
-  r.barrier_inits.push_back([state, loc, &r]() -> Recorder::BarrierInit {
+  r.slots.initialise([state, loc, &r]() -> frontend::KernelSlots::BarrierInit {
     const int64_t per_arrival = state->group_arrivals ? warps_per_group : 1;
     if (state->group_arrivals) {
       for (auto& [mark, extra] : state->copy_arrivals) r.insert_after(mark, extra);
@@ -242,8 +242,7 @@ void remember_arrival(Recorder& r, BarrierRef::State& s, const std::string& mnem
                       const Operand& guard) {
   const auto mark = r.last_instruction();
   r.emit(mnemonic, {Operand::sink(), address, Operand::imm(warps_per_group - 1)}, guard);
-  s.copy_arrivals.push_back({mark, {r.function().body.back()}});
-  r.function().body.pop_back();
+  s.copy_arrivals.push_back({mark, {r.take_last()}});
 }
 
 }  // namespace
@@ -309,7 +308,7 @@ void arrive(Recorder& r, const BarrierRef& barrier, const Operand& guard) {
 void barrier_arrive(const BarrierRef& barrier, std::source_location loc) {
   const At at(loc);
   Recorder& r = Recorder::current();
-  arrive(r, barrier, r.elected_in_warp());
+  arrive(r, barrier, r.thread.elected_in_warp());
 }
 
 void barrier_arrive(const BarrierRef& barrier, const ArriveOptions& options, std::source_location loc) {
@@ -317,10 +316,10 @@ void barrier_arrive(const BarrierRef& barrier, const ArriveOptions& options, std
   Recorder& r = Recorder::current();
   const Scalar holds = options.predicate ? options.predicate->astype(DType::bool_) : Scalar(true);
   if (holds.is_constant()) {
-    if (holds.as_int() != 0) arrive(r, barrier, r.elected_in_warp());
+    if (holds.as_int() != 0) arrive(r, barrier, r.thread.elected_in_warp());
     return;
   }
-  arrive(r, barrier, r.pure("and.pred", {r.elected_in_warp(), holds.operand()}, Type::pred));
+  arrive(r, barrier, r.pure("and.pred", {r.thread.elected_in_warp(), holds.operand()}, Type::pred));
 }
 
 void barrier_wait(const BarrierRef& barrier, std::source_location loc) {
@@ -349,7 +348,7 @@ Scalar barrier_test(const BarrierRef& barrier, std::source_location loc) {
     r.emit("vote.sync.any.pred", {any, mine, Operand::imm(-1)});
     r.warpgroup_barrier();
   } else {
-    r.emit("bar.red.or.pred", {any, r.named_barrier(), Operand::imm(frontend::group_threads), mine});
+    r.emit("bar.red.or.pred", {any, r.thread.named_barrier(), Operand::imm(frontend::group_threads), mine});
   }
   r.emit("xor.b32", {barrier.state().phases, barrier.state().phases, phase.parity.mask}, any);
   return Scalar::from_register(DType::bool_, any);
@@ -401,8 +400,8 @@ Ref make_semaphores(const SemaphoreType& type, const std::string& name, std::sou
   a->dtype = DType::s32;
   a->shape = type.shape;
   a->physical = physical_layout({DType::s32, type.shape}, {}, loc);
-  a->scope = r.root();  // GMEM of the whole kernel
-  a->pointer = r.scratch_array(4 * pl::volume(type.shape), a->name);
+  a->scope = r.regions.root();  // GMEM of the whole kernel
+  a->pointer = r.params.scratch_array(4 * pl::volume(type.shape), a->name);
   return Ref(std::move(a));
 }
 
