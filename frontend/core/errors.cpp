@@ -14,9 +14,13 @@ thread_local Loc verb_loc;
 
 }  // namespace
 
-void fail(Code code, std::string message, const Loc& loc, std::string help) {
+void fail(Code code, std::string message, const isa::SourceLoc& loc, std::string help) {
   throw isa::WholeError(isa::Diagnostic{fmt::format("PLD{:04}", static_cast<int>(code)), isa::Severity::error,
-                                        std::move(message), place(loc), std::move(help)});
+                                        std::move(message), loc, std::move(help)});
+}
+
+void fail(Code code, std::string message, const Loc& loc, std::string help) {
+  fail(code, std::move(message), place(loc), std::move(help));
 }
 
 const Loc& last_verb() { return verb_loc; }

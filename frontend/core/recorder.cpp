@@ -20,6 +20,20 @@ MeshAxes only_kernel(MeshAxes mesh) {
   return mesh;
 }
 
+// The largest arrays of shared memory, a line each. Arrays of scopes that do not overlap share bytes.
+std::string allocation_table(std::vector<isa::BufferName> buffers) {
+  constexpr size_t most_lines = 16;
+  std::ranges::stable_sort(buffers, std::ranges::greater{}, &isa::BufferName::bytes);
+  std::string table;
+  for (size_t i = 0; i < std::min(buffers.size(), most_lines); ++i) {
+    const isa::BufferName& b = buffers[i];
+    table += fmt::format("\n    {:>8} bytes at {:>8}  {}: {}{}", b.bytes, b.offset, b.name, b.element,
+                         pl::to_string(b.shape));
+  }
+  if (buffers.size() > most_lines) table += fmt::format("\n    and {} more", buffers.size() - most_lines);
+  return table;
+}
+
 }  // namespace
 
 int64_t MeshAxes::cluster_size() const {
@@ -152,7 +166,9 @@ void Recorder::fill_launch(plgpu::Kernel& kernel, const Loc& loc) {
          fmt::format(
              "the kernel exceeds the available shared memory: {} bytes are allocated, {} are available",
              bytes, arch().max_shared_bytes_per_cta),
-         loc, "use fewer pipeline stages or smaller tiles; every SMEM array is aligned to 1024 bytes");
+         loc,
+         "use fewer pipeline stages or smaller tiles; every SMEM array is aligned to 1024 bytes" +
+             allocation_table(module().buffers));
   }
   if (const int64_t size = static_cast<int64_t>(isa::param_layout(module(), function()).size);
       size > arch().max_parameter_bytes)
