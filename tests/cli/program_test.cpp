@@ -455,5 +455,15 @@ TEST_F(Program, ExplainKnowsCodesAndInstructions) {
   EXPECT_EQ(run("explain").status, 0);
 }
 
+TEST_F(Program, ExplainKnowsTheVerbsOfKernels) {
+  const Ran verb = run("explain barrier_wait plgpu::barrier_arrive pl.fori_loop");
+  EXPECT_EQ(verb.status, 0) << verb.err;
+  EXPECT_THAT(verb.out, HasSubstr("plgpu::barrier_wait: a verb of kernels, frontend/sync/barriers.h"));
+  EXPECT_THAT(verb.out, HasSubstr("void barrier_wait(const BarrierRef& barrier);"));
+  EXPECT_THAT(verb.out, HasSubstr("const ArriveOptions& options"));
+  EXPECT_THAT(verb.out, HasSubstr("pl::fori_loop"));
+  EXPECT_EQ(run("explain pl::barrier_wait").status, 2);
+}
+
 }  // namespace
 }  // namespace palladion::cli

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "isa/num/arith.h"
+#include "isa/num/order.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/shuffle.h"
 

@@ -68,8 +68,10 @@ uint8_t* Exec::global(uint64_t address, uint64_t size, const char* what) {
         "which an earlier launch allocated with malloc, are in no bundle)",
         what, size, address));
   else if (p == nullptr)
-    fault("PLD3022", fmt::format("{} of {} bytes at global address {}: out of bounds", what, size,
-                                 memory.describe(address)));
+    fault("PLD3022",
+          fmt::format("{} of {} bytes at global address {}: out of bounds", what, size,
+                      memory.describe(address)),
+          "an index runs past its array, often in the last tile: guard the access, or round the array up");
   return p;
 }
 

@@ -4,6 +4,7 @@
 
 #include "isa/formats/fragments.h"
 #include "isa/num/arith.h"
+#include "isa/num/order.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/values.h"
 
