@@ -4,7 +4,7 @@
 
 #include "sim/clock/memory/sites.h"
 #include "sim/clock/report/grid_report.h"
-#include "sim/clock/sm/group.h"
+#include "sim/clock/group/group.h"
 #include "sim/schedule/deadlock_spin.h"
 
 namespace palladion::sim::hardware {

@@ -7,7 +7,7 @@
 #include "isa/arch/arch.h"
 #include "isa/arch/clock.h"
 #include "sim/clock/memory/memory.h"
-#include "sim/clock/sm/group.h"
+#include "sim/clock/group/group.h"
 #include "sim/launch/clock.h"
 
 namespace palladion::sim::hardware {

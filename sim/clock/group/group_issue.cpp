@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 
-#include "sim/clock/sm/group.h"
+#include "sim/clock/group/group.h"
 
 namespace palladion::sim::hardware {
 namespace {

@@ -8,7 +8,7 @@
 #include "sim/clock/memory/memory.h"
 #include "sim/clock/sm/access.h"
 #include "sim/clock/sm/answers.h"
-#include "sim/clock/sm/events.h"
+#include "sim/clock/group/events.h"
 #include "sim/clock/sm/sm.h"
 #include "sim/clock/sm/sub_core.h"
 #include "sim/clock/sm/waits.h"

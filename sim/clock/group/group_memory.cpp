@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "sim/clock/sm/group.h"
+#include "sim/clock/group/group.h"
 
 namespace palladion::sim::hardware {
 namespace {

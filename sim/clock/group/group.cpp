@@ -1,4 +1,4 @@
-#include "sim/clock/sm/group.h"
+#include "sim/clock/group/group.h"
 
 #include <algorithm>
 
