@@ -7,15 +7,15 @@
 namespace palladion::sim::hardware {
 namespace {
 
-using Cycles = double isa::ClockParameters::*;
+using Parameter = double isa::ClockParameters::*;
 
 // What a lane group waits for, the stall reason, and the cycles from the event until it goes on: null where
 // one cycle is enough, or where the barrier says.
 struct Row {
   Wait::Kind kind;
   Stall stall;
-  Cycles wake = nullptr;
-  Cycles wake_by_copy = nullptr;
+  Parameter wake = nullptr;
+  Parameter wake_by_copy = nullptr;
 };
 using Kind = Wait::Kind;
 using P = isa::ClockParameters;
@@ -42,7 +42,7 @@ Stall stall_of(Wait::Kind kind) { return row(kind).stall; }
 
 uint64_t Waits::wake(Wait::Kind kind, bool by_copy) const {
   const Row& r = row(kind);
-  const Cycles cycles = by_copy ? r.wake_by_copy : r.wake;
+  const Parameter cycles = by_copy ? r.wake_by_copy : r.wake;
   return cycles == nullptr ? 1 : static_cast<uint64_t>(p_->*cycles);
 }
 
