@@ -8,7 +8,11 @@ inline isa::ClockParameters round_numbers() {
   isa::ClockParameters p = *isa::find_clock("h200");
   p.issue_queue = 16;
   p.issue_first_instruction = 0.5;
+  p.branch_taken = 10;
+  p.branch_forward = 20;
+  p.branch_unrolled = 4;
   p.smem_bytes_per_cycle = 128;
+  p.smem_lsu_interval = 1;
   p.smem_lsu_queue = 16;
   p.smem_pass_beside_wgmma = 20;
   p.smem_cas_interval = 90;
@@ -39,6 +43,12 @@ inline isa::ClockParameters round_numbers() {
   p.tma_next = 2;
   p.tma_issue_interval = 10;
   p.tma_descriptor_miss = 150;
+  p.tma_row_interval = 1;
+  p.tma_latency = 12;
+  p.tma_multicast = 4;
+  p.tma_overtaken = 48;
+  p.tma_store_latency = 0;
+  p.tma_store_done = 33;
   p.wgmma_macs_per_cycle = 2048;
   p.wgmma_overhead = 0;
   p.wgmma_start = 5;
@@ -47,6 +57,10 @@ inline isa::ClockParameters round_numbers() {
   p.wgmma_least_rs = 13;
   p.wgmma_queue = 2;
   p.wgmma_co_issue_delay = 25;
+  p.tcgen05_columns_per_cycle = 2;
+  p.tcgen05_copy_bytes_per_cycle = 128;
+  p.tcgen05_tail = 10;
+  p.tcgen05_pair = 5;
   p.fence_queue = 2;
   p.barrier_latency = 12;
   p.barrier_per_warp = 2;
@@ -56,6 +70,9 @@ inline isa::ClockParameters round_numbers() {
   p.mbarrier_wake = 35;
   p.mbarrier_wake_tx = 3;
   p.async_group_wake = 7;
+  p.mbarrier_remote = 91;
+  p.mbarrier_remote_interval = 2;
+  p.mbarrier_remote_again = 6;
   p.dsm_bytes_per_cycle = 16;
   p.dsm_in_bytes_per_cycle = 32;
   p.dsm_acknowledged = 0.5;
@@ -64,6 +81,10 @@ inline isa::ClockParameters round_numbers() {
   p.dsm_queue = 2;
   p.dsm_copy_interval = 40;
   p.dsm_copy_queue = 2;
+  p.dsm_copy_latency = 145;
+  p.dsm_latency = 185;
+  p.dsm_store_latency = 145;
+  p.dsm_fence_tail = 47;
   p.dsm_crowded_fence = 500;
   return p;
 }
