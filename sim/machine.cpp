@@ -6,7 +6,7 @@
 
 #include "isa/text/print.h"
 #include "isa/verify/verify.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 #include "sim/run_parts.h"
 #include "sim/sass/lowered.h"
 #include "sim/sass/pressure.h"

@@ -142,8 +142,8 @@ struct Program {
   uint32_t local_bytes = 0;                         // a thread
   uint32_t launch_registers = 0;                    // registers a thread is given at launch (estimate)
   std::vector<std::vector<uint32_t>> branch_lists;  // by DecodedOperand::id
-  std::vector<Contracted> contracted;               // by sim/machine/exec/contract.h
-  std::map<uint32_t, InjectedWait> injected_waits;  // by pc, see sim/machine/exec/injected_waits.h
+  std::vector<Contracted> contracted;               // by sim/program/contraction/contract.h
+  std::map<uint32_t, InjectedWait> injected_waits;  // by pc, see sim/program/compile/injected_waits.h
   uint32_t sums_across_passes = 0;                  // not contracted: ptxas may, if it unrolls their loops
   // Without values: control reads this memory, so the machine tracks which bytes are not materialised.
   bool tracks_shared = false, tracks_global = false;

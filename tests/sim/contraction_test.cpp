@@ -1,4 +1,4 @@
-// Which products and sums become one fma (sim/machine/exec/contract.h).
+// Which products and sums become one fma (sim/program/contraction/contract.h).
 #include <fmt/format.h>
 
 #include <bit>

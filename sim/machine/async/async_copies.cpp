@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 #include "sim/machine/state/mbarrier.h"
 
 namespace palladion::sim {

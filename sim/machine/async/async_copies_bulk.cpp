@@ -4,7 +4,7 @@
 #include "sim/machine/async/async_copies.h"
 #include "sim/machine/exec/atomics.h"
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 
 namespace palladion::sim {
 

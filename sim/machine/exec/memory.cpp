@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 
 namespace palladion::sim {
 namespace {

@@ -5,7 +5,7 @@
 #include "isa/formats/tensor_memory.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/pairs.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 
 namespace palladion::sim {
 namespace {

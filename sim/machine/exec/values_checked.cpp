@@ -3,7 +3,7 @@
 
 #include "isa/formats/tensor_map.h"
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 #include "sim/program/values_flow.h"
 
 namespace palladion::sim {

@@ -5,7 +5,7 @@
 #include "isa/formats/fragments.h"
 #include "isa/num/arith.h"
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 
 namespace palladion::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/machine/exec/wgmma_copies.h"
+#include "sim/program/compile/wgmma_copies.h"
 
 #include <algorithm>
 #include <set>

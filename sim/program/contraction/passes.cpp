@@ -1,9 +1,9 @@
-#include "sim/machine/exec/contract_passes.h"
+#include "sim/program/contraction/passes.h"
 
 #include <algorithm>
 #include <set>
 
-#include "sim/machine/exec/contract_words.h"
+#include "sim/program/contraction/words.h"
 
 namespace palladion::sim {
 

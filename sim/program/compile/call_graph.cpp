@@ -1,5 +1,5 @@
 // Depth first over the text, without recursion: chains of calls may be long.
-#include "sim/machine/exec/call_graph.h"
+#include "sim/program/compile/call_graph.h"
 
 #include <set>
 

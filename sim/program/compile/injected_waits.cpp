@@ -1,4 +1,4 @@
-#include "sim/machine/exec/injected_waits.h"
+#include "sim/program/compile/injected_waits.h"
 
 #include <algorithm>
 #include <map>

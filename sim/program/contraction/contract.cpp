@@ -1,4 +1,4 @@
-#include "sim/machine/exec/contract.h"
+#include "sim/program/contraction/contract.h"
 
 #include <algorithm>
 #include <array>
@@ -9,11 +9,11 @@
 
 #include "isa/core/cfg.h"
 #include "isa/ops/contracted.h"
-#include "sim/machine/exec/approx.h"
-#include "sim/machine/exec/contract_lasting.h"
-#include "sim/machine/exec/contract_passes.h"
-#include "sim/machine/exec/contract_words.h"
 #include "sim/machine/exec/handlers.h"
+#include "sim/program/approx.h"
+#include "sim/program/contraction/lasting.h"
+#include "sim/program/contraction/passes.h"
+#include "sim/program/contraction/words.h"
 #include "sim/program/registers.h"
 
 namespace palladion::sim {

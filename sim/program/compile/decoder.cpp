@@ -6,14 +6,14 @@
 #include <map>
 #include <set>
 
-#include "sim/machine/exec/approx.h"
-#include "sim/machine/exec/call_graph.h"
-#include "sim/machine/exec/contract.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/frames.h"
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/injected_waits.h"
-#include "sim/machine/exec/wgmma_copies.h"
+#include "sim/program/approx.h"
+#include "sim/program/compile/call_graph.h"
+#include "sim/program/compile/injected_waits.h"
+#include "sim/program/compile/wgmma_copies.h"
+#include "sim/program/contraction/contract.h"
 
 namespace palladion::sim {
 namespace {

@@ -1,11 +1,11 @@
-#include "sim/machine/exec/contract_lasting.h"
+#include "sim/program/contraction/lasting.h"
 
 #include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
 
-#include "sim/machine/exec/contract_words.h"
+#include "sim/program/contraction/words.h"
 #include "sim/program/registers.h"
 
 namespace palladion::sim {

@@ -1,4 +1,4 @@
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 
 #include <fmt/format.h>
 
