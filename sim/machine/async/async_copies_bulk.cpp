@@ -140,8 +140,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::BulkCopy& e, int lane) {
 
 }  // namespace
 
-Step exec_bulk_copy(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::BulkCopy>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::BulkCopy& e) {
   if (e.prefetch) return Step::next;  // a hint to L2, without an effect on values
   for (uint32_t m = x.active; m != 0; m &= m - 1)
     if (const Step s = issue_lane(x, op, e, std::countr_zero(m)); s != Step::next) return s;

@@ -1,13 +1,8 @@
 // wgmma: an asynchronous operation of four warps. mma.sync is in mma_sync.cpp.
 #include <fmt/format.h>
 
-#include "isa/formats/fragments.h"
-#include "isa/formats/matrix_descriptor.h"
-#include "sim/machine/async/accumulators.h"
-#include "sim/machine/async/async_copies.h"
+#include "sim/machine/async/wgmma_operands.h"
 #include "sim/machine/exec/elements.h"
-#include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/sparse.h"
 #include "sim/numerics/tensor_core.h"
 
 namespace palladion::sim {
@@ -15,204 +10,7 @@ namespace {
 
 namespace tc = numerics::tc;
 
-SparseShape sparse_shape(const DecodedOperand* operands, const isa::Wgmma& e) {
-  return {isa::bits(e.a), e.k, static_cast<int>(operands[e.selector].offset)};
-}
-
-// The layout of every wgmma's A in shared memory: 32 bytes of k (64 if dense beside a sparse A) for each row
-// of m; where m is contiguous, one row of m for each k.
-constexpr size_t k_bytes = 32;
-
-// The parameters that an operation's instruction states.
-struct Stated {
-  Stated(const ClusterRun& run, const AsyncOp& op)
-      : micro(run.program.code[op.pc]), wgmma(effect<isa::Wgmma>(micro)) {}
-  const std::vector<DecodedOperand>& accumulators() const { return micro.operands[wgmma.acc].elements; }
-
-  const MicroOp& micro;
-  const isa::Wgmma& wgmma;
-};
-
-uint32_t warpgroup_of(const ClusterRun& run, const AsyncOp& op) { return op.warp / run.program.mma_warps(); }
-
-WarpgroupRegisters registers(const ClusterRun& run, const AsyncOp& op) {
-  WarpgroupRegisters r;
-  const uint32_t first = warpgroup_of(run, op) * run.program.mma_warps();
-  for (uint32_t w = 0; w < r.size(); ++w)
-    r[w] = run.cluster.ctas[op.cta_rank].warps[first + w].registers.data();
-  return r;
-}
-
-struct Source {
-  uint64_t descriptor;
-  int rows;
-  size_t row_bytes;  // of k
-  bool transpose;
-  isa::Type type;
-};
-Source source_a(const WarpgroupProduct& p, const isa::Wgmma& e) {
-  return {p.a_desc, e.m, k_bytes, p.transpose_a, e.a};
-}
-Source source_b(const WarpgroupProduct& p, const isa::Wgmma& e) {
-  return {p.b_desc, e.n, e.sparse ? 2 * k_bytes : k_bytes, p.transpose_b, e.b};
-}
-
-// Calls visit(shared address) for each 16-byte chunk of a source, in the order of the raw tile's bytes.
-template <class Visit>
-void for_each_chunk(const Source& source, Visit&& visit) {
-  const isa::MatrixDescriptor d = isa::decode_matrix_descriptor(source.descriptor);
-  const int size = isa::bytes(source.type), rows = source.rows;
-  if (!source.transpose) {
-    const isa::MatrixLayout layout(d, isa::Major::k, size);
-    const auto chunks = static_cast<uint32_t>(source.row_bytes / 16);
-    for (int r = 0; r < rows; ++r)
-      for (uint32_t c = 0; c < chunks; ++c) visit(layout.k_chunk_address(static_cast<uint32_t>(r), c));
-    return;
-  }
-  const isa::MatrixLayout layout(d, isa::Major::mn, size);
-  const int k = static_cast<int>(source.row_bytes) / size, chunks = rows * size / 16;
-  for (int i = 0; i < k; ++i)
-    for (int c = 0; c < chunks; ++c)
-      visit(layout.mn_chunk_address(static_cast<uint32_t>(c), static_cast<uint32_t>(i)));
-}
-
-void read_shared(const CtaState& cta, const Source& source, RawTile& tile) {
-  const auto size = static_cast<size_t>(isa::bytes(source.type)), rows = static_cast<size_t>(source.rows);
-  tile.stride = source.transpose ? rows * size : source.row_bytes;
-  tile.bytes.resize(rows * source.row_bytes);
-  uint8_t* to = tile.bytes.data();
-  for_each_chunk(source, [&](uint32_t address) {
-    if (address + 16 <= cta.shared.size())
-      std::memcpy(to, cta.shared.data() + address, 16);
-    else
-      std::memset(to, 0, 16);
-    to += 16;
-  });
-}
-
-// A cache of a pure function, for observers: a loop's wgmma read the same few tiles repeatedly.
-class ChunkLists {
- public:
-  struct Key {
-    uint64_t a_desc, b_desc;
-    uint32_t rank;
-    int n, a_bytes, b_bytes;
-    bool a_shared, sparse, transpose_a, transpose_b;
-    friend bool operator==(const Key&, const Key&) = default;
-  };
-  // Empty while the operation has not been issued by all warps.
-  std::vector<Piece>& of(const Key& key) {
-    Entry& e = entries_[(key.a_desc ^ key.b_desc * 31 ^ key.rank * 7) % entries_.size()];
-    if (!(e.key == key)) {
-      e.key = key;
-      e.pieces.clear();
-    }
-    return e.pieces;
-  }
-
- private:
-  struct Entry {
-    Key key{};
-    std::vector<Piece> pieces;
-  };
-  std::array<Entry, 61> entries_;
-};
-
-void list_chunks(const WarpgroupProduct& p, const isa::Wgmma& e, uint32_t rank, std::vector<Piece>& pieces) {
-  const uint32_t window = rank << cta_rank_shift;
-  const auto add = [&](uint32_t address) { append(pieces, shared_piece(address | window, 16)); };
-  if (e.a_desc >= 0) for_each_chunk(source_a(p, e), add);
-  for_each_chunk(source_b(p, e), add);
-}
-
-// Records that this warp has issued it; when all four have, announces what it reads.
-void announce(const Exec& x, const AsyncOp& op, const WarpgroupProduct& p) {
-  x.emit(AsyncJoined{x.origin(), op.id});
-  if (!p.ready(x, op) || !x.wants<AsyncIssue>()) return;
-  static thread_local ChunkLists lists;
-  const isa::Wgmma& e = Stated(x, op).wgmma;
-  std::vector<Piece>& pieces = lists.of({.a_desc = p.a_desc,
-                                         .b_desc = p.b_desc,
-                                         .rank = op.cta_rank,
-                                         .n = e.n,
-                                         .a_bytes = isa::bytes(e.a),
-                                         .b_bytes = isa::bytes(e.b),
-                                         .a_shared = e.a_desc >= 0,
-                                         .sparse = e.sparse,
-                                         .transpose_a = p.transpose_a,
-                                         .transpose_b = p.transpose_b});
-  if (pieces.empty()) list_chunks(p, e, op.cta_rank, pieces);
-  const auto tag = [](uint64_t d) {
-    constexpr LayoutTag tags[4] = {layout_plain, layout_128b, layout_64b, layout_32b};
-    return tags[d >> 62];
-  };
-  const bool one_layout = e.a_desc < 0 || tag(p.a_desc) == tag(p.b_desc);
-  AsyncIssue issue = issue_of(x, op);
-  issue.origin = x.origin();
-  issue.reads = pieces;
-  issue.layout = one_layout ? tag(p.b_desc) : layout_unknown;
-  x.emit(issue);
-}
-
-// Where register v of lane l belongs in the tile of rows of 32 bytes.
-constexpr auto a_places = [] {
-  std::array<std::array<uint16_t, 128>, 4> places{};
-  constexpr isa::FragmentLayout bytes = isa::wgmma_a(8);
-  for (int v = 0; v < bytes.registers; ++v) {
-    for (int l = 0; l < bytes.lanes; ++l) {
-      const isa::MatrixIndex at = bytes.element(l, v, 0);
-      places[static_cast<size_t>(v)][static_cast<size_t>(l)] =
-          static_cast<uint16_t>(at.row * static_cast<int>(k_bytes) + at.col);
-    }
-  }
-  return places;
-}();
-
-void read_registers(const std::vector<DecodedOperand>& regs, const uint8_t* registers, size_t warp,
-                    RawTile& tile) {
-  tile.stride = k_bytes;
-  tile.bytes.resize(64 * k_bytes);
-  for (size_t v = 0; v < 4; ++v) {
-    const uint8_t* lanes = registers + regs[v].slot.offset;
-    for (size_t l = 0; l < 32; ++l)
-      std::memcpy(tile.bytes.data() + a_places[v][32 * warp + l], lanes + 4 * l, 4);
-  }
-}
-
-// Turns rows of m into rows of k; halves only, as the instruction has it.
-void turn(RawTile& tile) {
-  const size_t m = tile.stride / 2, k = tile.bytes.size() / tile.stride;
-  std::vector<uint8_t> turned(tile.bytes.size());
-  for (size_t i = 0; i < k; ++i)
-    for (size_t r = 0; r < m; ++r)
-      std::memcpy(turned.data() + 2 * (r * k + i), tile.bytes.data() + i * tile.stride + 2 * r, 2);
-  tile.bytes = std::move(turned);
-  tile.stride = 2 * k;
-}
-
-// A as the arithmetic requires it: 64 bytes of k a row, zeros where nothing was selected.
-void expand_a(WarpgroupProduct& p, const ClusterRun& run, const AsyncOp& op) {
-  if (p.transpose_a) turn(p.a);
-  const Stated s(run, op);
-  const WarpgroupRegisters warps = registers(run, op);
-  const SparseShape shape = sparse_shape(s.micro.operands, s.wgmma);
-  std::vector<uint8_t> dense(64 * 2 * k_bytes);
-  p.selected.resize(64);
-  for (size_t w = 0; w < warps.size(); ++w) {
-    uint32_t words[32];
-    const Slot& slot = s.micro.operands[s.wgmma.metadata].slot;
-    std::memcpy(words, (slot.constant ? run.program.constants.data() : warps[w]) + slot.offset, sizeof words);
-    SparseRows rows;
-    read_sparse_metadata(words, shape, rows);
-    expand_sparse_rows(p.a.bytes.data() + 16 * w * k_bytes, k_bytes, shape, rows,
-                       dense.data() + 16 * w * 2 * k_bytes, 2 * k_bytes);
-    std::memcpy(p.selected.data() + 16 * w, rows.selected, sizeof rows.selected);
-  }
-  p.a.bytes = std::move(dense);
-  p.a.stride = 2 * k_bytes;
-}
-
-bool same_accumulators(const Stated& a, const Stated& b) {
+bool same_accumulators(const StatedWgmma& a, const StatedWgmma& b) {
   const auto &mine = a.accumulators(), &theirs = b.accumulators();
   return a.wgmma.n == b.wgmma.n && a.wgmma.d == b.wgmma.d &&
          mine.front().slot.offset == theirs.front().slot.offset &&
@@ -220,7 +18,7 @@ bool same_accumulators(const Stated& a, const Stated& b) {
 }
 
 // The first and the last register of the accumulators.
-std::pair<uint32_t, uint32_t> range_of(const Stated& s) {
+std::pair<uint32_t, uint32_t> range_of(const StatedWgmma& s) {
   uint32_t first = ~0U, last = 0;
   for (const DecodedOperand& r : s.accumulators()) {
     first = std::min(first, r.slot.offset);
@@ -229,7 +27,7 @@ std::pair<uint32_t, uint32_t> range_of(const Stated& s) {
   return {first, last};
 }
 
-bool overlap(const Stated& a, const Stated& b) {
+bool overlap(const StatedWgmma& a, const StatedWgmma& b) {
   const auto [first_a, last_a] = range_of(a);
   const auto [first_b, last_b] = range_of(b);
   if (last_a < first_b || last_b < first_a) return false;
@@ -241,10 +39,10 @@ bool overlap(const Stated& a, const Stated& b) {
 
 // Whether a later wgmma uses these accumulators: then they stay in the tile until it has executed.
 bool next_continues(const ClusterRun& run, const AsyncOp& op) {
-  const Stated mine(run, op);
+  const StatedWgmma mine(run, op);
   for (AsyncOp& later : run.cluster.pending) {
     if (!run_in_order(op, later, run.program.mma_warps())) continue;
-    const Stated theirs(run, later);
+    const StatedWgmma theirs(run, later);
     if (same_accumulators(mine, theirs)) return std::get<WarpgroupProduct>(later.payload).chained = true;
     if (overlap(mine, theirs)) return false;
   }
@@ -281,14 +79,14 @@ uint32_t* tile_of(WarpgroupState& group, uint32_t first_register) {
 }
 
 void accumulate(const WarpgroupProduct& p, const ClusterRun& run, const AsyncOp& op) {
-  const Stated s(run, op);
+  const StatedWgmma s(run, op);
   const std::vector<DecodedOperand>& regs = s.accumulators();
   uint32_t* words =
       tile_of(run.cluster.ctas[op.cta_rank].warpgroups[warpgroup_of(run, op)], regs.front().slot.offset);
   const bool halves = s.wgmma.d == isa::Type::f16;
-  if (!p.chained && !p.zero_c) gather_accumulators(regs, registers(run, op), s.wgmma.n, halves, words);
+  if (!p.chained && !p.zero_c) gather_accumulators(regs, registers_of(run, op), s.wgmma.n, halves, words);
   multiply(p, s.wgmma, words);
-  if (!next_continues(run, op)) scatter_accumulators(regs, registers(run, op), s.wgmma.n, halves, words);
+  if (!next_continues(run, op)) scatter_accumulators(regs, registers_of(run, op), s.wgmma.n, halves, words);
 }
 
 int immediate(const MicroOp& op, int index) {
@@ -345,17 +143,7 @@ bool WarpgroupProduct::ready(const ClusterRun& run, const AsyncOp&) const {
 }
 
 void WarpgroupProduct::read(const ClusterRun& run, const AsyncOp& op) {
-  if (!moves) return;
-  const Stated s(run, op);
-  const CtaState& cta = run.cluster.ctas[op.cta_rank];
-  if (a_in_registers && !s.micro.takes_fragment_at_issue) {
-    const WarpgroupRegisters warps = registers(run, op);
-    for (size_t w = 0; w < warps.size(); ++w)
-      read_registers(s.micro.operands[s.wgmma.a_regs].elements, warps[w], w, a);
-  } else if (!a_in_registers)
-    read_shared(cta, source_a(*this, s.wgmma), a);
-  read_shared(cta, source_b(*this, s.wgmma), b);
-  if (s.wgmma.sparse) expand_a(*this, run, op);
+  if (moves) read_operands(*this, run, op);
 }
 
 void WarpgroupProduct::land(const ClusterRun& run, const AsyncOp& op) {
@@ -368,8 +156,7 @@ void WarpgroupProduct::describe(const AsyncOp&, Traffic& t) const {
   t.columns = n;
 }
 
-Step exec_wgmma(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Wgmma>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Wgmma& e) {
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   const uint32_t mma_warps = x.program.mma_warps();
   const uint32_t warpgroup = x.warp->id / mma_warps, in_group = x.warp->id % mma_warps;
@@ -391,28 +178,27 @@ Step exec_wgmma(Exec& x, const MicroOp& op) {
   auto& product = std::get<WarpgroupProduct>(issued->payload);
   product.issued |= 1U << in_group;
   if (op.takes_fragment_at_issue && op.moves)
-    read_registers(op.operands[e.a_regs].elements, x.registers, in_group, product.a);
+    read_fragment(op.operands[e.a_regs].elements, x.registers, in_group, product.a);
   if (x.events != nullptr) announce(x, *issued, product);
   return Step::next;
 }
 
 // Orders register accesses before the wgmma that follow: nothing to do, operations see the registers
 // as they are when they run.
-Step exec_wgmma_fence(Exec& x, const MicroOp&) {
+Step exec(Exec& x, const MicroOp&, const isa::WgmmaFence&) {
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   if (x.wants<Fenced>()) x.emit(Fenced{x.origin()});
   return Step::next;
 }
 
-Step exec_wgmma_commit(Exec& x, const MicroOp&) {
+Step exec(Exec& x, const MicroOp&, const isa::WgmmaCommit&) {
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   journal_commit(x.warp->wgmma, x.active);
   if (x.wants<GroupCommitted>()) x.emit(GroupCommitted{x.origin(), isa::AsyncGroup::wgmma});
   return Step::next;
 }
 
-Step exec_wgmma_wait(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::WgmmaWait>(op);
+Step exec(Exec& x, const MicroOp&, const isa::WgmmaWait& e) {
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   x.take_resumed();
   const auto n = static_cast<uint64_t>(e.n);
