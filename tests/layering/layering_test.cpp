@@ -61,6 +61,8 @@ const std::vector<std::vector<std::string>> levels = {
     {"sim/numerics", "sim/launch"},
     {"sim/machine/state", "sim/check/catalogue"},
     {"sim/program"},
+    {"sim/program/contraction"},
+    {"sim/program/compile"},
     {"sim/machine/exec"},
     {"sim/machine/async"},
     {"sim/schedule"},

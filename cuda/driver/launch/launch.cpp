@@ -7,8 +7,9 @@
 
 #include "cuda/driver/state.h"
 #include "sim/check/checker.h"
-#include "sim/machine/exec/heap.h"
 #include "sim/machine/state/grid_workspace.h"
+#include "sim/program/compile/call_graph.h"
+#include "sim/program/compile/compile.h"
 #include "sim/sass/pressure.h"
 
 namespace palladion::cuda::driver {
@@ -167,12 +168,11 @@ tl::expected<Needs, Status> needs_of(Kernel& kernel) {
   if (entry == nullptr) return tl::unexpected(not_found);
   Needs n;
   const auto program =
-      sim::decode(*module, *entry, *s.arch, std::vector<uint64_t>(module->symbols.size(), 0));
-  if (!program) return tl::unexpected(not_supported);
-  n.registers = static_cast<int>(sim::sass::estimated_registers(**program));
-  n.barriers = static_cast<int>(sim::sass::named_barriers(**program));
-  n.static_shared = int64_t{(*program)->static_shared} - (*program)->reserved_shared;
-  n.local = (*program)->local_bytes;
+      sim::compile(*module, *entry, *s.arch, std::vector<uint64_t>(module->symbols.size(), 0));
+  n.registers = static_cast<int>(sim::sass::estimated_registers(*program));
+  n.barriers = static_cast<int>(sim::sass::named_barriers(*program));
+  n.static_shared = int64_t{program->static_shared} - program->reserved_shared;
+  n.local = program->local_bytes;
   for (const isa::Symbol& symbol : module->symbols)
     if (symbol.kind == isa::Symbol::Kind::variable && symbol.variable.space == isa::Space::const_)
       n.constants += static_cast<int64_t>(symbol.variable.size());

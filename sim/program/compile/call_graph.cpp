@@ -1,10 +1,9 @@
 // Depth first over the text, without recursion: chains of calls may be long.
-#include "sim/machine/exec/call_graph.h"
+#include "sim/program/compile/call_graph.h"
 
 #include <set>
 
 #include "isa/core/op.h"
-#include "sim/machine/exec/heap.h"
 
 namespace palladion::sim {
 namespace {
@@ -150,6 +149,11 @@ void Graph::find_frames(uint32_t entry) {
 }
 
 }  // namespace
+
+bool uses_heap(std::string_view function) {
+  return function == "malloc" || function == "free" || function == "__cudaCDP2Malloc" ||
+         function == "__cudaCDP2Free";
+}
 
 CallGraph call_graph(const isa::Module& module, uint32_t entry) {
   CallGraph result;

@@ -1,4 +1,4 @@
-#include "sim/machine/exec/contract.h"
+#include "sim/program/contraction/contract.h"
 
 #include <algorithm>
 #include <array>
@@ -9,34 +9,16 @@
 
 #include "isa/core/cfg.h"
 #include "isa/ops/contracted.h"
-#include "sim/machine/exec/approx.h"
-#include "sim/machine/exec/contract_lasting.h"
-#include "sim/machine/exec/contract_passes.h"
-#include "sim/machine/exec/contract_words.h"
-#include "sim/machine/exec/handlers.h"
-#include "sim/program/registers.h"
+#include "sim/program/approx.h"
+#include "sim/program/contraction/lasting.h"
+#include "sim/program/contraction/passes.h"
+#include "sim/program/contraction/regions.h"
+#include "sim/program/contraction/words.h"
 
 namespace palladion::sim {
 namespace {
 
 using namespace contraction;
-
-bool computes(const isa::Effect& e) {
-  return std::holds_alternative<isa::Pure>(e) || std::holds_alternative<isa::Approx>(e);
-}
-
-// ptxas splits a basic block here: at fences and calls, at whatever is guarded and does more than compute,
-// and where a rounded quotient or root has a slow path behind a branch; of integer quotients all but those of
-// .u32 have. Nothing is contracted across it.
-bool splits(const Instruction& i, const isa::Effect& e) {
-  const Operation o = isa::operation(i);
-  if (o == Operation::call || (i.guard.reg != isa::no_id && !computes(e))) return true;
-  if (const auto* fence = std::get_if<isa::Fence>(&e)) return !fence->proxy && !fence->mbarrier_init;
-  const bool divides = o == Operation::divide || o == Operation::remainder;
-  if (!divides && o != Operation::function) return false;
-  const Type t = type_of(i);
-  return has(i, "rnd") || isa::bits(t) == 64 || (divides && !isa::is_float(t) && t != Type::u32);
-}
 
 // A register's content while a region is walked: the definition that it came from, perhaps negated.
 struct Content {
@@ -72,104 +54,37 @@ class Contraction {
   Contraction(Program& program, uint32_t function, bool fmad)
       : p_(program),
         fmad_(fmad),
-        f_(program.module->functions[function]),
-        start_(program.function_start[function]),
-        exposed_(f_.registers.size(), false),
-        used_(f_.registers.size(), false),
-        current_(f_.registers.size()) {}
+        code_{program, program.module->functions[function], program.function_start[function]},
+        exposed_(code_.function.registers.size(), false),
+        current_(code_.function.registers.size()) {}
 
   void run() {
-    if (std::ranges::none_of(f_.body, [&](const Instruction& i) { return is_sum(i) && contracts(i); }))
+    if (std::ranges::none_of(code_.function.body,
+                             [&](const Instruction& i) { return is_sum(i) && contracts(i); }))
       return;
-    const isa::Cfg cfg = isa::build_cfg(f_);
-    cfg_ = &cfg;
-    find_regions();
-    find_used();
-    const LastingProducts products(p_, f_, start_, cfg, alive_);
+    const isa::Cfg cfg = isa::build_cfg(code_.function);
+    kept_ = kept(code_);
+    const LastingProducts products(code_, cfg, kept_);
     products_ = &products;
     find_lasting();
-    for (const Region& r : regions_) find_exposed(r);
-    for (const Region& r : regions_) walk(r);
+    const std::vector<Region> all = regions(code_, cfg);
+    for (const Region& r : all) find_exposed(r);
+    for (const Region& r : all) walk(r);
     choose();
-    std::vector<bool> fused(f_.body.size(), false);
+    std::vector<bool> fused(code_.size(), false);
     for (const Sum& s : sums_)
       if (s.fused >= 0) fused[s.index] = fuse(s);
-    if (fmad_) p_.sums_across_passes += sums_across_passes(p_, f_, start_, cfg, products.loops(), fused);
+    if (fmad_) p_.sums_across_passes += sums_across_passes(code_, cfg, products.loops(), fused);
   }
 
  private:
-  using Region = std::vector<uint32_t>;
-
   bool contracts(const Instruction& sum) const { return fmad_ || is_always_contracted(type_of(sum)); }
-  const isa::Effect& effect(uint32_t i) const { return *p_.code[start_ + i].effect; }
-
-  template <class Visit>
-  void registers(uint32_t i, Visit visit) const {
-    const uint32_t base = p_.register_offsets_base[p_.code[start_ + i].function];
-    for_each_register(p_, p_.code[start_ + i], [&](RegisterUse use) {
-      use.reg -= base;
-      visit(use);
-    });
-  }
-
-  // Basic blocks as ptxas sees them: a label that nothing but the instruction before it leads to ends none.
-  void find_regions() {
-    const isa::Cfg& cfg = *cfg_;
-    const auto only_next = [&](uint32_t b) {
-      if (cfg.blocks[b].successors.size() != 1) return isa::no_id;
-      const uint32_t next = cfg.blocks[b].successors.front();
-      return next != 0 && next != b && cfg.blocks[next].predecessors.size() == 1 ? next : isa::no_id;
-    };
-    std::vector<bool> continues(cfg.blocks.size(), false);
-    for (uint32_t b = 0; b < cfg.blocks.size(); ++b)
-      if (const uint32_t next = only_next(b); next != isa::no_id) continues[next] = true;
-    for (uint32_t b = 0; b < cfg.blocks.size(); ++b) {
-      if (continues[b]) continue;
-      regions_.emplace_back();
-      for (uint32_t at = b; at != isa::no_id; at = only_next(at)) {
-        for (uint32_t i = cfg.blocks[at].first; i < cfg.blocks[at].last; ++i) {
-          regions_.back().push_back(i);
-          if (splits(f_.body[i], effect(i))) regions_.emplace_back();
-        }
-      }
-    }
-  }
-
-  bool is_removable(uint32_t i) const { return computes(effect(i)); }
-
-  // Registers that something reads which is not removed itself.
-  void find_used() {
-    std::vector<std::vector<uint32_t>> writers(f_.registers.size());
-    std::vector<bool> alive(f_.body.size(), false);
-    std::vector<uint32_t> work;
-    const auto revive = [&](uint32_t i) {
-      if (alive[i]) return;
-      alive[i] = true;
-      work.push_back(i);
-    };
-    for (uint32_t i = 0; i < f_.body.size(); ++i) {
-      if (!is_removable(i)) revive(i);
-      registers(i, [&](const RegisterUse& use) {
-        if (use.writes) writers[use.reg].push_back(i);
-      });
-    }
-    while (!work.empty()) {
-      const uint32_t i = work.back();
-      work.pop_back();
-      registers(i, [&](const RegisterUse& use) {
-        if (!use.reads || used_[use.reg]) return;
-        used_[use.reg] = true;
-        for (const uint32_t w : writers[use.reg]) revive(w);
-      });
-    }
-    alive_ = std::move(alive);
-  }
 
   // Products that several regions may take in get their values first.
   void find_lasting() {
-    lasting_.assign(f_.registers.size(), {});
+    lasting_.assign(code_.function.registers.size(), {});
     std::map<uint32_t, uint32_t> of;  // values, by product
-    for (isa::RegId r = 0; r < f_.registers.size(); ++r) {
+    for (isa::RegId r = 0; r < code_.function.registers.size(); ++r) {
       const LastingProducts::Content c = products_->content(r);
       if (c.product == isa::no_id) continue;
       const auto [at, is_new] = of.emplace(c.product, static_cast<uint32_t>(values_.size()));
@@ -182,12 +97,12 @@ class Contraction {
   void find_exposed(const Region& region) {
     std::vector<isa::RegId> written;
     for (const uint32_t i : region) {
-      if (!alive_[i]) continue;
-      registers(i, [&](const RegisterUse& use) {
+      if (!kept_[i]) continue;
+      code_.registers(i, [&](const RegisterUse& use) {
         if (use.reads && current_[use.reg].value == isa::no_id) exposed_[use.reg] = true;
       });
-      if (f_.body[i].guard.reg != isa::no_id) continue;
-      registers(i, [&](const RegisterUse& use) {
+      if (code_[i].guard.reg != isa::no_id) continue;
+      code_.registers(i, [&](const RegisterUse& use) {
         if (!use.writes) return;
         current_[use.reg].value = 0;
         written.push_back(use.reg);
@@ -226,7 +141,7 @@ class Contraction {
   }
 
   void walk(uint32_t i) {
-    const Instruction& in = f_.body[i];
+    const Instruction& in = code_[i];
     if (is_copy(in) || is_negation(in)) {
       Content c = content(in.operands[1].id, i);
       c.negated ^= is_negation(in);
@@ -246,16 +161,16 @@ class Contraction {
       sums_.push_back(std::move(s));
       sum_of_[i] = static_cast<uint32_t>(sums_.size() - 1);
     } else {
-      registers(i, [&](const RegisterUse& u) {
+      code_.registers(i, [&](const RegisterUse& u) {
         if (u.reads) use(u.reg, i, other_use);
       });
     }
-    if (is_product(in, effect(i))) {
+    if (is_product(in, code_.effect(i))) {
       auto& of = sources_[i];
       for (size_t k = 1; k < in.operands.size(); ++k) of.push_back(source(in.operands[k], i));
     }
-    const bool product = is_product(in, effect(i)) && in.operands[0].is(Operand::Kind::reg);
-    registers(i, [&](const RegisterUse& u) {
+    const bool product = is_product(in, code_.effect(i)) && in.operands[0].is(Operand::Kind::reg);
+    code_.registers(i, [&](const RegisterUse& u) {
       if (!u.writes) return;
       if (in.guard.reg != isa::no_id) use(u.reg, i, other_use);  // the old value may stay
       if (const Content c = lasting_[u.reg]; product && c.value != isa::no_id) {
@@ -271,7 +186,7 @@ class Contraction {
   std::vector<std::optional<isa::RegId>> locate(const Value& value, uint32_t i) {
     std::vector<std::optional<isa::RegId>> out;
     if (value.lasting && products_->reaches(value.product, i)) {
-      for (const Operand& o : std::span(f_.body[value.product].operands).subspan(1))
+      for (const Operand& o : std::span(code_[value.product].operands).subspan(1))
         out.push_back(o.is(Operand::Kind::reg) ? std::optional(o.id) : std::nullopt);
       return out;
     }
@@ -295,7 +210,7 @@ class Contraction {
   void walk(const Region& region) {
     touched_.clear();
     for (const uint32_t i : region)
-      if (alive_[i]) walk(i);
+      if (kept_[i]) walk(i);
     std::ranges::sort(touched_);
     touched_.erase(std::ranges::unique(touched_).begin(), touched_.end());
     for (const isa::RegId r : touched_)
@@ -314,8 +229,8 @@ class Contraction {
   bool matches(const Sum& s, int j) {
     const Value& v = value(s, j);
     if (v.product == isa::no_id) return false;
-    const Instruction& product = f_.body[v.product];
-    const Instruction& sum = f_.body[s.index];
+    const Instruction& product = code_[v.product];
+    const Instruction& sum = code_[s.index];
     return contracts(sum) && type_of(product) == type_of(sum) && has(product, "ftz") == has(sum, "ftz") &&
            rounding_of(product) == rounding_of(sum);
   }
@@ -325,12 +240,12 @@ class Contraction {
     const uint32_t a = s.sources[0].content.value, b = s.sources[1].content.value;
     if (a == isa::no_id || b == isa::no_id) return false;
     if (a == b) return true;
-    if (isa::operation(f_.body[s.index]) != Operation::add) return false;
+    if (isa::operation(code_[s.index]) != Operation::add) return false;
     const uint32_t p = values_[a].product, q = values_[b].product;
-    if (p == isa::no_id || q == isa::no_id || f_.body[p].op != f_.body[q].op) return false;
+    if (p == isa::no_id || q == isa::no_id || code_[p].op != code_[q].op) return false;
     const auto& x = sources_[p];
     const auto& y = sources_[q];
-    return x == y || (is_multiplication(f_.body[p]) && x.size() == 2 && x[0] == y[1] && x[1] == y[0]);
+    return x == y || (is_multiplication(code_[p]) && x.size() == 2 && x[0] == y[1] && x[1] == y[0]);
   }
 
   // A product with several uses goes into none of its sums, or into all.
@@ -367,7 +282,7 @@ class Contraction {
     const auto j = static_cast<size_t>(s.fused);
     const uint32_t product = value(s, s.fused).product;
     if (s.factors[j].empty()) return false;
-    const Instruction& sum = f_.body[s.index];
+    const Instruction& sum = code_[s.index];
     const bool subtracts = isa::operation(sum) == Operation::subtract;
     const isa::Contracted words{.type = type_of(sum),
                                 .ftz = has(sum, "ftz"),
@@ -375,8 +290,8 @@ class Contraction {
                                 .negated_product = s.sources[j].content.negated != (subtracts && j == 1),
                                 .negated_addend = subtracts && j == 0,
                                 .rounding = rounding_of(sum)};
-    MicroOp& op = p_.code[start_ + s.index];
-    const MicroOp& factors = p_.code[start_ + product];
+    MicroOp& op = p_.code[code_.start + s.index];
+    const MicroOp& factors = p_.code[code_.start + product];
     const auto* approx = std::get_if<isa::Approx>(factors.effect);
     const isa::LanesFn fn =
         approx != nullptr ? approx_contracted(*approx, words) : isa::contracted_lanes(words);
@@ -390,18 +305,15 @@ class Contraction {
     op.s[s.factors[j].size()] = addend;
     op.sources = static_cast<uint8_t>(s.factors[j].size() + 1);
     op.fn = fn;
-    p_.contracted.push_back({start_ + s.index, start_ + product});
+    p_.contracted.push_back({code_.start + s.index, code_.start + product});
     return true;
   }
 
   Program& p_;
   bool fmad_;
-  const isa::Function& f_;
-  uint32_t start_;
-  const isa::Cfg* cfg_ = nullptr;
+  FunctionCode code_;
   const LastingProducts* products_ = nullptr;
-  std::vector<Region> regions_;
-  std::vector<bool> exposed_, used_, alive_;
+  std::vector<bool> kept_, exposed_;
   std::vector<Content> lasting_;  // by register: products that other blocks may take in
   std::vector<Value> values_;
   std::vector<Sum> sums_;

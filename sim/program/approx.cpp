@@ -1,4 +1,4 @@
-#include "sim/machine/exec/approx.h"
+#include "sim/program/approx.h"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,7 @@
-#include "sim/machine/exec/wgmma_copies.h"
+#include "sim/program/compile/wgmma_copies.h"
 
 #include <algorithm>
 #include <set>
-
-#include "sim/machine/exec/exec.h"
-#include "sim/machine/exec/handlers.h"
 
 namespace palladion::sim {
 
@@ -17,12 +14,6 @@ bool copies_registers(const MicroOp& op) {
   const isa::Operand& from = op.instruction->operands.back();
   return is_register(from) ||
          (from.is(isa::Operand::Kind::vector) && std::ranges::all_of(from.elements, is_register));
-}
-
-Step exec_copy_of_accumulator(Exec& x, const MicroOp& op) {
-  x.take_resumed();
-  if (!journal_satisfied(x.warp->wgmma, x.active, 0, false)) return x.wait(Wait::Kind::wgmma_group, 0, 0);
-  return exec_pure_general(x, op);
 }
 
 std::set<uint32_t> offsets(const std::vector<DecodedOperand>& registers) {
@@ -46,10 +37,9 @@ void place_wgmma_copies(Program& program) {
   for (MicroOp& op : program.code) {
     if (!copies_registers(op)) continue;
     for (int i = 0; i < op.destinations; ++i) copied.insert(op.d[i].offset);
-    const bool of_accumulator = std::any_of(op.s, op.s + op.sources, [&](const Slot& s) {
+    op.copies_accumulator = std::any_of(op.s, op.s + op.sources, [&](const Slot& s) {
       return !s.constant && accumulators.contains(s.offset);
     });
-    if (of_accumulator) op.handler = exec_copy_of_accumulator;
   }
   for (MicroOp& op : program.code) {
     const auto* w = op.effect == nullptr ? nullptr : std::get_if<isa::Wgmma>(op.effect);

@@ -1,60 +1,26 @@
-#include "sim/machine/exec/injected_waits.h"
+#include "sim/program/compile/injected_waits.h"
 
 #include <algorithm>
 #include <map>
 #include <variant>
 
 #include "isa/core/cfg.h"
-#include "sim/machine/exec/exec.h"
 #include "sim/program/registers.h"
 
 namespace palladion::sim {
 namespace {
 
-Step exec_after_products(Exec& x, const MicroOp& op) {
-  const InjectedWait& wait = x.program.injected_waits.at(op.pc);
-  const uint32_t mma_warps = x.program.mma_warps();
-  const auto writes_them = [&](const AsyncOp& o) {
-    const auto* product = std::get_if<WarpgroupProduct>(&o.payload);
-    return product != nullptr && o.cta_rank == x.cta->rank && o.warp / mma_warps == x.warp->id / mma_warps &&
-           (product->issued >> (x.warp->id % mma_warps) & 1) != 0 &&
-           std::ranges::binary_search(wait.products, o.pc);
-  };
-  if (!x.warp->wgmma.empty() && std::ranges::any_of(x.cluster.pending, writes_them))
-    return x.wait(Wait::Kind::wgmma_group, 0, every_product);
-  return wait.handler(x, op);
-}
-
 // Of one function: which products may be in flight at an instruction.
-class Flow {
+class ProductFlow {
  public:
-  Flow(Program& program, const isa::Function& function, uint32_t start)
+  ProductFlow(Program& program, const isa::Function& function, uint32_t start)
       : p_(program), f_(function), start_(start) {}
 
   void run() {
-    for (uint32_t i = 0; i < f_.body.size(); ++i) {
-      if (wgmma(i) == nullptr) continue;
-      const auto number = static_cast<uint32_t>(products_.size());
-      number_[i] = number;
-      products_.push_back(i);
-      for_each_register(p_, op(i), [&](const RegisterUse& use) {
-        if (use.operand == wgmma(i)->acc) writers_[use.reg].push_back(number);
-      });
-    }
+    find_products();
     if (products_.empty()) return;
     const isa::Cfg cfg = isa::build_cfg(f_);
-    const State nothing(products_.size(), landed);
-    std::vector<State> at_start(cfg.blocks.size());
-    at_start[0] = nothing;
-    std::vector<uint32_t> work{0};
-    while (!work.empty()) {
-      const uint32_t b = work.back();
-      work.pop_back();
-      State s = at_start[b];
-      for (uint32_t i = cfg.blocks[b].first; i < cfg.blocks[b].last; ++i) step(s, i);
-      for (const uint32_t next : cfg.blocks[b].successors)
-        if (merge(at_start[next], s)) work.push_back(next);
-    }
+    const std::vector<State> at_start = flow(cfg);
     for (uint32_t b = 0; b < cfg.blocks.size(); ++b) {
       if (at_start[b].empty()) continue;
       State s = at_start[b];
@@ -70,8 +36,36 @@ class Flow {
   using State = std::vector<uint8_t>;
   static constexpr uint8_t landed = 255, most_commits = 254;
 
-  MicroOp& op(uint32_t i) { return p_.code[start_ + i]; }
-  const isa::Wgmma* wgmma(uint32_t i) {
+  void find_products() {
+    for (uint32_t i = 0; i < f_.body.size(); ++i) {
+      if (wgmma(i) == nullptr) continue;
+      const auto number = static_cast<uint32_t>(products_.size());
+      number_[i] = number;
+      products_.push_back(i);
+      for_each_register(p_, op(i), [&](const RegisterUse& use) {
+        if (use.operand == wgmma(i)->acc) writers_[use.reg].push_back(number);
+      });
+    }
+  }
+
+  // The state at the start of each block; empty where control does not come.
+  std::vector<State> flow(const isa::Cfg& cfg) {
+    std::vector<State> at_start(cfg.blocks.size());
+    at_start[0] = State(products_.size(), landed);
+    std::vector<uint32_t> work{0};
+    while (!work.empty()) {
+      const uint32_t b = work.back();
+      work.pop_back();
+      State s = at_start[b];
+      for (uint32_t i = cfg.blocks[b].first; i < cfg.blocks[b].last; ++i) step(s, i);
+      for (const uint32_t next : cfg.blocks[b].successors)
+        if (merge(at_start[next], s)) work.push_back(next);
+    }
+    return at_start;
+  }
+
+  const MicroOp& op(uint32_t i) const { return p_.code[start_ + i]; }
+  const isa::Wgmma* wgmma(uint32_t i) const {
     return op(i).effect == nullptr ? nullptr : std::get_if<isa::Wgmma>(op(i).effect);
   }
 
@@ -103,8 +97,8 @@ class Flow {
   }
 
   void mark(const State& s, uint32_t i) {
-    if (op(i).handler == nullptr || wgmma(i) != nullptr) return;
-    InjectedWait wait{.handler = op(i).handler, .products = {}};
+    if (wgmma(i) != nullptr) return;
+    InjectedWait wait;
     for_each_register(p_, op(i), [&](const RegisterUse& use) {
       const auto writers = writers_.find(use.reg);
       if (writers == writers_.end()) return;
@@ -113,7 +107,6 @@ class Flow {
     });
     if (wait.products.empty()) return;
     std::ranges::sort(wait.products);
-    op(i).handler = exec_after_products;
     p_.injected_waits.emplace(op(i).pc, std::move(wait));
   }
 
@@ -131,7 +124,7 @@ class Flow {
 void place_injected_waits(Program& program) {
   for (uint32_t f = 0; f < program.function_start.size(); ++f)
     if (program.function_start[f] != isa::no_id)
-      Flow(program, program.module->functions[f], program.function_start[f]).run();
+      ProductFlow(program, program.module->functions[f], program.function_start[f]).run();
 }
 
 }  // namespace palladion::sim

@@ -1,12 +1,11 @@
-#include "sim/machine/exec/contract_lasting.h"
+#include "sim/program/contraction/lasting.h"
 
 #include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
 
-#include "sim/machine/exec/contract_words.h"
-#include "sim/program/registers.h"
+#include "sim/program/contraction/words.h"
 
 namespace palladion::sim {
 namespace {
@@ -17,19 +16,16 @@ constexpr uint32_t several_definitions = isa::no_id - 1;
 
 using namespace contraction;
 
-LastingProducts::LastingProducts(const Program& program, const isa::Function& function, uint32_t start,
-                                 const isa::Cfg& cfg, const std::vector<bool>& alive)
-    : program_(program),
-      function_(function),
-      start_(start),
+LastingProducts::LastingProducts(const FunctionCode& code, const isa::Cfg& cfg, const std::vector<bool>& kept)
+    : code_(code),
       cfg_(cfg),
       loops_(cfg),
-      definitions_(function.registers.size(), isa::no_id),
-      contents_(function.registers.size()) {
-  find_definitions(alive);
-  for (uint32_t i = 0; i < function_.body.size(); ++i) {
-    if (!alive[i]) continue;
-    const Instruction& in = function_.body[i];
+      definitions_(code.function.registers.size(), isa::no_id),
+      contents_(code.function.registers.size()) {
+  find_definitions(kept);
+  for (uint32_t i = 0; i < code_.size(); ++i) {
+    if (!kept[i]) continue;
+    const Instruction& in = code_[i];
     if (is_lasting(i)) {
       contents_[in.operands[0].id] = {i, false};
     } else if ((is_copy(in) || is_negation(in)) && only_definition(in.operands[0].id) == i) {
@@ -41,17 +37,15 @@ LastingProducts::LastingProducts(const Program& program, const isa::Function& fu
   }
 }
 
-void LastingProducts::find_definitions(const std::vector<bool>& alive) {
-  for (uint32_t i = 0; i < function_.body.size(); ++i) {
-    if (!alive[i]) continue;
-    const MicroOp& op = program_.code[start_ + i];
-    for_each_register(program_, op, [&](const RegisterUse& use) {
+void LastingProducts::find_definitions(const std::vector<bool>& kept) {
+  for (uint32_t i = 0; i < code_.size(); ++i) {
+    if (!kept[i]) continue;
+    code_.registers(i, [&](const RegisterUse& use) {
       if (!use.writes) return;
-      const isa::RegId r = use.reg - program_.register_offsets_base[op.function];
-      uint32_t& d = definitions_[r];
+      uint32_t& d = definitions_[use.reg];
       if (d == i) return;
       if (d != isa::no_id) {
-        std::vector<uint32_t>& all = several_[r];
+        std::vector<uint32_t>& all = several_[use.reg];
         if (all.empty()) all.push_back(d);
         all.push_back(i);
         d = several_definitions;
@@ -79,7 +73,7 @@ bool LastingProducts::reaches(uint32_t product, uint32_t i) const {
 // A register that several instructions write, as where ways join, keeps a factor until the next one of them.
 bool LastingProducts::is_overwritten(uint32_t product, uint32_t i) const {
   std::vector<uint32_t> writes;
-  for (const Operand& o : std::span(function_.body[product].operands).subspan(1))
+  for (const Operand& o : std::span(code_[product].operands).subspan(1))
     if (const auto w = o.is(Operand::Kind::reg) ? several_.find(o.id) : several_.end(); w != several_.end())
       writes.insert(writes.end(), w->second.begin(), w->second.end());
   if (writes.empty()) return false;
@@ -119,54 +113,53 @@ std::vector<bool> LastingProducts::blocks_after_writes(uint32_t product,
 
 // ptxas reads it as a constant or from the constant bank: an immediate, a parameter of the entry, a constant
 // at a fixed address; their negations and absolute values.
-bool LastingProducts::is_at_hand(const Operand& o, uint32_t reader) const {
+bool LastingProducts::is_constant(const Operand& o, uint32_t reader) const {
   if (o.is(Operand::Kind::imm)) return true;
   if (!o.is(Operand::Kind::reg)) return false;
   const uint32_t i = only_definition(o.id);
   if (i == isa::no_id || !comes_before(i, reader)) return false;
-  const Instruction& in = function_.body[i];
+  const Instruction& in = code_[i];
   if (in.guard.reg != isa::no_id) return false;
-  if (const auto* load = std::get_if<isa::Load>(&effect(i))) {
+  if (const auto* load = std::get_if<isa::Load>(&code_.effect(i))) {
     bool is_fixed = load->order != isa::Order::volatile_;
-    for_each_register(program_, program_.code[start_ + i],
-                      [&](const RegisterUse& use) { is_fixed &= !use.reads; });
+    code_.registers(i, [&](const RegisterUse& use) { is_fixed &= !use.reads; });
     return is_fixed && (load->space == isa::Space::const_ ||
-                        (load->space == isa::Space::param && &function_ == program_.entry));
+                        (load->space == isa::Space::param && &code_.function == code_.program.entry));
   }
   const Operation op = isa::operation(in);
   return (op == Operation::move || op == Operation::negate || op == Operation::absolute) &&
-         in.operands.size() == 2 && is_at_hand(in.operands[1], i);
+         in.operands.size() == 2 && is_constant(in.operands[1], i);
 }
 
 // An immediate, perhaps through copies: ptxas computes the reciprocal of such a divisor itself.
 bool LastingProducts::is_number(const Operand& o) const {
   if (o.is(Operand::Kind::imm)) return true;
   const uint32_t i = o.is(Operand::Kind::reg) ? only_definition(o.id) : isa::no_id;
-  if (i == isa::no_id || function_.body[i].guard.reg != isa::no_id) return false;
-  const Operation op = isa::operation(function_.body[i]);
+  if (i == isa::no_id || code_[i].guard.reg != isa::no_id) return false;
+  const Operation op = isa::operation(code_[i]);
   return (op == Operation::move || op == Operation::negate || op == Operation::absolute) &&
-         function_.body[i].operands.size() == 2 && is_number(function_.body[i].operands[1]);
+         code_[i].operands.size() == 2 && is_number(code_[i].operands[1]);
 }
 
-// One factor is at hand, the other one is in a register; `reaches` says how long.
+// One factor is a constant, the other one is in a register; `reaches` says how long.
 bool LastingProducts::is_lasting(uint32_t i) const {
-  const Instruction& in = function_.body[i];
-  if (!is_product(in, effect(i)) || !in.operands[0].is(Operand::Kind::reg) ||
+  const Instruction& in = code_[i];
+  if (!is_product(in, code_.effect(i)) || !in.operands[0].is(Operand::Kind::reg) ||
       only_definition(in.operands[0].id) != i)
     return false;
-  const auto at_hand = [&](const Operand& o) { return is_at_hand(o, i); };
+  const auto constant = [&](const Operand& o) { return is_constant(o, i); };
   const auto stays = [&](const Operand& o) {
     if (!o.is(Operand::Kind::reg)) return false;
     if (several_.contains(o.id)) return true;
     const uint32_t d = only_definition(o.id);
-    return d != isa::no_id && function_.body[d].guard.reg == isa::no_id && comes_before(d, i);
+    return d != isa::no_id && code_[d].guard.reg == isa::no_id && comes_before(d, i);
   };
   const auto factors = std::span(in.operands).subspan(1);
-  const bool one_at_hand = is_multiplication(in)
-                               ? std::ranges::any_of(factors, at_hand)
-                               : isa::operation(in) == Operation::divide && is_number(factors.back());
-  return one_at_hand &&
-         std::ranges::all_of(factors, [&](const Operand& o) { return at_hand(o) || stays(o); });
+  const bool has_constant = is_multiplication(in)
+                                ? std::ranges::any_of(factors, constant)
+                                : isa::operation(in) == Operation::divide && is_number(factors.back());
+  return has_constant &&
+         std::ranges::all_of(factors, [&](const Operand& o) { return constant(o) || stays(o); });
 }
 
 }  // namespace palladion::sim

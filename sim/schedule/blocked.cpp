@@ -1,4 +1,4 @@
-#include "sim/machine/exec/blocked.h"
+#include "sim/schedule/blocked.h"
 
 #include <fmt/format.h>
 

@@ -6,17 +6,16 @@
 #include <vector>
 
 #include "isa/core/cfg.h"
+#include "sim/program/contraction/function_code.h"
 #include "sim/program/loops.h"
-#include "sim/program/program.h"
 
 namespace palladion::sim {
 
 // Of one function. Instructions and registers have the function's numbers.
 class LastingProducts {
  public:
-  // `start`: where the function's code begins. `alive`: by instruction, whether anything reads its result.
-  LastingProducts(const Program& program, const isa::Function& function, uint32_t start, const isa::Cfg& cfg,
-                  const std::vector<bool>& alive);
+  // `kept`: by instruction, see regions.h.
+  LastingProducts(const contraction::FunctionCode& code, const isa::Cfg& cfg, const std::vector<bool>& kept);
 
   struct Content {
     uint32_t product = isa::no_id;  // the instruction; no_id: no such product
@@ -30,19 +29,16 @@ class LastingProducts {
   const Loops& loops() const { return loops_; }
 
  private:
-  const isa::Effect& effect(uint32_t i) const { return *program_.code[start_ + i].effect; }
-  void find_definitions(const std::vector<bool>& alive);
+  void find_definitions(const std::vector<bool>& kept);
   uint32_t only_definition(isa::RegId r) const;
   bool comes_before(uint32_t i, uint32_t j) const;
-  bool is_at_hand(const isa::Operand& o, uint32_t reader) const;
+  bool is_constant(const isa::Operand& o, uint32_t reader) const;
   bool is_number(const isa::Operand& o) const;
   bool is_lasting(uint32_t i) const;
   bool is_overwritten(uint32_t product, uint32_t i) const;
   std::vector<bool> blocks_after_writes(uint32_t product, const std::vector<uint32_t>& writes) const;
 
-  const Program& program_;
-  const isa::Function& function_;
-  uint32_t start_;
+  const contraction::FunctionCode& code_;
   const isa::Cfg& cfg_;
   Loops loops_;
   std::vector<uint32_t> definitions_;  // by register: the instruction that writes it, none, or several

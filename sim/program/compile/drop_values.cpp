@@ -1,4 +1,4 @@
-#include "sim/machine/exec/values.h"
+#include "sim/program/compile/drop_values.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <string>
 #include <unordered_set>
 
-#include "sim/machine/exec/handlers.h"
 #include "sim/program/values_flow.h"
 
 namespace palladion::sim {
@@ -89,26 +88,29 @@ bool prints(const Program& program, const MicroOp& op) {
 void rewrite_store(const Program& program, const isa::Store& s, MicroOp& op) {
   const bool stays = s.space == isa::Space::global && s.order == isa::Order::weak && !program.tracks_global;
   op.moves &= !stays;
-  if (is_tracked(program, s.space)) op.handler = exec_noted_store;
+  if (is_tracked(program, s.space)) op.data = DataUse::noted;
+}
+
+// What control reads through this instruction must be known.
+bool is_checked(const Program& program, const isa::Effect& e, bool control) {
+  return (control && (std::holds_alternative<isa::Load>(e) || std::holds_alternative<isa::Fence>(e))) ||
+         std::holds_alternative<isa::TensormapReplace>(e) ||
+         (program.tracks_global && std::holds_alternative<isa::TensorCopy>(e));
 }
 
 void rewrite(const Program& program, const ValueFlow& flow, MicroOp& op) {
   const bool data = flow.is_data(op.pc), control = flow.is_control(op.pc);
   if (program.footprint(op).values == isa::Values::lane_wise) {
-    if (data && op.handler != exec_unsupported) op.handler = exec_nothing;
+    if (data) op.data = DataUse::none;
     return;
   }
   op.moves = !data;
-  if (prints(program, op)) op.handler = exec_nothing;
+  if (prints(program, op)) op.data = DataUse::none;
   if (const auto* s = std::get_if<isa::Store>(op.effect)) rewrite_store(program, *s, op);
-  if (control && std::holds_alternative<isa::Load>(*op.effect)) op.handler = exec_checked_load;
-  if (control && std::holds_alternative<isa::Fence>(*op.effect)) op.handler = exec_checked_fence;
-  if (std::holds_alternative<isa::TensormapReplace>(*op.effect)) op.handler = exec_checked_replace;
-  if (program.tracks_global && std::holds_alternative<isa::TensorCopy>(*op.effect))
-    op.handler = exec_checked_tensor_copy;
+  if (is_checked(program, *op.effect, control)) op.data = DataUse::checked;
   if (const auto* a = std::get_if<isa::Atomic>(op.effect)) {
-    if (data && is_tracked(program, a->space)) op.handler = exec_noted_atomic;
-    if (control && !data) op.handler = exec_checked_atomic;
+    if (data && is_tracked(program, a->space)) op.data = DataUse::noted;
+    if (control && !data) op.data = DataUse::checked;
   }
 }
 

@@ -1,4 +1,4 @@
-#include "sim/machine/exec/polled.h"
+#include "sim/schedule/polled.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 #pragma once
 // Which functions an entry may execute, and which of them need a frame for each activation.
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "isa/core/module.h"
@@ -19,5 +20,8 @@ struct CallGraph {
 };
 
 CallGraph call_graph(const isa::Module& module, uint32_t entry);
+
+// The function of this name takes blocks from the heap, or gives them back.
+bool uses_heap(std::string_view function);
 
 }  // namespace palladion::sim

@@ -4,7 +4,7 @@
 
 #include "isa/ops/contracted.h"
 #include "isa/ops/floats.h"
-#include "sim/machine/exec/approx.h"
+#include "sim/program/approx.h"
 #include "sim/program/program.h"
 
 namespace palladion::sim::contraction {
