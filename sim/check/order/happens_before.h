@@ -11,6 +11,7 @@
 #include "sim/check/order/meetings.h"
 #include "sim/check/order/tensor_order.h"
 #include "sim/launch/event.h"
+#include "sim/launch/phases.h"
 #include "sim/machine/state/cluster.h"
 
 namespace palladion::sim::check {
@@ -185,7 +186,7 @@ class HappensBefore final : public OrderQueries {
     std::vector<Commit> commits;
   };
   struct Mbarrier {
-    Phase current, completed;
+    NewestPhases<Phase> phases;
     Origin last_relaxed;
     bool any_relaxed = false;
   };

@@ -34,6 +34,17 @@ bool covers(const Causality::Clock& clock, const Observation& o) {
 
 }  // namespace
 
+// Keeps the memory of an older phase.
+void MbarrierPhase::begin(int64_t phase) {
+  number = phase;
+  signals.clear();
+  observers.clear();
+  announcements.clear();
+  operations.clear();
+  arrived.assign(arrived.size(), 0);
+  forced = true;
+}
+
 int64_t MbarrierPhase::expected() const {
   int64_t sum = 0;
   for (const Signal& s : signals) sum += s.expected;
@@ -108,7 +119,7 @@ void MbarrierLedger::init(const MbarrierEvent& e) {
   b.init_time = p_.causality.time(p_.causality.index(origin));
   b.init_point = p_.context.order.now(origin);
   b.count = e.count;
-  b.current.number = 0;
+  b.current.begin(e.phase);
   b.users.resize(p_.causality.warps());
   const uint32_t offset = e.address & shared_offset_mask;
   lowest_ = std::min(lowest_, offset);
@@ -162,7 +173,7 @@ void MbarrierLedger::signal(const MbarrierEvent& e) {
     note(b->current.announcements, warp, p_.causality.time(warp), {});
   if (!async && e.action != isa::MbarrierAction::expect_tx)
     p_.causality.arrive(warp, origin.pc, nth, b->current.arrived);
-  if (e.completed) complete(*b);
+  if (e.completed) complete(*b, e.phase);
 }
 
 void MbarrierLedger::note_signal(MbarrierObject& b, const MbarrierEvent& e, uint32_t nth, uint32_t inside) {
@@ -200,7 +211,7 @@ uint32_t MbarrierLedger::land(MbarrierObject& b, const MbarrierEvent& e, uint32_
   return nth;
 }
 
-void MbarrierLedger::complete(MbarrierObject& b) {
+void MbarrierLedger::complete(MbarrierObject& b, int64_t phase) {
   MbarrierPhase& done = b.current;
   for (const Observation& o : b.last.observers)
     if (!covers(done.arrived, o)) {
@@ -213,18 +224,10 @@ void MbarrierLedger::complete(MbarrierObject& b) {
       check_late_announcement(b, a.warp);
     }
   ++(done.forced ? forced_.forced : forced_.unforced);
-  std::swap(b.before_last.observers, b.last.observers);
-  b.before_last.by_warps = by_several_warps(b.last);
-  std::swap(b.before_last.arrived, b.last.arrived);
+  std::swap(b.before_last, b.last);
   std::swap(b.last, b.current);
-  MbarrierPhase& next = b.current;
-  next.number = ++b.number;
-  next.signals.clear();
-  next.observers.clear();
-  next.announcements.clear();
-  next.operations.clear();
-  next.arrived.assign(next.arrived.size(), 0);
-  next.forced = true;
+  b.number = phase + 1;
+  b.current.begin(b.number);
 }
 
 void MbarrierLedger::on(const AsyncIssue& e) {
@@ -295,16 +298,16 @@ void MbarrierLedger::wait(const MbarrierEvent& e) {
   u.wait = {.any = true,
             .succeeded = e.succeeded,
             .parity = e.parity,
-            .phase = e.succeeded ? b->number - 1 : b->number,
+            .phase = e.phase,
             .ignored = !result_used(origin.pc),
             .by_state = !e.parity_known,
-            .repeated = e.succeeded && u.observed == b->number - 1 && (u.observed_lanes & e.lanes) != 0,
+            .repeated = e.succeeded && u.observed == e.phase && (u.observed_lanes & e.lanes) != 0,
             .pc = origin.pc,
             .nth = p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc)};
   if (!e.succeeded) return;
   observe(*b, origin);
-  u.observed_lanes = e.lanes | (u.observed == b->number - 1 ? u.observed_lanes : 0);
-  u.observed = b->number - 1;
+  u.observed_lanes = e.lanes | (u.observed == e.phase ? u.observed_lanes : 0);
+  u.observed = e.phase;
 }
 
 bool MbarrierLedger::known(const std::vector<Observation>& list, const Origin& origin) const {
@@ -341,8 +344,7 @@ bool MbarrierLedger::known_complete(const MbarrierPhase& phase, const Origin& or
 void MbarrierLedger::observe(MbarrierObject& b, const Origin& origin) {
   const uint32_t warp = p_.causality.index(origin);
   if (b.last.number > 0 && b.users[warp].observed != b.last.number &&
-      !known(b.before_last.observers, origin) &&
-      !(b.before_last.by_warps && knows_all(b.before_last.arrived, origin))) {
+      !known(b.before_last.observers, origin) && !known_complete(b.before_last, origin)) {
     unforced(b.last, b, origin, "a wait for it may return for the phase two before it");
     check_skipped(b, origin);
   }

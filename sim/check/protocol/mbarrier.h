@@ -46,6 +46,7 @@ struct MbarrierPhase {
   Causality::Clock arrived;
   bool forced = true;
 
+  void begin(int64_t phase);
   int64_t expected() const;
   int64_t delivered() const;
   uint32_t arrivals() const;
@@ -87,13 +88,7 @@ struct MbarrierObject {
   Point init_point;
   uint32_t count = 0;
   int64_t number = 0;  // of the current phase
-  MbarrierPhase current, last;
-  struct Before {  // the phase before `last`
-    std::vector<Observation> observers;
-    Causality::Clock arrived;
-    bool by_warps = false;  // several warps arrived once each, and nothing else did
-  };
-  Before before_last;
+  MbarrierPhase current, last, before_last;
   std::vector<MbarrierUser> users;      // by warp of the cluster
   std::map<uint64_t, Origin> arrivers;  // all that ever signalled, by warp and pc
   Origin end;                           // mbarrier.inval
@@ -149,7 +144,7 @@ class MbarrierLedger {
   void signal(const MbarrierEvent& e);
   void wait(const MbarrierEvent& e);
   void observe(MbarrierObject& b, const Origin& origin);
-  void complete(MbarrierObject& b);
+  void complete(MbarrierObject& b, int64_t phase);
   void note_signal(MbarrierObject& b, const MbarrierEvent& e, uint32_t nth, uint32_t inside);
   void note_token(const MbarrierObject& b, const MbarrierEvent& e);
   MbarrierObject* live(uint32_t address);

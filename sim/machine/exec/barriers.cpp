@@ -198,6 +198,10 @@ void notify_life(const Exec& x, const isa::Mbarrier& e, const MicroOp& op, int l
   event.count = count;
   event.before = before;
   event.after = after;
+  int64_t& current = x.cluster.mbarrier_phases[event.address];
+  if (e.action == isa::MbarrierAction::init) current = 0;
+  event.phase = current;
+  if (e.action == isa::MbarrierAction::inval) x.cluster.mbarrier_phases.erase(event.address);
   event.origin = x.origin(event.lanes);
   x.emit(event);
 }
@@ -313,6 +317,7 @@ void notify_wait(const Exec& x, const MicroOp& op, const isa::Mbarrier& e, uint3
     event.parity_known = e.parity;
     event.parity = (key(first) & 1) != 0;
     event.succeeded = (done >> first & 1) != 0;
+    event.phase = x.cluster.mbarrier_phases[event.address] - (event.succeeded ? 1 : 0);
     event.origin = x.origin(event.lanes);
     x.emit(event);
   }
