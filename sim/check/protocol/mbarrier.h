@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/check/protocol/ledger_causality.h"
+#include "sim/check/order/causality.h"
 #include "sim/machine/state/mbarrier.h"
 
 namespace palladion::sim::check {

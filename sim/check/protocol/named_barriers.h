@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "sim/check/protocol/ledger_causality.h"
+#include "sim/check/order/causality.h"
 
 namespace palladion::sim::check {
 

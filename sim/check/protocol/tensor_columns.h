@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/check/protocol/ledger_causality.h"
+#include "sim/check/order/causality.h"
 #include "sim/machine/state/tensor_memory.h"
 
 namespace palladion::sim::check {
