@@ -239,6 +239,12 @@ void HappensBefore::on(const WarpSynced& event) {
   set_view(warp, origin.lanes, all);
 }
 
+void HappensBefore::step(uint32_t warp) {
+  const uint32_t time = warps_[warp].time;
+  if (meetings_.separates(warp, time)) meetings_.accessed(warp, time + 1);
+  advance(warp, release_site(warp, time - 1));
+}
+
 // The warp's time advances so that accesses before and behind it differ; it releases nothing.
 void HappensBefore::on(const Executed& event) {
   const Origin& origin = event.origin;
@@ -288,6 +294,7 @@ void HappensBefore::on(const ClusterBarrierEvent& e) {
     // Behind a fence a relaxed arrival releases what the fence did.
     const WarpViews& w = warps_[warp];
     if (w.fenced != nullptr && w.fenced_scope >= isa::Scope::cluster) join(g.joined, *w.fenced);
+    step(warp);
     return drop(DroppedEdge::Why::relaxed, origin, origin);
   }
   join(g.joined, *release(warp, origin.lanes, origin.pc));
@@ -318,7 +325,9 @@ void HappensBefore::mbarrier(const MbarrierEvent& e) {
       const WarpViews& w = warps_[index(origin)];
       if (w.fenced != nullptr && (w.fenced_lanes & origin.lanes) != 0)
         add_release(phase.released, origin.cta_rank, std::min(m->scope, w.fenced_scope), w.fenced);
-      if (tensor_memory_)
+      if (!tensor_memory_)
+        step(index(origin));
+      else
         add_release(phase.released, origin.cta_rank, m->scope,
                     std::make_shared<View>(
                         release(index(origin), origin.lanes, origin.pc)->only(Visibility::tensor)));

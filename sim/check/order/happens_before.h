@@ -107,6 +107,8 @@ class HappensBefore final : public OrderQueries {
   void on(const Fenced& event);
   void on(const WarpSynced& event);
   void on(const Executed& event);  // of instructions at which lanes meet
+  // The warp did something that orders no memory: what is before it and behind it has different times.
+  void step(uint32_t warp);
   void accessed(uint32_t warp) { meetings_.accessed(warp, warps_[warp].time); }
   // Not of a wait whose result no instruction reads.
   void mbarrier(const MbarrierEvent& e);

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/check/order/causality.h"
+#include "sim/check/protocol/protocol.h"
 #include "sim/machine/state/mbarrier.h"
 
 namespace palladion::sim::check {
@@ -32,9 +32,8 @@ Code bytes_code(const MbarrierPhase& phase);
 
 // A warp saw that a phase had completed, between these times of it.
 struct Observation {
-  uint32_t warp = 0;
-  uint32_t first = 0, latest = 0;
-  Point point;  // the first
+  Point first;
+  uint32_t latest = 0;
 };
 
 struct MbarrierPhase {
@@ -75,8 +74,7 @@ struct MbarrierUser {
   LastWait wait;
   int64_t observed = -2;        // the newest phase that it has observed; -2: none
   uint32_t observed_lanes = 0;  // lanes that have
-  uint32_t last_use = 0;        // its time then; 0: none
-  Point last_point;
+  Point last_point;             // of its last use; time 0: none
   Origin last_origin;
 };
 
@@ -84,7 +82,6 @@ struct MbarrierObject {
   uint32_t address = 0;
   uint32_t serial = 0;  // distinguishes objects at one address
   Origin init;
-  uint32_t init_time = 0;
   Point init_point;
   uint32_t count = 0;
   int64_t number = 0;  // of the current phase
@@ -126,7 +123,7 @@ class MbarrierLedger {
   bool result_used(uint32_t pc) const;
   // Called when a warp has learned that operations signalled at a CTA's mbarrier; drops the ids that need no
   // further report.
-  using Observed = std::function<void(std::vector<uint64_t>& ids, uint32_t cta_rank, uint32_t warp)>;
+  using Observed = std::function<void(std::vector<uint64_t>& ids, uint32_t cta_rank, const Point& now)>;
   void on_observed(Observed f) { observed_ = std::move(f); }
 
  private:
