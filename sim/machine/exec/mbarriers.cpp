@@ -22,72 +22,69 @@ uint8_t* barrier_bytes(ClusterState& cluster, uint64_t address, std::string* why
   return cluster.ctas[rank].shared.data() + offset;
 }
 
-bool update(const ClusterRun& run, const Origin& origin, MbarrierEvent event, std::string* why, auto change) {
-  ClusterState& cluster = run.cluster;
-  const uint32_t address = event.address;
-  uint8_t* bytes = barrier_bytes(cluster, address, why);
-  if (bytes == nullptr) return false;
-  uint64_t word;
-  std::memcpy(&word, bytes, 8);
-  MbarrierState s = MbarrierState::decode(word);
-  event.origin = origin;
-  event.before = word;
-  event.lanes = origin.lanes;
-  event.async_id = cluster.acting;
-  if (!s.valid) {
-    *why = fmt::format("mbarrier at shared address 0x{:x} is not initialised", address & shared_offset_mask);
-    event.after = word;
-    run.emit(event);
-    return false;
-  }
-  if (!change(s)) return false;
-  event.completed = s.complete_if_done();
-  word = s.encode();
-  std::memcpy(bytes, &word, 8);
-  ++cluster.progress;
-  event.after = word;
-  run.emit(event);
-  return true;
+std::string why_refused(MbarrierState::Refusal refusal, const MbarrierState& s, const MbarrierEvent& event) {
+  if (refusal == MbarrierState::Refusal::tx_range)
+    return fmt::format("the mbarrier's transaction count {} leaves its range of +-{}", s.tx + event.tx,
+                       MbarrierState::max_tx);
+  return fmt::format("{} arrivals on an mbarrier that expects only {} more in this phase (of {})",
+                     event.count, s.pending, s.expected);
 }
 
-bool add_tx(MbarrierState& s, int64_t delta, std::string* why) {
-  const int64_t tx = int64_t{s.tx} + delta;
-  if (tx > MbarrierState::max_tx || tx < -MbarrierState::max_tx) {
-    *why = fmt::format("the mbarrier's transaction count {} leaves its range of +-{}", tx,
-                       MbarrierState::max_tx);
+void announce(const ClusterRun& run, const Origin& origin, MbarrierEvent event) {
+  if (!run.wants<MbarrierEvent>()) return;
+  int64_t& current = run.cluster.mbarrier_phases[event.address];
+  event.phase = current;
+  if (event.completed) ++current;
+  event.origin = origin;
+  event.lanes = origin.lanes;
+  event.async_id = run.cluster.acting;
+  run.emit(event);
+}
+
+// `event` says what signals, and where.
+bool signal(const ClusterRun& run, const Origin& origin, MbarrierEvent event, std::string* why) {
+  uint8_t* bytes = barrier_bytes(run.cluster, event.address, why);
+  if (bytes == nullptr) return false;
+  std::memcpy(&event.before, bytes, 8);
+  MbarrierState s = MbarrierState::decode(event.before);
+  if (!s.valid) {
+    *why = fmt::format("mbarrier at shared address 0x{:x} is not initialised",
+                       event.address & shared_offset_mask);
+    event.after = event.before;
+    announce(run, origin, event);
     return false;
   }
-  s.tx = static_cast<int32_t>(tx);
+  if (const auto refusal = s.signal(event.count, event.tx); refusal != MbarrierState::Refusal::none) {
+    *why = why_refused(refusal, s, event);
+    return false;
+  }
+  event.completed = s.complete_if_done();
+  event.after = s.encode();
+  std::memcpy(bytes, &event.after, 8);
+  ++run.cluster.progress;
+  announce(run, origin, event);
   return true;
 }
 }  // namespace
 
 bool mbarrier_arrive(const ClusterRun& run, const Origin& origin, uint64_t address, uint32_t count,
                      int32_t expect_tx, std::string* why) {
-  MbarrierEvent event;
-  event.action = count == 0 ? isa::MbarrierAction::expect_tx : isa::MbarrierAction::arrive;
-  event.address = static_cast<uint32_t>(address);
-  event.count = count;
-  event.tx = expect_tx;
-  return update(run, origin, event, why, [&](MbarrierState& s) {
-    if (!add_tx(s, expect_tx, why)) return false;
-    if (count > s.pending) {
-      *why = fmt::format("{} arrivals on an mbarrier that expects only {} more in this phase (of {})", count,
-                         s.pending, s.expected);
-      return false;
-    }
-    s.pending -= count;
-    return true;
-  });
+  using A = isa::MbarrierAction;
+  return signal(run, origin,
+                {.action = count == 0 ? A::expect_tx : A::arrive,
+                 .address = static_cast<uint32_t>(address),
+                 .count = count,
+                 .tx = expect_tx},
+                why);
 }
 
 bool mbarrier_complete_tx(const ClusterRun& run, const Origin& origin, uint64_t address, uint32_t bytes,
                           std::string* why) {
-  MbarrierEvent event;
-  event.action = isa::MbarrierAction::complete_tx;
-  event.address = static_cast<uint32_t>(address);
-  event.tx = -int64_t{bytes};
-  return update(run, origin, event, why, [&](MbarrierState& s) { return add_tx(s, -int64_t{bytes}, why); });
+  return signal(run, origin,
+                {.action = isa::MbarrierAction::complete_tx,
+                 .address = static_cast<uint32_t>(address),
+                 .tx = -int64_t{bytes}},
+                why);
 }
 
 namespace {
@@ -122,6 +119,10 @@ void notify_life(const Exec& x, const isa::Mbarrier& e, const MicroOp& op, int l
   event.count = count;
   event.before = before;
   event.after = after;
+  int64_t& current = x.cluster.mbarrier_phases[event.address];
+  if (e.action == isa::MbarrierAction::init) current = 0;
+  event.phase = current;
+  if (e.action == isa::MbarrierAction::inval) x.cluster.mbarrier_phases.erase(event.address);
   event.origin = x.origin(event.lanes);
   x.emit(event);
 }
@@ -237,6 +238,7 @@ void notify_wait(const Exec& x, const MicroOp& op, const isa::Mbarrier& e, uint3
     event.parity_known = e.parity;
     event.parity = (key(first) & 1) != 0;
     event.succeeded = (done >> first & 1) != 0;
+    event.phase = x.cluster.mbarrier_phases[event.address] - (event.succeeded ? 1 : 0);
     event.origin = x.origin(event.lanes);
     x.emit(event);
   }
