@@ -82,9 +82,8 @@ const std::vector<std::vector<std::string>> levels = {
     {"cuda/driver/device", "cuda/driver/graphs", "cuda/driver/launch"},
     // kernels
     {"kernels/frame"},
-    {"kernels/hopper", "kernels/examples/reference_examples", "kernels/zoo"},
-    {"kernels/blackwell"},
-    {"kernels/examples"},
+    {"kernels/hopper", "kernels/examples", "kernels/zoo"},
+    {"kernels/blackwell", "kernels/examples/reference_examples"},
     {"kernels"},
     // cli
     {"cli/support"},
