@@ -22,6 +22,7 @@
 #include "bench/device/micro_run.h"
 #include "bench/open_device.h"
 #include "isa/arch/clock.h"
+#include "native/codes.h"
 
 using namespace palladion;
 
@@ -62,7 +63,9 @@ int measure(const Choice& choice) {
     if (!r) {
       fmt::print("FAIL {}\n{}", c.id(), isa::render(r.error()));
       ++failed;
-      if (r.error().front().code == "PLD8006" || r.error().front().code == "PLD8007") return 1;
+      if (r.error().front().code == native::Code::kernel_failed ||
+          r.error().front().code == native::Code::kernel_timed_out)
+        return 1;
       continue;
     }
     csv << fmt::format("{},{},{},{:.6g},{:.6g},{:.6g}\n", c.name, c.parameters, c.unit, r->median, r->min,

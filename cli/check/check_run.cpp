@@ -11,6 +11,7 @@
 
 #include "cli/html/recording.h"
 #include "cli/support/term.h"
+#include "sim/launch/codes.h"
 #include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {
@@ -74,7 +75,7 @@ std::string replay_of(const Options& options, const Trial& trial) {
 // A loop that is endless under one schedule would take as long under all others.
 bool was_given_up(const Trial& trial) {
   return std::ranges::any_of(trial.outcome.result.findings,
-                             [](const sim::Finding& f) { return f.code == "PLD3002"; });
+                             [](const sim::Finding& f) { return f.code == sim::Code::gave_up; });
 }
 
 Outcome<void> try_schedules(CheckSession& s) {

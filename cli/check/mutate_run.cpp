@@ -8,6 +8,7 @@
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "sim/explore/report.h"
+#include "sim/launch/codes.h"
 #include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {
@@ -78,7 +79,8 @@ std::vector<std::string> errors_of(const sim::RunResult& result, bool strict) {
 }
 
 bool was_given_up(const sim::RunResult& result) {
-  return std::ranges::any_of(result.findings, [](const sim::Finding& f) { return f.code == "PLD3002"; });
+  return std::ranges::any_of(result.findings,
+                             [](const sim::Finding& f) { return f.code == sim::Code::gave_up; });
 }
 
 void decide(MutantOutcome& mutant, Fate fate, std::vector<std::string> codes, const sim::Schedule& schedule) {

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "sim/launch/codes.h"
+
 namespace palladion::sim {
 namespace {
 
@@ -70,7 +72,7 @@ Polled polled_value(const Program& program, uint32_t read, const GlobalMemory& m
 }
 
 void call_wait_for_host(Finding& f, uint64_t warps) {
-  f.code = "PLD3081";
+  f.code = name(Code::wait_for_host);
   f.severity = FindingSeverity::unsupported;
   f.message = fmt::format(
       "the kernel waits for a write of the host, which is not simulated while a kernel runs; {} warp{}",

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "kernels/zoo/zoo.h"
 
@@ -25,6 +27,26 @@ void add_numbers(std::set<int>& numbers, const fs::path& file, const std::regex&
     numbers.insert(std::stoi((*at)[1].str()));
 }
 
+// Enumerators of a `codes.h` that the folders name: `Code::shared_bounds`.
+void add_enumerators(std::set<int>& numbers, const fs::path& header,
+                     const std::vector<const char*>& folders) {
+  std::map<std::string, int> named;
+  const std::regex enumerator("^  ([a-z0-9_]+) = ([0-9]{4}),"), use("\\bCode::([a-z0-9_]+)\\b");
+  std::ifstream in(header);
+  std::smatch at;
+  for (std::string line; std::getline(in, line);)
+    if (std::regex_search(line, at, enumerator)) named[at[1]] = std::stoi(at[2]);
+  EXPECT_FALSE(named.empty()) << header << " states no codes";
+  for (const char* folder : folders)
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      if (!entry.is_regular_file() || entry.path().stem() == "codes") continue;
+      std::ifstream source(entry.path());
+      const std::string text{std::istreambuf_iterator<char>(source), {}};
+      for (std::sregex_iterator u(text.begin(), text.end(), use), end; u != end; ++u)
+        if (const auto code = named.find((*u)[1]); code != named.end()) numbers.insert(code->second);
+    }
+}
+
 // The catalogue itself: its tables, and the list of the checkers' numbers.
 bool states_codes(const fs::path& file) {
   return file.stem() == "codes" || file.parent_path() == root / "sim/check/catalogue";
@@ -36,6 +58,9 @@ std::set<int> reported() {
   std::set<int> numbers;
   add_numbers(numbers, root / "frontend/core/errors.h", std::regex("= (2[0-9]{3})\\b"));
   EXPECT_GT(numbers.size(), 10u) << "the codes of frontend/core/errors.h are not where they were";
+  add_enumerators(numbers, root / "sim/launch/codes.h",
+                  {"sim/machine.cpp", "sim/machine", "sim/schedule", "sim/program"});
+  add_enumerators(numbers, root / "native/codes.h", {"native"});
   for (const char* folder :
        {"isa", "frontend", "sim", "verify", "kernels", "traces", "cuda/native", "cuda/capture"})
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {

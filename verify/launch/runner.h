@@ -60,7 +60,7 @@ struct DeviceOptions {
 // What a run on a device gave.
 struct DeviceOutcome {
   isa::Diagnostics errors;                      // nothing was returned
-  bool still_runs = false;                      // PLD8007: end the process with std::_Exit
+  bool still_runs = false;                      // cuda::native::Code::kernel_timed_out: end the process with std::_Exit
   std::vector<Array> outputs;                   // in order
   std::vector<std::byte> profile;               // of the run whose results count
   cuda::native::FunctionAttributes attributes;  // as the driver gives them

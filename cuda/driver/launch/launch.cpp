@@ -7,6 +7,7 @@
 
 #include "cuda/driver/state.h"
 #include "sim/check/checker.h"
+#include "sim/launch/codes.h"
 #include "sim/machine/state/grid_workspace.h"
 #include "sim/program/compile/call_graph.h"
 #include "sim/program/compile/compile.h"
@@ -17,12 +18,13 @@ namespace {
 
 // The error that the driver gives for this fault.
 Status status_of(const sim::Finding& f) {
+  using enum sim::Code;
+  const auto is = [&](auto... codes) { return ((f.code == codes) || ...); };
   if (f.severity == sim::FindingSeverity::unsupported) return not_supported;
-  if (f.code == "PLD3012") return assert_failed;
-  if (f.code == "PLD3020" || f.code == "PLD3021" || f.code == "PLD3022" || f.code == "PLD3023")
-    return illegal_address;
-  if (f.code == "PLD3024") return misaligned_address;
-  if (f.code == "PLD3002") return launch_timeout;
+  if (is(failed_assertion)) return assert_failed;
+  if (is(shared_bounds, no_such_cta, global_bounds, local_bounds)) return illegal_address;
+  if (is(misaligned_access)) return misaligned_address;
+  if (is(gave_up)) return launch_timeout;
   return launch_failed;
 }
 
