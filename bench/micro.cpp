@@ -21,8 +21,8 @@
 #include "bench/device/micro_page.h"
 #include "bench/device/micro_run.h"
 #include "bench/open_device.h"
+#include "cuda/native/codes.h"
 #include "isa/arch/clock.h"
-#include "native/codes.h"
 
 using namespace palladion;
 
@@ -63,8 +63,8 @@ int measure(const Choice& choice) {
     if (!r) {
       fmt::print("FAIL {}\n{}", c.id(), isa::render(r.error()));
       ++failed;
-      if (r.error().front().code == native::Code::kernel_failed ||
-          r.error().front().code == native::Code::kernel_timed_out)
+      if (r.error().front().code == cuda::native::Code::kernel_failed ||
+          r.error().front().code == cuda::native::Code::kernel_timed_out)
         return 1;
       continue;
     }

@@ -21,7 +21,7 @@ ExitCode code_of_diagnostics(const isa::Diagnostics& diagnostics) {
 }
 
 ExitCode code_of_device(const isa::Diagnostics& errors) {
-  using enum native::Code;
+  using enum cuda::native::Code;
   const auto is = [&](auto... codes) { return ((errors.front().code == codes) || ...); };
   if (is(ptx_refused, bad_launch, bad_tensor_map)) return exit_user_error;
   if (is(kernel_failed, kernel_timed_out)) return exit_findings;

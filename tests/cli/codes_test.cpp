@@ -60,7 +60,7 @@ std::set<int> reported() {
   EXPECT_GT(numbers.size(), 10u) << "the codes of frontend/core/errors.h are not where they were";
   add_enumerators(numbers, root / "sim/launch/codes.h",
                   {"sim/machine.cpp", "sim/machine", "sim/schedule", "sim/program"});
-  add_enumerators(numbers, root / "native/codes.h", {"native"});
+  add_enumerators(numbers, root / "cuda/native/codes.h", {"native"});
   for (const char* folder :
        {"isa", "frontend", "sim", "verify", "kernels", "traces", "cuda/native", "cuda/capture"})
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
