@@ -1,68 +1,55 @@
-// --explore: choices of the hardware that no schedule makes, then the search.
-#include <fmt/format.h>
+#include "verify/explore/freedoms.h"
 
-#include "cli/check/check_run.h"
-#include "cli/support/output.h"
-#include "cli/support/term.h"
+#include <algorithm>
+
 #include "sim/explore/residency.h"
 
-namespace palladion::cli {
+namespace palladion::verify {
 namespace {
 
 using sim::check::Conditions;
 using sim::check::ResidencyLaunch;
 
-ResidencyLaunch launch_of(CheckSession& s, const Options& unchecked) {
-  const sim::RunResult& usual = s.report.trials.front().outcome.result;
+ResidencyLaunch launch_of(const TrialSetup& setup, const sim::RunResult& usual) {
   ResidencyLaunch launch;
-  launch.ctas_per_cluster = s.subject.job.cluster.count();
-  launch.clusters = s.subject.job.grid.count() / launch.ctas_per_cluster;
+  launch.ctas_per_cluster = setup.job.cluster.count();
+  launch.clusters = setup.job.grid.count() / launch.ctas_per_cluster;
   launch.room = usual.resident_clusters;
   launch.completed = usual.completed;
-  launch.ends_with = [&](uint64_t resident) {
-    return !interrupted() && run_on_machine(s.subject, s.subject.job, unchecked,
-                                            {.schedule = {}, .resident = resident, .order = {}})
-                                 .outcome.result.completed;
+  TrialSetup unchecked = setup;
+  unchecked.checks = no_checks;
+  launch.ends_with = [unchecked](uint64_t resident) {
+    return !stopped(unchecked.run) &&
+           try_under(unchecked, {.schedule = {}, .resident = resident, .order = {}}).outcome.result.completed;
   };
   return launch;
 }
 
 // All orders are run before any is judged.
-Outcome<void> try_residency(CheckSession& s, const std::vector<Conditions>& orders,
-                            const ResidencyLaunch& launch) {
-  std::vector<Trial> trials = try_together(s, orders);
+bool try_residency(const TrialSetup& setup, const std::vector<Conditions>& orders,
+                   const ResidencyLaunch& launch, unsigned together, const TakeTrial& take) {
+  std::vector<Trial> trials;
+  try_all(setup, orders, together, [&](Trial trial) {
+    trials.push_back(std::move(trial));
+    return true;
+  });
   std::vector<sim::check::ResidencyRun> runs;
   runs.reserve(trials.size());
   for (size_t i = 0; i < trials.size(); ++i) runs.push_back({orders[i], &trials[i].outcome.result});
   if (runs.size() == orders.size()) judge_residency(runs, launch);
-  for (Trial& trial : trials)
-    if (const auto ran = take_trial(s, std::move(trial)); !ran) return ran;
-  return {};
+  return std::ranges::all_of(trials, [&](Trial& trial) { return take(std::move(trial)); });
 }
 
 }  // namespace
 
-Outcome<void> try_freedoms(CheckSession& s) {
-  if (const auto ran = try_all(s, sim::check::hostile_waits_and_leaders()); !ran) return ran;
-  Options unchecked = s.options;
-  unchecked.check = "none";
-  const ResidencyLaunch launch = launch_of(s, unchecked);
-  if (!launch.completed) return {};
-  for (const auto& orders : sim::check::hostile_residencies(launch.clusters, launch.room))
-    if (const auto ran = try_residency(s, orders, launch); !ran) return ran;
-  return {};
+bool try_freedoms(const TrialSetup& setup, const sim::RunResult& usual, unsigned together,
+                  const TakeTrial& take) {
+  const ResidencyLaunch launch = launch_of(setup, usual);
+  if (!try_all(setup, sim::check::hostile_waits_and_leaders(), together, take)) return false;
+  if (!launch.completed) return true;
+  return std::ranges::all_of(
+      sim::check::hostile_residencies(launch.clusters, launch.room),
+      [&](const auto& orders) { return try_residency(setup, orders, launch, together, take); });
 }
 
-void search_schedules(CheckSession& s) {
-  if (interrupted()) return;
-  s.report.explored =
-      explore_run(s.recorder.recorded(), {.budget = *s.options.explore, .budget_after_problem = 20'000},
-                  host_threads(s.options));
-  merge_findings(s.report.findings, s.report.explored->findings, std::string(exploration),
-                 replay_command(s.options, "check",
-                                fmt::format("--explore {} --schedule {}", *s.options.explore, s.recorded)));
-  const size_t n = s.report.explored->findings.size();
-  print_out(row(exploration, n == 0 ? "no findings" : fmt::format("{} finding{}", n, n == 1 ? "" : "s")));
-}
-
-}  // namespace palladion::cli
+}  // namespace palladion::verify
