@@ -9,7 +9,7 @@
 
 #include "sim/explore/report.h"
 #include "verify/launch/outputs.h"
-#include "verify/progress.h"
+#include "verify/schedules/progress.h"
 #include "verify/schedules/trial.h"
 
 namespace palladion::verify {

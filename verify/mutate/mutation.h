@@ -10,7 +10,7 @@
 
 #include "sim/mutate/equivalence.h"
 #include "sim/mutate/mutate.h"
-#include "verify/progress.h"
+#include "verify/schedules/progress.h"
 #include "verify/schedules/trial.h"
 
 namespace palladion::verify {
