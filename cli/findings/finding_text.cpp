@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "cli/codes/codes.h"
-#include "cli/findings/findings.h"
+#include "cli/findings/finding_text.h"
 #include "cli/support/term.h"
 #include "isa/core/diagnostic.h"
 #include "isa/core/visible.h"

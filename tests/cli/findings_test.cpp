@@ -1,4 +1,4 @@
-#include "cli/findings/findings.h"
+#include "cli/findings/finding_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using verify::same_mistake;
 using Severity = sim::FindingSeverity;
 
 std::vector<SeenFinding> seen_in(const std::vector<sim::Finding>& findings) {
@@ -188,7 +189,7 @@ TEST(FindingText, FilesThatAreNotThereLeaveTheInstruction) {
   const std::string text = finding_text(seen_in({f})[0], {});
   EXPECT_THAT(text, HasSubstr("--> /nowhere/at/all.cpp:41\n      | cp.async.bulk.tensor"));
   EXPECT_EQ(read_source_line(PLD_SOURCE_DIR "/tests/cli/findings_test.cpp", 1),
-            "#include \"cli/findings/findings.h\"");
+            "#include \"cli/findings/finding_text.h\"");
   EXPECT_EQ(read_source_line(PLD_SOURCE_DIR "/tests/cli/findings_test.cpp", 1'000'000), "");
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Findings made by hand, as checkers make them.
-#include "cli/findings/findings.h"
+#include "cli/findings/finding_text.h"
 
 namespace palladion::cli {
 

@@ -28,10 +28,12 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"cuda/bundle", {}},
     {"cuda/native", {"isa", "cuda/abi"}},
     {"cuda/capture", {"cuda/bundle", "cuda/fatbin", "cuda/abi"}},
-    {"cuda/driver", {"sim", "isa", "cuda/fatbin", "cuda/abi"}},
+    {"cuda/driver", {"verify/verdict", "sim", "isa", "cuda/fatbin", "cuda/abi"}},
     {"traces", {"sim", "isa"}},
     {"verify/arrays", {"frontend", "isa"}},
     {"verify/launch", {"verify/arrays", "frontend", "sim", "cuda/native", "isa"}},
+    {"verify/verdict", {"sim", "isa"}},
+    {"verify", {"verify/verdict", "verify/launch", "verify/arrays", "frontend", "sim", "cuda/native", "isa"}},
     {"kernels", {"verify/arrays", "frontend", "isa"}},
     {"kernels/zoo", {"verify/launch", "verify/arrays", "frontend", "sim", "isa"}},
     {"labs",
@@ -75,6 +77,12 @@ const std::vector<std::vector<std::string>> levels = {
     {"sim/clock/grid", "sim/check/numerics", "sim/check/values"},
     {"sim", "sim/check"},
     {"sim/explore", "sim/mutate"},
+    // verify
+    {"verify/arrays", "verify/verdict"},
+    {"verify/launch"},
+    {"verify/schedules"},
+    {"verify/explore", "verify/mutate"},
+    {"verify"},
     // cuda/driver
     {"cuda/driver"},
     {"cuda/driver/modules", "cuda/driver/streams"},
@@ -222,7 +230,7 @@ TEST(layering, machine_does_not_know_its_checkers) {
 }
 
 TEST(layering, every_sub_folder_has_its_level) {
-  const std::set<std::string> levelled = {"isa", "frontend", "sim", "cli", "kernels"};
+  const std::set<std::string> levelled = {"isa", "frontend", "sim", "verify", "cli", "kernels"};
   for (const auto& file : all_files()) {
     const std::string folder = folder_of(file);
     if (!is_source(file) || !levelled.contains(first_part(file)) || folder == "isa" || folder == "frontend")

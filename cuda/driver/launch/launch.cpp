@@ -6,12 +6,13 @@
 #include <cstring>
 
 #include "cuda/driver/state.h"
-#include "sim/check/checker.h"
 #include "sim/launch/codes.h"
+#include "sim/machine/exec/heap.h"
 #include "sim/machine/state/grid_workspace.h"
 #include "sim/program/compile/call_graph.h"
 #include "sim/program/compile/compile.h"
 #include "sim/sass/pressure.h"
+#include "verify/verdict/watch.h"
 
 namespace palladion::cuda::driver {
 namespace {
@@ -124,12 +125,8 @@ Status perform(const LaunchWork& work) {
   // All of its CTAs wait for each other: check_launch has seen that the chip has room for them.
   if (work.cooperative) options.resident_clusters = work.grid.count() / work.cluster.count();
   options.fmad = s.settings.fmad;
-  const auto checks = sim::check::options_named(s.settings.check, nullptr);
-  std::optional<sim::check::Checker> checker;
-  if (checks && checks->any()) {
-    checker.emplace(*checks);
-    options.observer = &*checker;
-  }
+  verify::Watch watch(sim::check::options_named(s.settings.check, nullptr).value_or(verify::no_checks));
+  options.observer = watch.observer();
   ++s.performed;
   const auto start = std::chrono::steady_clock::now();
   const sim::RunResult result = s.machine->run(launch, options);
