@@ -57,9 +57,8 @@ ExitCode exit_code_of(const CheckReport& report, bool strict) {
 }
 
 verify::CheckRequest request_of(const Options& options) {
-  verify::CheckRequest request{.checks = checks_of(options).value(),
-                               .seed = options.seed,
-                               .explore = options.explore};
+  verify::CheckRequest request{
+      .checks = checks_of(options).value(), .seed = options.seed, .explore = options.explore};
   if (options.seeds) request.random = *options.seeds;
   if (!options.schedule.empty()) request.only = conditions_of(options).value();
   return request;

@@ -33,8 +33,8 @@ TEST(Mutate, TheCheckersCatchWhatIsBroken) {
   EXPECT_THAT(report->schedules, ElementsAre("functional", "latest", "earliest", "seeded:0",
                                              "then a search through all schedules"));
   EXPECT_EQ(report->count(MutantResult::not_run), 0U);
-  EXPECT_EQ(report->survivors() + report->count(MutantResult::caught) +
-                report->count(MutantResult::refused) + report->count(MutantResult::equivalent),
+  EXPECT_EQ(report->survivors() + report->count(MutantResult::caught) + report->count(MutantResult::refused) +
+                report->count(MutantResult::equivalent),
             mutants);
   EXPECT_FALSE(report->contradicted());
   const auto fence = std::ranges::find_if(report->mutants, [](const MutantOutcome& m) {

@@ -1,6 +1,6 @@
 #pragma once
-// NumPy's .npy files, versions 1 to 3 (numpy.lib.format), as bytes: read and made without NumPy. By hand: neither
-// Boost nor a Debian package reads them.
+// NumPy's .npy files, versions 1 to 3 (numpy.lib.format), as bytes: read and made without NumPy. By hand:
+// neither Boost nor a Debian package reads them.
 //
 // Element types go by the names of the command line: f16 f32 f64 bf16 e4m3 e5m2 (and the other one-byte
 // formats), i8 i16 i32 i64, u8 u16 u32 u64, pred. NumPy has no names for bf16 and fp8. As ml_dtypes does,
@@ -45,8 +45,8 @@ std::string expectation(const Expected& expected);
 // No file of what is expected has more.
 uint64_t most_bytes(const Expected& expected);
 
-// Files in Fortran order are transposed, big-endian ones swapped. The error begins with `name`, the file's, and
-// says what was expected and what it holds.
+// Files in Fortran order are transposed, big-endian ones swapped. The error begins with `name`, the file's,
+// and says what was expected and what it holds.
 Result<Array> parse(std::span<const std::byte> file, std::string_view name, const Expected& expected = {});
 
 // Whether so many bytes are the data of such an array.

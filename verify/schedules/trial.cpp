@@ -47,7 +47,8 @@ std::vector<uint64_t> hashes_of(const std::vector<Array>& arrays) {
 }
 
 bool was_given_up(const sim::RunResult& result) {
-  return std::ranges::any_of(result.findings, [](const sim::Finding& f) { return f.code == sim::Code::gave_up; });
+  return std::ranges::any_of(result.findings,
+                             [](const sim::Finding& f) { return f.code == sim::Code::gave_up; });
 }
 
 }  // namespace palladion::verify
