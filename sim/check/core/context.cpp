@@ -89,7 +89,7 @@ Site Reporter::site(const Origin& origin, std::string what) const {
   return s;
 }
 
-std::string Reporter::role(uint16_t cta_rank, uint16_t warp) const {
+std::string Reporter::role(CtaRank cta_rank, WarpOfCta warp) const {
   const uint8_t roles = roles_[index(cta_rank, warp)];
   std::string out;
   const auto add = [&](std::string_view text) {
@@ -106,7 +106,7 @@ std::string Reporter::role(uint16_t cta_rank, uint16_t warp) const {
   return out;
 }
 
-uint32_t Reporter::occurrence(uint16_t cta_rank, uint16_t warp, uint32_t pc) const {
+uint32_t Reporter::occurrence(CtaRank cta_rank, WarpOfCta warp, uint32_t pc) const {
   const auto at = executed_.find(execution_key(index(cta_rank, warp), pc));
   return at == executed_.end() ? 0 : at->second.count;
 }

@@ -54,9 +54,9 @@ class Reporter {
   // The site of a finding: text, lines, role, occurrence, and `what` the site contributes to it.
   Site site(const Origin& origin, std::string what = {}) const;
   // "warpgroup 1, issues wgmma"; empty when the warp has no known role.
-  std::string role(uint16_t cta_rank, uint16_t warp) const;
+  std::string role(CtaRank cta_rank, WarpOfCta warp) const;
   // How often the warp has executed the synchronising instruction at `pc` up to now.
-  uint32_t occurrence(uint16_t cta_rank, uint16_t warp, uint32_t pc) const;
+  uint32_t occurrence(CtaRank cta_rank, WarpOfCta warp, uint32_t pc) const;
   std::vector<Reported>& found() { return found_; }
   uint64_t dropped() const { return dropped_; }
 
@@ -79,7 +79,9 @@ class Reporter {
   };
   void count(const Origin& origin, uint32_t lanes);
   bool is_full(Code code) const;
-  uint32_t index(uint16_t cta_rank, uint16_t warp) const { return cta_rank * warps_ + warp; }
+  WarpOfCluster index(CtaRank cta_rank, WarpOfCta warp) const {
+    return WarpOfCluster(cta_rank * warps_ + warp);
+  }
 
   const RunView& run_;
   const ClusterState& cluster_;

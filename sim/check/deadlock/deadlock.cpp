@@ -109,7 +109,7 @@ void add_candidates(Finding& f, const WaitGraph& g, const Waiter& w) {
   std::set<std::string> gone;
   for (const auto& [key, arriver] : w.object->arrivers) {
     if (g.cluster().ctas[arriver.cta_rank].warps[arriver.warp].alive != 0) continue;
-    const auto warp = static_cast<uint32_t>(key >> 32);
+    const WarpOfCluster warp(key >> 32);
     const Origin* exit = g.ledger().lifetime().exit_of(warp);
     const uint32_t line = exit == nullptr ? 0 : exit->instruction->origin.ptx_line;
     gone.insert(fmt::format("warp {}{}", arriver.warp, line == 0 ? "" : fmt::format(" (PTX line {})", line)));

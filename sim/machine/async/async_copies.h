@@ -13,7 +13,7 @@ inline constexpr size_t max_cluster_ctas = 16;
 
 // The issuer of an operation, for observers.
 inline Origin origin_of(const ClusterRun& run, const AsyncOp& op) {
-  return origin_at(run.program, op.cta_rank, op.warp, op.lanes, op.pc);
+  return origin_at(run.program, CtaRank(op.cta_rank), WarpOfCta(op.warp), op.lanes, op.pc);
 }
 
 // Stops the grid because of an operation in flight.

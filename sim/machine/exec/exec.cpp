@@ -97,8 +97,7 @@ uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int la
 }
 
 Origin Exec::origin(uint32_t lanes_named) const {
-  return origin_at(program, static_cast<uint16_t>(cta->rank), static_cast<uint16_t>(warp->id), lanes_named,
-                   pc);
+  return origin_at(program, CtaRank(cta->rank), WarpOfCta(warp->id), lanes_named, pc);
 }
 
 Step Exec::wait(Wait::Kind kind, uint64_t object, uint64_t value, bool read_only) {
