@@ -1,4 +1,4 @@
-#include "cli/support/json.h"
+#include "report/document.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "isa/core/visible.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 // Boost.JSON quotes texts and prints integers. It neither indents nor prints a double as people write it.
@@ -81,4 +81,4 @@ std::string json_text(const json::value& value) { return Printer(true).text(valu
 
 std::string json_line(const json::value& value) { return Printer(false).text(value); }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -8,9 +8,12 @@
 #include <functional>
 #include <string>
 
-namespace palladion::cli {
+namespace palladion::report {
 
 namespace json = boost::json;
+
+// Of the program; every document names it.
+inline constexpr const char* version = "0.1.0";
 
 // Indented by two spaces, with a newline at the end. A double is the shortest decimal that reads back equal;
 // JSON has no NaN or infinity: they become the strings "nan", "inf" and "-inf".
@@ -38,4 +41,4 @@ inline void append(json::object& to, const json::object& members) {
   to.insert(members.begin(), members.end());
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

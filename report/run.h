@@ -1,23 +1,20 @@
-// The result of a run: one value, printed as text and as JSON.
+// The result of a run as one value: text, JSON and page are made of it.
 #pragma once
 
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/findings/findings.h"
-#include "cli/report/time_report.h"
-#include "cli/report/trace.h"
-#include "cli/runs/checks.h"
-#include "cli/subjects/subject.h"
-#include "cli/support/json.h"
+#include "report/document.h"
+#include "report/findings.h"
+#include "report/time.h"
+#include "traces/scopes.h"
 #include "verify/launch/runner.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 
-class PageRecording;  // cli/html/recording.h
+class PageRecording;  // report/html/recording.h
 
 struct NamedComparison {
   std::string output;
@@ -25,7 +22,20 @@ struct NamedComparison {
   Tolerance tolerance;
   Comparison comparison;
   std::string note;  // the first difference in other words; lines
-  json::object map;  // error_map, for --report
+  json::object map;  // error_map, for a page
+};
+
+// A timeline that was written to a file.
+struct TraceReport {
+  std::string file;
+  std::string unit;  // "SM cycles"
+  uint64_t events = 0, clusters = 0, bytes = 0;
+  // Set when the file ended before the run: why, and at which time.
+  std::string cut;
+  uint64_t cut_at = 0;
+  std::string scopes;  // a line each: both sides' times of a scope
+  bool scopes_missing = false;
+  uint64_t lost = 0;  // scopes' events that found no room in the kernel's buffer
 };
 
 struct Report {
@@ -37,9 +47,9 @@ struct Report {
 
   std::optional<SimOutcome> sim;
   std::optional<TimeReport> time;       // of the clock, where it ran
-  std::optional<TraceReport> trace;     // --trace
-  std::shared_ptr<PageRecording> page;  // --report, where the machine ran
-  std::optional<RunScopes> device_scopes;
+  std::optional<TraceReport> trace;     // of the file, where one was written
+  std::shared_ptr<PageRecording> page;  // for a page, where the machine ran
+  std::optional<traces::RunScopes> device_scopes;
   std::vector<SeenFinding> findings;  // of the machine and its checkers
   std::optional<Watched> watched;     // none without checkers
   std::string unused_suppressions;    // a warning a line
@@ -53,10 +63,9 @@ struct Report {
 
   bool reference_interrupted = false;  // by Ctrl-C
   double reference_seconds = 0;
-  ExitCode exit_code = exit_clean;
+  int exit_code = 0;  // of the command
 };
 
-ExitCode exit_code_of(const Report& report);
 // Ctrl-C ended the run, its comparison or the questions of --why.
 bool was_interrupted(const Report& report);
 // Of the checks, where there were any.
@@ -67,31 +76,7 @@ const std::vector<Array>& outputs_of(const Report& report);
 // Without values there are none.
 bool computes_outputs(const Report& report);
 
-// Findings and errors go to stderr, the rest to stdout.
-void print_report(const Subject& subject, const Report& report, const Options& options);
-// Two runs of the same thing differ in the member "wall" alone.
-std::string json_report(const Subject& subject, const Report& report);
-
-// ---- pieces that other commands use ----------------------------------------------------------------
-// "launch      grid 132, block 384, ..." with the label in its column.
-std::string row(std::string_view label, std::string_view text);
-// The title and the rows launch, in.
-std::string describe_subject(const Subject& subject);
-// "equal bit by bit (262144 elements)", "3 of 64 elements differ, at most 2 ulps; first at [1,2]: ..."
-std::string describe_comparison(const NamedComparison& c);
 std::string hash_text(const Array& array);  // 16 hexadecimal digits
 std::vector<std::string> hash_texts(const std::vector<Array>& arrays);
-std::string dims_text(const isa::Dim3& d);  // "132", "8x16", "2x2x2"
-std::string current_folder();               // empty when it is unknown
-// How findings of this subject are shown on a stream.
-FindingView view_of(const Subject& subject, const Options& options, std::FILE* stream);
-std::string verdict_text(const Verdict& verdict, bool color);  // "incomplete (the run was interrupted)"
 
-json::object subject_json(const Subject& subject);  // its members: every report has them
-json::object comparison_json(const NamedComparison& named, std::string_view schedule = {});
-json::object coverage_json(const Watched& watched);
-json::object verdict_json(const Verdict& verdict);  // two members
-json::array diagnostics_json(const isa::Diagnostics& diagnostics);
-json::array outputs_json(const Subject& subject, const std::vector<Array>& outputs);
-
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -1,17 +1,24 @@
 // The clock's report of a run: cycles, rates, where the time went, what would help.
 #pragma once
 
+#include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
-#include "cli/options/clock_settings.h"
-#include "cli/subjects/subject.h"
-#include "cli/support/json.h"
+#include "cuda/native/jit_log.h"
 #include "sim/clock/report/relax.h"
 #include "sim/clock/report/where.h"
 
-namespace palladion::cli {
+namespace palladion::report {
+
+// How many registers a thread takes. They limit how many CTAs an SM holds.
+struct Registers {
+  enum class From : uint8_t { estimate, ptxas, given };
+  From from = From::estimate;
+  uint32_t count = 0;                              // 32-bit registers a thread; 0: the machine estimates them
+  std::optional<cuda::native::ResourceUse> ptxas;  // its whole output
+};
 
 // `run --why`: the kernel again, with parts of the chip relaxed.
 struct WhyReport {
@@ -39,29 +46,8 @@ struct TimeReport {
   double gb_per_s() const;
 };
 
-TimeReport time_report(const Subject& subject, const sim::RunResult& result, const ClockSettings& settings);
-// Runs it again and again, `threads` at once.
-WhyReport ask_why(const Subject& subject, const sim::ClockReport& clock, const ClockSettings& settings,
-                  unsigned threads);
+std::string_view name(Registers::From from);  // "estimate"
+std::string_view name(sim::L2Start l2);       // "cold"
+std::string_view name(sim::Values values);    // "none"
 
-struct TimeView {
-  std::string folder;    // paths below it are printed relative to it
-  std::string ptx_name;  // of the file that PTX lines refer to
-  size_t lines = 10;     // of the source
-  bool color = false;
-};
-// What to think of a chip's cycles: that power throttling is not modelled, and that nothing was measured.
-std::string clock_caveat(bool measured);
-// The rows of `run` about the time, and the section "where the time went".
-std::string time_rows(const TimeReport& time);
-std::string where_text(const TimeReport& time, const TimeView& view);
-std::string why_text(const WhyReport& why, bool color);
-// "#####-----", `share` of 0..1.
-std::string bar(double share, int columns);
-// "45 210", exact, for people.
-std::string grouped(uint64_t number);
-
-// The member "clock".
-json::object time_json(const TimeReport& time);
-
-}  // namespace palladion::cli
+}  // namespace palladion::report

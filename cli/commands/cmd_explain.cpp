@@ -8,12 +8,13 @@
 #include "cli/codes/twin_text.h"
 #include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
-#include "cli/report/report.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/core/op.h"
 #include "kernels/frame/registry.h"
+#include "report/codes.h"
+#include "report/text/row.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::cli {

@@ -1,4 +1,4 @@
-#include "cli/report/time_report.h"
+#include "cli/runs/time_report.h"
 
 #include <algorithm>
 
@@ -18,16 +18,6 @@ double bytes_in_and_out(const Job& job) {
 }
 
 }  // namespace
-
-double TimeReport::tflops() const {
-  const double us = clock.microseconds();
-  return us > 0 ? where.tensor_flops / us * 1e-6 : 0;
-}
-
-double TimeReport::gb_per_s() const {
-  const double us = clock.microseconds();
-  return us > 0 ? array_bytes / us * 1e-3 : 0;
-}
 
 TimeReport time_report(const Subject& subject, const sim::RunResult& result, const ClockSettings& settings) {
   TimeReport time;

@@ -1,4 +1,4 @@
-#include "cli/report/trace.h"
+#include "cli/runs/trace.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,6 @@
 #include <filesystem>
 
 #include "cli/options/clock_settings.h"
-#include "cli/report/report.h"
-#include "cli/support/term.h"
 
 namespace palladion::cli {
 namespace {
@@ -142,27 +140,6 @@ TraceReport RunTrace::finish() {
   report.scopes_missing = report_.scopes_missing;
   report.bytes = sink_->bytes();
   return report;
-}
-
-std::string describe(const TraceReport& t) {
-  return fmt::format("{}: {} events of {} cluster{}, {}", t.file, t.events, t.clusters,
-                     t.clusters == 1 ? "" : "s", human_bytes(t.bytes));
-}
-
-std::string warning(const TraceReport& t) {
-  if (!t.cut.empty())
-    return fmt::format(
-        "warning: the trace ends at {} {}, before the run: {}\n  help: --trace-ctas and --trace-cycles "
-        "record less, --trace-limit allows more\n",
-        t.cut_at, t.unit, t.cut);
-  if (t.scopes_missing)
-    return "warning: the kernel's scopes are not in the trace: its buffer was not written (--values none, or "
-           "the run "
-           "did not end)\n";
-  if (t.lost != 0)
-    return fmt::format("warning: {} events of scopes found no room; a larger profile_space has it\n", t.lost);
-  if (t.events == 0) return "warning: the trace is empty: no cluster and no time of the run was chosen\n";
-  return {};
 }
 
 }  // namespace palladion::cli

@@ -8,23 +8,12 @@
 #include "cli/runs/scopes.h"
 #include "cli/subjects/subject.h"
 #include "cli/support/interrupt.h"
+#include "report/run.h"
 #include "sim/launch/schedule.h"
 #include "traces/open.h"
 #include "traces/recorder.h"
 
 namespace palladion::cli {
-
-struct TraceReport {
-  std::string file;
-  std::string unit;  // "SM cycles"
-  uint64_t events = 0, clusters = 0, bytes = 0;
-  // Set when the file ended before the run: why, and at which time.
-  std::string cut;
-  uint64_t cut_at = 0;
-  std::string scopes;  // a line each: both sides' times of a scope
-  bool scopes_missing = false;
-  uint64_t lost = 0;  // scopes' events that found no room in the kernel's buffer
-};
 
 class RunTrace {
  public:
@@ -56,9 +45,5 @@ traces::Header trace_header(const Subject& subject, const Options& options, cons
 
 // Refuses words that do not exist, and words of traces without --trace or --report.
 Outcome<void> check_trace_options(const Options& options);
-// "x.pftrace: 2315 events of 1 cluster, 56 KiB"
-std::string describe(const TraceReport& trace);
-// "warning: ..." when the trace ended early; empty otherwise.
-std::string warning(const TraceReport& trace);
 
 }  // namespace palladion::cli

@@ -1,11 +1,11 @@
-#include "cli/html/error_map.h"
+#include "report/html/error_map.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 constexpr int64_t most_cells = 96;  // along a side
@@ -106,4 +106,4 @@ json::object error_map(const Array& got, const Array& wanted, Tolerance toleranc
           {"near", near_json(got, wanted, tolerance, m, first)}};
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

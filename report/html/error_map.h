@@ -1,10 +1,10 @@
 // Where two arrays differ: a small picture of their differences, and the elements around the first one.
 #pragma once
 
-#include "cli/support/json.h"
+#include "report/document.h"
 #include "verify/arrays/arrays.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 
 // {"shape", "rows", "columns": of the array seen as a matrix (leading dimensions together), "cells": by row
 // of the picture, each [elements, differing, outside the tolerance, largest error], "cell_rows",
@@ -13,4 +13,4 @@ namespace palladion::cli {
 json::object error_map(const Array& got, const Array& wanted, Tolerance tolerance,
                        const Comparison& comparison);
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

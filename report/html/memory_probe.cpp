@@ -1,4 +1,4 @@
-#include "cli/html/memory_probe.h"
+#include "report/html/memory_probe.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +15,7 @@
 #include "sim/machine/exec/place.h"
 #include "sim/machine/state/tensor_memory.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 constexpr size_t most_tiles = 96, most_rectangles = 512, most_filled = 4096;
@@ -351,4 +351,4 @@ json::object MemoryProbe::json() const {
           {"filled", filled_json(seen_)}};
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -10,13 +10,13 @@
 #include <tuple>
 #include <vector>
 
-#include "cli/support/json.h"
 #include "isa/formats/tensor_map.h"
+#include "report/document.h"
 #include "sim/launch/observer.h"
 #include "sim/launch/per_cluster.h"
 #include "traces/choice.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 
 // Of one cluster, or of several together.
 struct MemorySeen {
@@ -82,4 +82,4 @@ class MemoryProbe final : public sim::Observer {
   MemorySeen seen_;
 };
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -1,8 +1,8 @@
-#include "cli/html/page.h"
+#include "report/html/page.h"
 
-#include <cli/html/page_files.h>  // made by cmake/PageFiles.cmake of cli/html/page
+#include <report/html/page_files.h>  // made by cmake/PageFiles.cmake of report/html/page
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 std::string escaped(std::string_view text) {
@@ -76,4 +76,4 @@ std::string page_text(const PageParts& parts) {
   return page;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

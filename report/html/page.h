@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "cli/support/json.h"
+#include "report/document.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 
 struct PageParts {
   std::string title;
@@ -22,4 +22,4 @@ std::string page_text(const PageParts& parts);
 // JSON inside of a <script>: no `<` stays, so nothing in it ends the element or begins a comment.
 std::string inside_script(std::string_view json);
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

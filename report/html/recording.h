@@ -1,19 +1,15 @@
-// What `--report` records of a run: its timeline, in memory, and what its memory looks like.
+// What a page records of a run: its timeline, in memory, and what its memory looks like.
 #pragma once
 
 #include <array>
-#include <memory>
-#include <string>
 
-#include "cli/html/memory_probe.h"
-#include "cli/html/page.h"
-#include "cli/runs/scopes.h"
-#include "cli/subjects/subject.h"
-#include "sim/launch/finding.h"
+#include "report/html/memory_probe.h"
+#include "report/html/page.h"
 #include "traces/columns.h"
 #include "traces/recorder.h"
+#include "traces/scopes.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 
 class PageRecording {
  public:
@@ -23,7 +19,7 @@ class PageRecording {
   PageRecording(traces::Header header, traces::RecorderOptions options);
   std::array<sim::Observer*, 2> observers() { return {&recorder_, &memory_}; }
   // After the run. `scopes`: of the kernel itself; may be null.
-  void finish(const RunScopes* scopes);
+  void finish(const traces::RunScopes* scopes);
 
   // The page's parts that come of the run; title and report are the caller's.
   PageParts parts() const;
@@ -36,11 +32,4 @@ class PageRecording {
   MemoryProbe memory_;
 };
 
-// {"files": {name: text}, "ptx": the name of the PTX's text, or ""}: the sources that the program and the
-// findings name, as far as they can be read; `not_shown` are the others.
-json::object sources_json(const Subject& subject, const json::object& recorded,
-                          std::span<const sim::Finding* const> findings);
-// The chip's rates, for the roofline. The clock's parameters where it has some.
-json::object chip_json(const isa::ArchSpec& arch, const Options& options);
-
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -1,10 +1,10 @@
-#include "cli/findings/findings_json.h"
+#include "report/json/findings_json.h"
 
 #include <fmt/format.h>
 
 #include "isa/core/hash.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 json::object site_json(const sim::Site& site) {
@@ -87,4 +87,4 @@ std::string fingerprint(const sim::Finding& f) {
   return fmt::format("{:016x}", hash.value());
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

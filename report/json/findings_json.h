@@ -4,10 +4,10 @@
 #include <span>
 #include <string>
 
-#include "cli/findings/findings.h"
-#include "cli/support/json.h"
+#include "report/document.h"
+#include "report/findings.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 
 // Everything that the text contains. Suppressed findings are included and marked.
 json::array findings_json(std::span<const SeenFinding> findings);
@@ -18,7 +18,7 @@ struct SarifRun {
   std::string ptx_name;       // of the file that PTX lines refer to
   std::string folder;         // paths below it are printed relative to it
   bool suppressions = false;  // the user gave some, so that every result states whether it is suppressed
-  int exit_code = 0;
+  int exit_code = 0;          // 0: clean, 1: findings; above: the run failed
 };
 std::string sarif_text(std::span<const SeenFinding> findings, const SarifRun& run);
 
@@ -26,4 +26,4 @@ std::string sarif_text(std::span<const SeenFinding> findings, const SarifRun& ru
 // object's name and the instructions with their files.
 std::string fingerprint(const sim::Finding& finding);
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -1,15 +1,26 @@
+#include "report/json/run_json.h"
+
 #include <fmt/format.h>
 
-#include "cli/findings/findings_json.h"
-#include "cli/report/report.h"
-#include "cli/support/json.h"
+#include "report/json/findings_json.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 std::string hex(uint64_t bits) { return fmt::format("0x{:x}", bits); }
 
 json::array dims_json(const isa::Dim3& d) { return {d.x, d.y, d.z}; }
+
+json::array diagnostics_json(const isa::Diagnostics& diagnostics) {
+  return array_of(diagnostics, [](const isa::Diagnostic& d) {
+    const char* const severity = d.severity == isa::Severity::error     ? "error"
+                                 : d.severity == isa::Severity::warning ? "warning"
+                                                                        : "unsupported";
+    return json::object{{"code", d.code},     {"severity", severity}, {"message", d.message},
+                        {"file", d.loc.file}, {"line", d.loc.line},   {"column", d.loc.column},
+                        {"help", d.help}};
+  });
+}
 
 json::object trace_json(const TraceReport& t) {
   json::object out = {{"file", t.file},         {"unit", t.unit},   {"events", t.events},
@@ -18,7 +29,7 @@ json::object trace_json(const TraceReport& t) {
   return out;
 }
 
-json::object sim_json(const Subject& subject, const Report& report) {
+json::object sim_json(const Launched& launched, const Report& report) {
   const sim::RunResult& r = report.sim->result;
   json::object out = {{"schedule", report.schedule},
                       {"completed", r.completed},
@@ -31,14 +42,14 @@ json::object sim_json(const Subject& subject, const Report& report) {
   if (report.watched) out.emplace("coverage", coverage_json(*report.watched));
   if (report.watched || was_interrupted(report)) append(out, verdict_json(verdict_of(report)));
   if (computes_outputs(report) && r.completed)
-    out.emplace("outputs", outputs_json(subject, report.sim->outputs));
+    out.emplace("outputs", outputs_json(*launched.job, report.sim->outputs));
   if (report.time) out.emplace("clock", time_json(*report.time));
   if (report.trace) out.emplace("trace", trace_json(*report.trace));
   out.emplace("printed", r.printed);
   return out;
 }
 
-json::object device_json(const Subject& subject, const Report& report) {
+json::object device_json(const Launched& launched, const Report& report) {
   const DeviceOutcome& d = *report.device;
   json::object out;
   if (const auto& facts = report.device_facts)
@@ -47,15 +58,15 @@ json::object device_json(const Subject& subject, const Report& report) {
                {"registers", d.attributes.registers},
                {"local_bytes", d.attributes.local_bytes},
                {"static_shared_bytes", d.attributes.static_shared_bytes},
-               {"outputs", outputs_json(subject, d.outputs)}});
+               {"outputs", outputs_json(*launched.job, d.outputs)}});
   return out;
 }
 
 // All that two equal runs may differ in.
-json::object wall_json(const Subject& subject, const Report& report) {
+json::object wall_json(const Launched& launched, const Report& report) {
   json::object out = {{"threads", report.threads},
-                      {"record_seconds", subject.record_seconds},
-                      {"input_seconds", subject.input_seconds},
+                      {"record_seconds", launched.record_seconds},
+                      {"input_seconds", launched.input_seconds},
                       {"reference_seconds", report.reference_seconds}};
   if (report.sim) out.emplace("sim_seconds", report.sim->seconds);
   if (report.device && report.device->timing) {
@@ -102,17 +113,6 @@ json::object comparison_json(const NamedComparison& named, std::string_view sche
   return out;
 }
 
-json::array diagnostics_json(const isa::Diagnostics& diagnostics) {
-  return array_of(diagnostics, [](const isa::Diagnostic& d) {
-    const char* const severity = d.severity == isa::Severity::error     ? "error"
-                                 : d.severity == isa::Severity::warning ? "warning"
-                                                                        : "unsupported";
-    return json::object{{"code", d.code},     {"severity", severity}, {"message", d.message},
-                        {"file", d.loc.file}, {"line", d.loc.line},   {"column", d.loc.column},
-                        {"help", d.help}};
-  });
-}
-
 json::object coverage_json(const Watched& watched) {
   const sim::check::Coverage& c = watched.coverage;
   json::object out = {{"accesses", c.accesses},
@@ -133,34 +133,34 @@ json::object verdict_json(const Verdict& verdict) {
   return {{"verdict", name(verdict.word)}, {"verdict_reason", verdict.reason}};
 }
 
-json::array outputs_json(const Subject& subject, const std::vector<Array>& outputs) {
+json::array outputs_json(const Job& job, const std::vector<Array>& outputs) {
   json::array out;
-  for (size_t i = 0; i < subject.job.buffers.size() && out.size() < outputs.size(); ++i) {
-    if (!subject.job.is_output(i)) continue;
+  for (size_t i = 0; i < job.buffers.size() && out.size() < outputs.size(); ++i) {
+    if (!job.is_output(i)) continue;
     const Array& array = outputs[out.size()];
-    json::object output = array_json(subject.job.buffers[i].name, array.type);
+    json::object output = array_json(job.buffers[i].name, array.type);
     output.emplace("fnv1a", hash_text(array));
     out.push_back(std::move(output));
   }
   return out;
 }
 
-json::object subject_json(const Subject& subject) {
-  const Job& job = subject.job;
+json::object launched_json(const Launched& launched) {
+  const Job& job = *launched.job;
   json::array inputs;
   for (size_t i = 0; i < job.buffers.size(); ++i) {
     const Buffer& b = job.buffers[i];
     if (b.role != Role::in && b.role != Role::inout) continue;
     json::object input = array_json(b.name, b.type);
-    input.emplace("contents", subject.contents[i]);
+    input.emplace("contents", launched.contents[i]);
     inputs.push_back(std::move(input));
   }
   return {{"palladion", version},
-          {"kernel", subject.name},
+          {"kernel", launched.name},
           {"entry", job.entry},
-          {"arch", subject.arch->name},
-          {"sizes", object_of(subject.choice.sizes)},
-          {"settings", object_of(subject.choice.settings)},
+          {"arch", launched.arch->name},
+          {"sizes", object_of(launched.sizes)},
+          {"settings", object_of(launched.settings)},
           {"grid", dims_json(job.grid)},
           {"block", dims_json(job.block)},
           {"cluster", dims_json(job.cluster)},
@@ -168,16 +168,16 @@ json::object subject_json(const Subject& subject) {
           {"inputs", std::move(inputs)}};
 }
 
-std::string json_report(const Subject& subject, const Report& report) {
+std::string run_json(const Launched& launched, const Report& report) {
   json::object out = {{"command", report.command}};
-  append(out, subject_json(subject));
-  append(out, {{"seed", report.seed}, {"exit_code", int(report.exit_code)}});
-  if (report.sim) out.emplace("sim", sim_json(subject, report));
-  if (report.device) out.emplace("device", device_json(subject, report));
+  append(out, launched_json(launched));
+  append(out, {{"seed", report.seed}, {"exit_code", report.exit_code}});
+  if (report.sim) out.emplace("sim", sim_json(launched, report));
+  if (report.device) out.emplace("device", device_json(launched, report));
   append(out, {{"reference", comparisons_json(report.reference)},
                {"device_against_sim", comparisons_json(report.device_against_sim)},
-               {"wall", wall_json(subject, report)}});
+               {"wall", wall_json(launched, report)}});
   return json_text(out);
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

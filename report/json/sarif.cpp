@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "cli/codes/codes.h"
-#include "cli/findings/findings_json.h"
+#include "report/codes.h"
+#include "report/json/findings_json.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 std::string_view level_of(sim::FindingSeverity severity) {
@@ -113,7 +113,7 @@ std::vector<Rule> rules_of(std::span<const SeenFinding> findings) {
 
 json::object rule_json(const Rule& rule) {
   json::object out = {{"id", rule.id}};
-  if (const CodeText* text = find_code(code_number(rule.id))) {
+  if (const isa::CodeText* text = find_code_text(rule.id)) {
     out.emplace("shortDescription", text_json(text->title));
     if (!text->meaning.empty()) out.emplace("fullDescription", text_json(text->meaning));
     if (!text->fix.empty()) out.emplace("help", text_json(text->fix));
@@ -134,7 +134,7 @@ std::string sarif_text(std::span<const SeenFinding> findings, const SarifRun& ru
       {"name", "palladion"}, {"version", version}, {"rules", array_of(rules, rule_json)}};
   const json::object invocation = {{"commandLine", run.command_line},
                                    {"exitCode", run.exit_code},
-                                   {"executionSuccessful", run.exit_code <= exit_findings}};
+                                   {"executionSuccessful", run.exit_code <= 1}};
   const json::object only_run = {{"tool", json::object{{"driver", driver}}},
                                  {"invocations", json::array{invocation}},
                                  {"results", array_of(findings, result)}};
@@ -143,4 +143,4 @@ std::string sarif_text(std::span<const SeenFinding> findings, const SarifRun& ru
                                 {"runs", json::array{only_run}}});
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

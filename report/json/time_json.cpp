@@ -1,8 +1,7 @@
 // The clock's report for programs.
-#include "cli/report/time_report.h"
-#include "cli/support/json.h"
+#include "report/json/run_json.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 // "long_scoreboard": names as keys.
@@ -15,7 +14,7 @@ std::string key_of(std::string_view name) {
 json::object occupancy_json(const TimeReport& time) {
   const Registers& r = time.registers;
   json::object out = {
-      {"ctas_per_sm", time.ctas_per_sm}, {"registers", r.count}, {"registers_from", cli::name(r.from)}};
+      {"ctas_per_sm", time.ctas_per_sm}, {"registers", r.count}, {"registers_from", report::name(r.from)}};
   if (r.ptxas)
     out.emplace("ptxas", json::object{{"registers", r.ptxas->registers},
                                       {"stack_bytes", r.ptxas->stack_bytes},
@@ -78,7 +77,7 @@ json::object why_json(const WhyReport& why) {
                         {"advice", gain.relaxation->advice}};
   };
   return {{"cycles", why.cycles},
-          {"values", cli::name(why.values)},
+          {"values", report::name(why.values)},
           {"interrupted", why.interrupted},
           {"gains", array_of(why.gains, gain_json)}};
 }
@@ -89,8 +88,8 @@ json::object time_json(const TimeReport& time) {
   json::object out = {{"cycles", time.clock.cycles},
                       {"microseconds", time.clock.microseconds()},
                       {"sm_clock_mhz", time.clock.sm_clock_mhz},
-                      {"l2", cli::name(time.l2)},
-                      {"values", cli::name(time.values)},
+                      {"l2", report::name(time.l2)},
+                      {"values", report::name(time.values)},
                       {"clock_measured", time.measured},
                       {"power_throttling_modelled", false},
                       {"tensor_flops", time.where.tensor_flops},
@@ -109,4 +108,4 @@ json::object time_json(const TimeReport& time) {
   return out;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -1,17 +1,18 @@
-// A finding as text: both sites in the author's lines, the missing order, the help.
+#include "report/text/finding_text.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
 
-#include "cli/codes/codes.h"
-#include "cli/findings/findings.h"
-#include "cli/support/term.h"
 #include "isa/core/diagnostic.h"
 #include "isa/core/visible.h"
+#include "report/codes.h"
+#include "report/numbers.h"
+#include "report/style.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 Style style_of(sim::FindingSeverity severity) {
@@ -19,10 +20,6 @@ Style style_of(sim::FindingSeverity severity) {
   return severity == Severity::error    ? Style::red
          : severity == Severity::strict ? Style::yellow
                                         : Style::cyan;
-}
-
-std::string plural(uint64_t n, std::string_view word) {
-  return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s");
 }
 
 std::string nth(uint64_t n) {
@@ -130,7 +127,7 @@ std::vector<CodeRow> rows_of(std::span<const SeenFinding> findings) {
 std::string table_text(std::span<const SeenFinding> findings, bool color) {
   std::string out = paint("findings by code", Style::bold, color) + "\n";
   for (const CodeRow& r : rows_of(findings)) {
-    const CodeText* text = find_code(code_number(r.code));
+    const isa::CodeText* text = find_code_text(r.code);
     std::string counts = plural(r.findings, "finding");
     if (r.suppressed != 0) counts += fmt::format(", {} suppressed", r.suppressed);
     out += fmt::format("  {} {:<8} {}, {}{}\n", r.code, word(r.severity), counts, plural(r.times, "time"),
@@ -194,4 +191,10 @@ std::string findings_text(std::span<const SeenFinding> findings, const FindingVi
   return out;
 }
 
-}  // namespace palladion::cli
+std::string findings_count_text(std::span<const SeenFinding> findings) {
+  const verify::FindingCounts n = count_findings(findings);
+  std::string text = n.reported() == 0 ? "none" : fmt::format("{}, see above", n.reported());
+  return n.suppressed == 0 ? text : fmt::format("{}; {} suppressed", text, n.suppressed);
+}
+
+}  // namespace palladion::report

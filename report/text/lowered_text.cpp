@@ -1,4 +1,4 @@
-#include "cli/report/lowered_text.h"
+#include "report/text/lowered_text.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "isa/text/print.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 using isa::Unit;
@@ -120,4 +120,4 @@ std::string lowered_text(const sim::Program& program, const sim::sass::Lowered& 
   return LoweredText(program, lowered).run();
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -5,10 +5,10 @@
 
 #include "sim/sass/lowered.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 
 // A line an instruction: SASS instructions, the unit that executes them, remarks, the PTX; then registers and
 // totals by unit.
 std::string lowered_text(const sim::Program& program, const sim::sass::Lowered& lowered);
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -1,77 +1,49 @@
-#include "cli/report/report.h"
-#include "cli/support/output.h"
+#include "report/text/run_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 
-#include "cli/support/term.h"
+#include "report/numbers.h"
+#include "report/style.h"
+#include "report/text/time_text.h"
 #include "verify/arrays/words.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
-ExitCode code_of_diagnostics(const isa::Diagnostics& diagnostics) {
-  const bool unsupported_only = std::ranges::none_of(
-      diagnostics, [](const isa::Diagnostic& d) { return d.severity == isa::Severity::error; });
-  return unsupported_only ? exit_unsupported : exit_user_error;
-}
+using Reference = Launched::Reference;
 
-ExitCode code_of_device(const isa::Diagnostics& errors) {
-  const std::string& code = errors.front().code;
-  if (code == "PLD8005" || code == "PLD8004" || code == "PLD8008") return exit_user_error;
-  if (code == "PLD8006" || code == "PLD8007") return exit_findings;
-  return exit_unsupported;  // no driver, no device, a driver that fails
-}
-
-ExitCode code_of_sim(const Report& report) {
-  const sim::RunResult& result = report.sim->result;
-  if (!result.errors.empty()) return code_of_diagnostics(result.errors);
-  if (was_interrupted(report)) return exit_interrupted;
-  if (const ExitCode code = code_of_findings(report.findings, report.strict); code != exit_clean) return code;
-  if (!result.completed) return exit_findings;
-  return report.watched && !report.watched->coverage.incomplete.empty() ? exit_unsupported : exit_clean;
-}
-
-std::string title(const Subject& subject) {
-  std::vector<std::string> parts;
-  if (subject.pair != nullptr)
-    return fmt::format("{}{}: {}\n", subject.name,
-                       subject.name.ends_with(":good") ? ", the right twin of" : "", subject.pair->title);
-  if (subject.recorded)
-    return fmt::format("{}, entry {}, captured on {}\n", subject.name, subject.job.entry,
-                       subject.recorded->manifest.chip);
-  if (subject.is_foreign()) return fmt::format("{}, entry {}\n", subject.name, subject.job.entry);
-  for (const kernels::SizeParam& p : subject.spec->sizes)
-    parts.push_back(fmt::format("{}={}", p.name, subject.choice.size(p.name)));
-  for (const kernels::Setting& s : subject.spec->settings)
-    parts.push_back(fmt::format("{}={}", s.name, subject.choice.word(s.name)));
-  return fmt::format("{}  {}\n", subject.name, fmt::join(parts, " "));
-}
-
-std::string launch_text(const Subject& subject) {
-  const Job& job = subject.job;
+std::string launch_text(const Launched& launched) {
+  const Job& job = *launched.job;
   std::string text = fmt::format("grid {}, block {}", dims_text(job.grid), dims_text(job.block));
   if (job.cluster.count() > 1) text += fmt::format(", cluster {}", dims_text(job.cluster));
   if (job.dynamic_shared != 0) text += fmt::format(", {} of shared memory", human_bytes(job.dynamic_shared));
-  return text + fmt::format(", on {}", subject.arch->name);
+  return text + fmt::format(", on {}", launched.arch->name);
 }
 
-size_t name_width(const Subject& subject) {
+size_t name_width(const Job& job) {
   size_t width = 0;
-  for (const Buffer& b : subject.job.buffers)
+  for (const Buffer& b : job.buffers)
     if (b.role != Role::scratch && b.role != Role::profile) width = std::max(width, b.name.size());
   return width;
 }
 
+// "f16[512,256]": the words of --arg and of .npy files.
+std::string type_text(const pl::ShapeDtype& type) {
+  std::string name(pl::name(type.dtype));
+  if (type.dtype == pl::DType::bool_) name = "pred";
+  if (pl::is_signed(type.dtype)) name[0] = 'i';
+  return fmt::format("{}[{}]", name, fmt::join(type.shape, ","));
+}
+
 std::string ran_text(const Report& report) {
   const sim::RunResult& r = report.sim->result;
-  std::string text = fmt::format("{} warp instructions, {} CTA{} in {} ({} thread{}, schedule {})",
-                                 human_count(double(r.instructions)), r.ctas, r.ctas == 1 ? "" : "s",
-                                 human_seconds(report.sim->seconds), report.threads,
-                                 report.threads == 1 ? "" : "s", report.schedule);
+  std::string text =
+      fmt::format("{} warp instructions, {} in {} ({}, schedule {})", human_count(double(r.instructions)),
+                  plural(r.ctas, "CTA"), human_seconds(report.sim->seconds), plural(report.threads, "thread"),
+                  report.schedule);
   if (r.interrupted) text += "; interrupted";
   return text;
 }
@@ -88,36 +60,66 @@ std::string device_text(const Report& report) {
   return text;
 }
 
-void print_outputs(const Subject& subject, const Report& report) {
-  if (!computes_outputs(report)) {
-    print_out(row("out", "not computed, not compared: --values none is for the time alone"));
-    return;
-  }
+std::string outputs_text(const Job& job, const Report& report) {
+  if (!computes_outputs(report))
+    return row("out", "not computed, not compared: --values none is for the time alone");
   const auto& outputs = outputs_of(report);
+  std::string text;
   size_t next = 0;
   const bool whole = !report.sim || report.sim->result.completed;
-  for (size_t i = 0; i < subject.job.buffers.size() && next < outputs.size(); ++i) {
-    if (!subject.job.is_output(i)) continue;
+  for (size_t i = 0; i < job.buffers.size() && next < outputs.size(); ++i) {
+    if (!job.is_output(i)) continue;
     const Array& array = outputs[next++];
     const std::string contents = whole ? fmt::format("hash {}", hash_text(array)) : "incomplete";
-    const std::string text = fmt::format("{:<{}}  {:<16} {}", subject.job.buffers[i].name,
-                                         name_width(subject), describe(array.type), contents);
-    print_out(row("out", text));
+    text += row("out", fmt::format("{:<{}}  {:<16} {}", job.buffers[i].name, name_width(job),
+                                   type_text(array.type), contents));
   }
+  return text;
 }
 
-void print_comparisons(std::string_view label, const std::vector<NamedComparison>& comparisons, bool color) {
+std::string comparisons_text(std::string_view label, const std::vector<NamedComparison>& comparisons,
+                             bool color) {
+  std::string text;
   for (const NamedComparison& c : comparisons) {
     const Style style = c.comparison.ok() ? Style::green : Style::red;
     const std::string name = comparisons.size() > 1 ? c.output + ": " : "";
-    print_out(row(label, paint(name + describe_comparison(c), style, color)));
+    text += row(label, paint(name + describe_comparison(c), style, color));
   }
+  return text;
 }
 
-std::string findings_row(const Report& report) {
-  const FindingCounts n = count_findings(report.findings);
-  std::string text = n.reported() == 0 ? "none" : fmt::format("{}, see above", n.reported());
-  return n.suppressed == 0 ? text : fmt::format("{}; {} suppressed", text, n.suppressed);
+std::string compared_text(const Launched& launched, const Report& report, bool color) {
+  std::string text = comparisons_text(launched.reference == Reference::device ? "device" : "reference",
+                                      report.reference, color);
+  if (launched.reference == Reference::missing && report.sim && report.sim->result.completed)
+    text += row("reference", "no reference: outputs are not compared");
+  if (report.reference_interrupted) text += row("reference", "interrupted, not compared");
+  return text + comparisons_text("device", report.device_against_sim, color);
+}
+
+// "x.pftrace: 2315 events of 1 cluster, 56 KiB", then the scopes of both sides.
+std::string trace_text(const TraceReport& t) {
+  std::string text = row("trace", fmt::format("{}: {} events of {}, {}", t.file, t.events,
+                                              plural(t.clusters, "cluster"), human_bytes(t.bytes)));
+  for (const std::string_view line : split(t.scopes, "\n"))
+    if (!line.empty()) text += row("", line);
+  return text;
+}
+
+// "warning: ..." when the trace lacks something.
+std::string trace_warning(const TraceReport& t) {
+  if (!t.cut.empty())
+    return fmt::format(
+        "warning: the trace ends at {} {}, before the run: {}\n  help: --trace-ctas and --trace-cycles "
+        "record less, --trace-limit allows more\n",
+        t.cut_at, t.unit, t.cut);
+  if (t.scopes_missing)
+    return "warning: the kernel's scopes are not in the trace: its buffer was not written (--values none, or "
+           "the run did not end)\n";
+  if (t.lost != 0)
+    return fmt::format("warning: {} events of scopes found no room; a larger profile_space has it\n", t.lost);
+  if (t.events == 0) return "warning: the trace is empty: no cluster and no time of the run was chosen\n";
+  return {};
 }
 
 // The simulated time beside the device's.
@@ -127,21 +129,23 @@ std::string against_device(const Report& report) {
                      (simulated / measured - 1) * 100);
 }
 
-void print_time(const Subject& subject, const Report& report, const Options& options, bool color) {
+std::string time_text(const Launched& launched, const Report& report, const RunView& view) {
   const TimeReport& time = *report.time;
-  print_out(time_rows(time));
-  if (report.device && report.device->timing) print_out(row("", against_device(report)));
-  TimeView view{
-      .folder = current_folder(), .ptx_name = subject.ptx_name, .lines = options.lines, .color = color};
-  print_out(where_text(time, view));
-  if (time.why) print_out(why_text(*time.why, color));
+  std::string text = time_rows(time);
+  if (report.device && report.device->timing) text += row("", against_device(report));
+  text += where_text(time, {.folder = view.findings.folder,
+                            .ptx_name = launched.ptx_name,
+                            .lines = view.lines,
+                            .color = view.color});
+  return time.why ? text + why_text(*time.why, view.color) : text;
 }
 
-void print_checks(const Report& report, bool color) {
-  print_out(row("findings", findings_row(report)));
-  if (report.watched) print_out(row("coverage", coverage_text(report.watched->coverage)));
+std::string checks_text(const Report& report, bool color) {
+  std::string text = row("findings", findings_count_text(report.findings));
+  if (report.watched) text += row("coverage", coverage_text(report.watched->coverage));
   if (report.watched || was_interrupted(report))
-    print_out(row("verdict", verdict_text(verdict_of(report), color)));
+    text += row("verdict", verdict_text(verdict_of(report), color));
+  return text;
 }
 
 }  // namespace
@@ -155,27 +159,19 @@ std::string row(std::string_view label, std::string_view text) {
   return out;
 }
 
-std::string hash_text(const Array& array) { return fmt::format("{:016x}", palladion::hash(array)); }
-
-std::vector<std::string> hash_texts(const std::vector<Array>& arrays) {
-  std::vector<std::string> out;
-  out.reserve(arrays.size());
-  for (const Array& array : arrays) out.push_back(hash_text(array));
-  return out;
-}
-
 std::string dims_text(const isa::Dim3& d) {
   if (d.z != 1) return fmt::format("{}x{}x{}", d.x, d.y, d.z);
   return d.y != 1 ? fmt::format("{}x{}", d.x, d.y) : fmt::format("{}", d.x);
 }
 
-std::string describe_subject(const Subject& subject) {
-  std::string text = title(subject) + row("launch", launch_text(subject));
-  const size_t width = name_width(subject);
-  for (size_t i = 0; i < subject.job.buffers.size(); ++i) {
-    const Buffer& b = subject.job.buffers[i];
+std::string launched_text(const Launched& launched) {
+  const Job& job = *launched.job;
+  std::string text = launched.title + "\n" + row("launch", launch_text(launched));
+  for (size_t i = 0; i < job.buffers.size(); ++i) {
+    const Buffer& b = job.buffers[i];
     if (b.role != Role::in && b.role != Role::inout) continue;
-    text += row("in", fmt::format("{:<{}}  {:<16} {}", b.name, width, describe(b.type), subject.contents[i]));
+    text += row("in", fmt::format("{:<{}}  {:<16} {}", b.name, name_width(job), type_text(b.type),
+                                  launched.contents[i]));
   }
   return text;
 }
@@ -191,8 +187,8 @@ std::string describe_comparison(const NamedComparison& named) {
   if (!named.tolerance.exact() && !c.ok()) text += fmt::format("{} elements; ", c.outside);
   text += fmt::format("{} of {} elements differ", c.differing, c.elements);
   if (c.nan_against_number != c.differing)
-    text += fmt::format(", at most {} ulp{}, abs {:.3g}, rel {:.3g}", c.max_ulps, c.max_ulps == 1 ? "" : "s",
-                        c.max_abs, c.max_rel);
+    text +=
+        fmt::format(", at most {}, abs {:.3g}, rel {:.3g}", plural(c.max_ulps, "ulp"), c.max_abs, c.max_rel);
   if (c.nan_against_number != 0) text += fmt::format(", {} NaN against a number", c.nan_against_number);
   if (c.first)
     text += fmt::format("\nfirst at [{}]: {}, wanted {}", fmt::join(c.first->index, ","),
@@ -200,21 +196,6 @@ std::string describe_comparison(const NamedComparison& named) {
                         describe_element(named.dtype, c.first->wanted, c.first->wanted_bits));
   if (!named.note.empty()) text += "\n" + named.note;
   return text;
-}
-
-std::string current_folder() {
-  std::error_code none;
-  return std::filesystem::current_path(none).string();
-}
-
-FindingView view_of(const Subject& subject, const Options& options, std::FILE* stream) {
-  FindingView view;
-  view.ptx_name = subject.ptx_name;
-  view.ptx = subject.job.ptx;
-  view.folder = current_folder();
-  view.color = wants_color(stream);
-  view.limit = options.limit;
-  return view;
 }
 
 std::string verdict_text(const Verdict& verdict, bool color) {
@@ -227,66 +208,42 @@ std::string verdict_text(const Verdict& verdict, bool color) {
   return paint(text, style, color);
 }
 
-const std::vector<Array>& outputs_of(const Report& report) {
-  static const std::vector<Array> none;
-  if (report.sim) return report.sim->outputs;
-  return report.device ? report.device->outputs : none;
+std::string coverage_text(const sim::check::Coverage& c) {
+  const auto counted = [](uint64_t n, std::string_view what, std::string_view ending = "s") {
+    return fmt::format("{} {}{}", human_count(double(n)), what, n == 1 ? "" : ending);
+  };
+  const uint64_t phases = c.forced_phases + c.unforced_phases;
+  std::string text = counted(c.accesses, "access", "es") + ", " +
+                     counted(c.async_operations, "asynchronous operation") + ", " +
+                     counted(phases, "mbarrier phase");
+  if (phases != 0) text += fmt::format(" ({} % forced)", c.forced_phases * 100 / phases);
+  return text + ", " + counted(c.barrier_generations, "barrier generation");
 }
 
-bool computes_outputs(const Report& report) {
-  return !report.time || report.time->values == sim::Values::full;
-}
-
-bool was_interrupted(const Report& report) {
-  const bool asking_was_ended = report.time && report.time->why && report.time->why->interrupted;
-  return report.reference_interrupted || asking_was_ended || (report.sim && report.sim->result.interrupted);
-}
-
-Verdict verdict_of(const Report& report) {
-  if (was_interrupted(report)) return interrupted_verdict(report.findings);
-  const Watched* const watched = report.watched ? &*report.watched : nullptr;
-  return verdict_of(report.findings, incomplete_reasons(report.sim->result, watched));
-}
-
-ExitCode exit_code_of(const Report& report) {
-  if (report.sim)
-    if (const ExitCode code = code_of_sim(report); code != exit_clean) return code;
-  if (report.device && !report.device->errors.empty()) return code_of_device(report.device->errors);
-  const auto bad = [](const NamedComparison& c) { return !c.comparison.ok(); };
-  const bool differs =
-      std::ranges::any_of(report.reference, bad) || std::ranges::any_of(report.device_against_sim, bad);
-  return differs ? exit_findings : exit_clean;
-}
-
-void print_report(const Subject& subject, const Report& report, const Options& options) {
-  const bool color = wants_color(stdout);
-  print_out(describe_subject(subject));
+std::vector<Part> run_text(const Launched& launched, const Report& report, const RunView& view) {
+  using To = Part::To;
+  std::vector<Part> parts{{To::out, launched_text(launched)}};
+  const auto add = [&](To to, std::string text) { parts.push_back({to, std::move(text)}); };
   if (report.sim) {
-    write_out(report.sim->result.printed);
-    print_err(isa::render(report.sim->result.errors, subject.job.ptx));
-    print_err(fmt::format("{}{}", findings_text(report.findings, view_of(subject, options, stderr)),
-                          report.unused_suppressions));
-    if (!report.sim->result.errors.empty()) return;
-    print_out(row("sim", ran_text(report)));
+    const isa::Diagnostics& errors = report.sim->result.errors;
+    add(To::out_as_is, report.sim->result.printed);
+    add(To::err, isa::render(errors, launched.job->ptx));
+    add(To::err, findings_text(report.findings, view.findings) + report.unused_suppressions);
+    if (!errors.empty()) return parts;
+    add(To::out, row("sim", ran_text(report)));
   }
   if (report.device) {
-    print_err(isa::render(report.device->errors, subject.job.ptx));
-    if (report.device->errors.empty()) print_out(row("device", device_text(report)));
+    add(To::err, isa::render(report.device->errors, launched.job->ptx));
+    if (report.device->errors.empty()) add(To::out, row("device", device_text(report)));
   }
-  print_outputs(subject, report);
-  print_comparisons(subject.recorded ? "device" : "reference", report.reference, color);
-  if (subject.spec != nullptr && !subject.spec->reference && report.sim && report.sim->result.completed)
-    print_out(row("reference", "no reference: outputs are not compared"));
-  if (report.reference_interrupted) print_out(row("reference", "interrupted, not compared"));
-  print_comparisons("device", report.device_against_sim, color);
+  add(To::out, outputs_text(*launched.job, report) + compared_text(launched, report, view.color));
   if (report.trace) {
-    print_out(row("trace", describe(*report.trace)));
-    for (const std::string_view line : split(report.trace->scopes, "\n"))
-      if (!line.empty()) print_out(row("", line));
-    print_err(warning(*report.trace));
+    add(To::out, trace_text(*report.trace));
+    add(To::err, trace_warning(*report.trace));
   }
-  if (report.sim) print_checks(report, color);
-  if (report.time) print_time(subject, report, options, color);
+  if (report.sim) add(To::out, checks_text(report, view.color));
+  if (report.time) add(To::out, time_text(launched, report, view));
+  return parts;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -1,26 +1,19 @@
-#include "cli/findings/suppress.h"
+#include "report/text/suppress.h"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
 
-#include "cli/codes/codes.h"
-#include "cli/support/files.h"
 #include "isa/core/trim.h"
+#include "report/codes.h"
 #include "verify/arrays/words.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
-bool code_exists(std::string_view pattern) {
-  if (!pattern.ends_with('*')) return find_code(code_number(pattern)) != nullptr && pattern.size() == 7;
-  pattern.remove_suffix(1);
-  for (const auto codes : all_codes())
-    for (const CodeText& code : codes)
-      if (fmt::format("PLD{}", code.number).starts_with(pattern)) return true;
-  return false;
-}
+template <class T>
+using Result = tl::expected<T, std::string>;
 
 // "file.cpp:41", "*.cu"; an error is returned as text.
 Result<SuppressedPlace> parse_place(std::string_view text) {
@@ -42,7 +35,7 @@ Result<Suppression> parse_line(std::string_view text) {
   text = isa::trimmed(text.substr(0, hash));
   const size_t space = text.find_first_of(" \t");
   out.code = text.substr(0, space);
-  if (!code_exists(out.code))
+  if (find_code_text(out.code) == nullptr)
     return tl::make_unexpected(
         fmt::format("there is no code `{}`: PLD4307, or PLD43* for all that begin so", out.code));
   text = space == std::string_view::npos ? std::string_view() : isa::trimmed(text.substr(space));
@@ -85,7 +78,8 @@ bool matches(const Suppression& s, const sim::Finding& f, std::string_view ptx_n
 
 }  // namespace
 
-Outcome<Suppressions> parse_suppressions(std::string_view text, const std::string& file) {
+tl::expected<Suppressions, isa::Diagnostics> parse_suppressions(std::string_view text,
+                                                                const std::string& file) {
   Suppressions out{file, {}};
   isa::Diagnostics problems;
   uint32_t number = 0;
@@ -110,13 +104,7 @@ Outcome<Suppressions> parse_suppressions(std::string_view text, const std::strin
         {"", isa::Severity::error, fmt::format("{} more bad lines in {}", more, file), {}, ""});
   }
   problems.back().help = "a line is `CODE FILE:LINE[,FILE:LINE] # reason`";
-  return failure_of(problems);
-}
-
-Outcome<Suppressions> read_suppressions(const std::string& file) {
-  const auto text = read_text(file, most_of_settings);
-  if (!text) return user_error(text.error());
-  return parse_suppressions(*text, file);
+  return tl::make_unexpected(problems);
 }
 
 void suppress(std::vector<SeenFinding>& findings, Suppressions& suppressions, std::string_view ptx_name) {
@@ -137,4 +125,4 @@ std::string unused_text(const Suppressions& suppressions) {
   return out;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -9,12 +9,12 @@
 
 #include <string>
 #include <string_view>
+#include <tl/expected.hpp>
 #include <vector>
 
-#include "cli/findings/findings.h"
-#include "cli/support/outcome.h"
+#include "report/findings.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 
 struct SuppressedPlace {
   std::string file;   // a glob
@@ -34,13 +34,13 @@ struct Suppressions {
   std::vector<Suppression> all;
 };
 
-// Every invalid line is reported with its number.
-Outcome<Suppressions> parse_suppressions(std::string_view text, const std::string& file);
-Outcome<Suppressions> read_suppressions(const std::string& file);
+// `file` is the text's name. The error: every invalid line, with its number.
+tl::expected<Suppressions, isa::Diagnostics> parse_suppressions(std::string_view text,
+                                                                const std::string& file);
 
 // Marks the suppressed findings, and the suppressions that matched.
 void suppress(std::vector<SeenFinding>& findings, Suppressions& suppressions, std::string_view ptx_name);
 // A line for each suppression that matched nothing; empty when all matched.
 std::string unused_text(const Suppressions& suppressions);
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

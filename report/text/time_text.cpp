@@ -1,4 +1,5 @@
-// The clock's report for people.
+#include "report/text/time_text.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -6,13 +7,13 @@
 #include <cmath>
 #include <numeric>
 
-#include "cli/findings/findings.h"
-#include "cli/report/report.h"
-#include "cli/report/time_report.h"
-#include "cli/support/term.h"
 #include "isa/core/visible.h"
+#include "report/numbers.h"
+#include "report/style.h"
+#include "report/text/finding_text.h"
+#include "report/text/row.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 constexpr int bar_columns = 40, small_bar_columns = 12;
@@ -28,11 +29,11 @@ std::string percent(double s) { return fmt::format("{:.{}f} %", s * 100, s < 0.0
 std::string occupancy_text(const TimeReport& time) {
   using From = Registers::From;
   const Registers& r = time.registers;
-  std::string text = fmt::format("{} CTA{} an SM, {} registers a thread ({})", time.ctas_per_sm,
-                                 time.ctas_per_sm == 1 ? "" : "s", r.count,
-                                 r.from == From::estimate ? "an estimate; --registers ptxas asks the toolkit"
-                                 : r.from == From::ptxas  ? "ptxas"
-                                                          : "as given");
+  std::string text =
+      fmt::format("{} an SM, {} registers a thread ({})", plural(time.ctas_per_sm, "CTA"), r.count,
+                  r.from == From::estimate ? "an estimate; --registers ptxas asks the toolkit"
+                  : r.from == From::ptxas  ? "ptxas"
+                                           : "as given");
   if (r.ptxas && (r.ptxas->spill_store_bytes != 0 || r.ptxas->spill_load_bytes != 0))
     text += fmt::format("\nspills: {} bytes of stores and {} of loads a thread, not in the clock",
                         r.ptxas->spill_store_bytes, r.ptxas->spill_load_bytes);
@@ -142,12 +143,6 @@ std::string bar(double part, int columns) {
   return std::string(static_cast<size_t>(full), '#') + std::string(static_cast<size_t>(columns - full), '-');
 }
 
-std::string grouped(uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (size_t at = digits.size(); at > 3;) digits.insert(at -= 3, " ");
-  return digits;
-}
-
 std::string clock_caveat(bool measured) {
   return measured ? "power throttling is not modelled"
                   : "published numbers, not measured; power throttling is not modelled";
@@ -192,4 +187,4 @@ std::string why_text(const WhyReport& why, bool color) {
   return n == 0 ? out + "  nothing that was tried saves time\n" : out;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

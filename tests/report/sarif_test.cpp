@@ -1,12 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/findings/findings_json.h"
-#include "tests/cli/json_reading.h"
-#include "tests/cli/some_findings.h"
+#include "report/json/findings_json.h"
+#include "tests/report/some_findings.h"
 #include "tests/support/golden.h"
+#include "tests/support/json_reading.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 using testing::HasSubstr;
@@ -106,4 +106,4 @@ TEST(FindingsJson, TheWaitsOfADeadlockAreFields) {
 }
 
 }  // namespace
-}  // namespace palladion::cli
+}  // namespace palladion::report

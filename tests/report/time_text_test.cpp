@@ -2,13 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/codes/stalls.h"
-#include "cli/report/time_report.h"
-#include "cli/support/json.h"
-#include "tests/cli/json_reading.h"
+#include "report/json/run_json.h"
+#include "report/numbers.h"
+#include "report/text/time_text.h"
 #include "tests/support/golden.h"
+#include "tests/support/json_reading.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 using sim::Resource;
@@ -142,17 +142,5 @@ TEST(TimeText, BarsAndNumbers) {
   EXPECT_EQ(grouped(1234567), "1 234 567");
 }
 
-TEST(Stalls, EveryReasonIsExplainedUnderItsOwnName) {
-  for (size_t i = 0; i < sim::stall_count; ++i) {
-    const auto stall = static_cast<Stall>(i);
-    const StallText* text = find_stall(sim::name(stall));
-    ASSERT_NE(text, nullptr) << sim::name(stall);
-    EXPECT_EQ(text->stall, stall);
-    EXPECT_EQ(text->fix.empty(), stall == Stall::selected);
-  }
-  EXPECT_EQ(find_stall("long_scoreboard"), find_stall("long scoreboard"));
-  EXPECT_EQ(find_stall("boredom"), nullptr);
-}
-
 }  // namespace
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -1,17 +1,13 @@
-// The findings of one or several runs of a subject: merged, suppressed, counted, printed as text.
 #pragma once
-
-#include <functional>
-#include <map>
+// The findings of one or several runs of a launch, merged and counted.
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cli/support/outcome.h"
 #include "sim/launch/finding.h"
 
-namespace palladion::cli {
+namespace palladion::verify {
 
 // A finding as it was first seen, with all schedules that showed it.
 struct SeenFinding {
@@ -53,31 +49,5 @@ struct FindingCounts {
   size_t reported() const { return errors + strict + unknown + unsupported; }
 };
 FindingCounts count_findings(std::span<const SeenFinding> findings);
-// Of the findings alone: errors, and with `strict` what only breaks the letter, are findings; what could not
-// be decided or run is unsupported.
-ExitCode code_of_findings(std::span<const SeenFinding> findings, bool strict);
 
-// ---- text ------------------------------------------------------------------------------------------
-// Settings of the text of findings.
-struct FindingView {
-  std::string ptx_name;  // of the file that PTX lines refer to
-  std::string ptx;       // its text; may be empty
-  std::string folder;    // paths below it are printed relative to it
-  bool color = false;
-  size_t limit = 20;     // findings shown in full
-  size_t schedules = 1;  // that ran
-  // The line of a file, empty when it is not there; read_source_line when not set.
-  std::function<std::string(const std::string& file, uint32_t line)> source_line;
-};
-
-std::string read_source_line(const std::string& file, uint32_t line);
-// Without spaces around it, tabs as spaces.
-std::string trimmed(std::string text);
-// A path below `folder` relative to it; any other unchanged.
-std::string within(const std::string& folder, const std::string& path);
-
-std::string finding_text(const SeenFinding& seen, const FindingView& view);
-// Findings that count, as many as the limit, then the number omitted and a table by code.
-std::string findings_text(std::span<const SeenFinding> findings, const FindingView& view);
-
-}  // namespace palladion::cli
+}  // namespace palladion::verify

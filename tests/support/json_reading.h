@@ -4,12 +4,12 @@
 #include <boost/json/serialize.hpp>
 #include <string>
 
-#include "cli/support/json.h"
+namespace palladion {
 
-namespace palladion::cli {
+namespace json = boost::json;
 
 inline double number(const json::value& value) { return value.to_number<double>(); }
 inline std::string text(const json::value& value) { return std::string(value.as_string()); }
 inline std::string dump(const json::value& value) { return json::serialize(value); }
 
-}  // namespace palladion::cli
+}  // namespace palladion

@@ -1,8 +1,8 @@
 #pragma once
 // Findings made by hand, as checkers make them.
-#include "cli/findings/findings.h"
+#include "report/text/finding_text.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 
 inline sim::Site site_of(std::string file, uint32_t line, std::string instruction) {
   sim::Site site;
@@ -98,4 +98,4 @@ inline FindingView plain_view() {
   return view;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report
