@@ -1,8 +1,8 @@
 // The view "Timeline": swim lanes of everything that was recorded, search, what was selected.
 import { clock, grouped, more, placeText, trace, unit } from "./data.js";
 import { el, go, legend, onGo, stallColor } from "./dom.js";
-import { eventFacts, Timeline } from "./timeline.js";
-import { eventCategory, eventLabel, eventName, eventPlace, eventRow, model, rowPath } from "./tracks.js";
+import { Timeline } from "./timeline.js";
+import { eventCategory, eventFacts, eventLabel, eventName, eventPlace, eventRow, model, rowPath } from "./tracks.js";
 
 export function shownText() {
   const s = more?.shown;

@@ -1,7 +1,7 @@
 // Swim lanes on a canvas: only what is visible is drawn. Used by the timeline and by the pipeline.
 import { grouped, instruction, trace, unit } from "./data.js";
-import { color, el, hideTooltip, isDark, onRedraw, showTooltip, sized, stallColor } from "./dom.js";
-import { chain, eventCategory, eventInstruction, eventLabel, eventLine, eventName, eventRow, flatten, model, rowPath } from "./tracks.js";
+import { color, el, hideTooltip, isDark, onRedraw, showTooltip, sized } from "./dom.js";
+import { chain, eventCategory, eventColor, eventFacts, eventLabel, eventRow, flatten, model } from "./tracks.js";
 
 const rowHeight = 19, rulerHeight = 26, stripHeight = 8;
 
@@ -15,28 +15,6 @@ function fitted(text, width, letter = 6.3) {
   if (width < 14) return "";
   const room = Math.floor(width / letter);
   return text.length <= room ? text : room < 3 ? "" : text.slice(0, room - 1) + "…";
-}
-
-export function eventColor(e) {
-  const category = eventCategory(e);
-  if (category === "stall") return stallColor(model.more.get(e)?.reason ?? eventName(e).split(" `")[0]);
-  return color(category);
-}
-
-// What the tooltip and the details say of an event.
-export function eventFacts(e) {
-  const facts = [], length = trace.length[e], mhz = trace.sm_clock_mhz, known = model.more.get(e) ?? {};
-  facts.push(["where", rowPath(eventRow(e))]);
-  facts.push(["when", length < 0 ? `${grouped(trace.at[e])} ${unit}`
-    : known.open ? `since ${grouped(trace.at[e])}, ${known.open} (${grouped(trace.at[e] + length)}): ${grouped(length)} ${unit}`
-    : `${grouped(trace.at[e])} to ${grouped(trace.at[e] + length)}: ${grouped(length)} ${unit}` +
-      (mhz && unit === "cycles" ? `, ${(length / mhz * 1000).toPrecision(3)} ns` : "")]);
-  const i = eventInstruction(e);
-  if (i?.text) facts.push(["instruction", i.text]);
-  if (eventLine(e) || eventCategory(e) === "issue") facts.push(["line", eventLine(e) || eventName(e)]);
-  for (const [key, value] of Object.entries(known))
-    if (!["open", "since"].includes(key) && !(key === "line" && facts.some(([k]) => k === "line"))) facts.push([key === "reason" ? "stall" : key, typeof value === "number" ? grouped(value) : value]);
-  return facts;
 }
 
 export class Timeline {

@@ -1,5 +1,6 @@
 // The timeline's model: rows of tracks with their events, and the arrows between events.
-import { grouped, instruction, placeOf, trace } from "./data.js";
+import { grouped, instruction, placeOf, trace, unit } from "./data.js";
+import { color, stallColor } from "./dom.js";
 
 const depthOf = (events, at, end) => {
   // Scopes may be nested; others never overlap.
@@ -118,4 +119,26 @@ export function flatten(rows, closed, depth = 0, out = []) {
     if (!closed.has(row.id)) flatten(row.children, closed, depth + 1, out);
   }
   return out;
+}
+
+export function eventColor(e) {
+  const category = eventCategory(e);
+  if (category === "stall") return stallColor(model.more.get(e)?.reason ?? eventName(e).split(" `")[0]);
+  return color(category);
+}
+
+// What the tooltip and the details say of an event.
+export function eventFacts(e) {
+  const facts = [], length = trace.length[e], mhz = trace.sm_clock_mhz, known = model.more.get(e) ?? {};
+  facts.push(["where", rowPath(eventRow(e))]);
+  facts.push(["when", length < 0 ? `${grouped(trace.at[e])} ${unit}`
+    : known.open ? `since ${grouped(trace.at[e])}, ${known.open} (${grouped(trace.at[e] + length)}): ${grouped(length)} ${unit}`
+    : `${grouped(trace.at[e])} to ${grouped(trace.at[e] + length)}: ${grouped(length)} ${unit}` +
+      (mhz && unit === "cycles" ? `, ${(length / mhz * 1000).toPrecision(3)} ns` : "")]);
+  const i = eventInstruction(e);
+  if (i?.text) facts.push(["instruction", i.text]);
+  if (eventLine(e) || eventCategory(e) === "issue") facts.push(["line", eventLine(e) || eventName(e)]);
+  for (const [key, value] of Object.entries(known))
+    if (!["open", "since"].includes(key) && !(key === "line" && facts.some(([k]) => k === "line"))) facts.push([key === "reason" ? "stall" : key, typeof value === "number" ? grouped(value) : value]);
+  return facts;
 }
