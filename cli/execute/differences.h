@@ -4,7 +4,7 @@
 
 #include "cli/options/options.h"
 #include "cli/subjects/subject.h"
-#include "report/run.h"
+#include "report/run/run.h"
 
 namespace palladion::cli {
 

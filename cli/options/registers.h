@@ -3,7 +3,7 @@
 
 #include "cli/options/options.h"
 #include "isa/arch/arch.h"
-#include "report/time.h"
+#include "report/run/time.h"
 #include "verify/launch/job.h"
 
 namespace palladion::cli {

@@ -8,7 +8,7 @@
 #include "cli/runs/scopes.h"
 #include "cli/subjects/subject.h"
 #include "cli/support/interrupt.h"
-#include "report/run.h"
+#include "report/run/run.h"
 #include "sim/launch/schedule.h"
 #include "traces/open.h"
 #include "traces/recorder.h"

@@ -15,7 +15,7 @@
 #include "isa/arch/arch.h"
 #include "kernels/frame/spec.h"
 #include "kernels/zoo/zoo.h"
-#include "report/launched.h"
+#include "report/run/launched.h"
 #include "verify/launch/job.h"
 
 namespace palladion::cli {
