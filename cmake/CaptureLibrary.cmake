@@ -3,6 +3,7 @@
 file(GLOB capture_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/capture/*.cpp)
 add_library(palladion_capture SHARED ${capture_sources} ${PROJECT_SOURCE_DIR}/cuda/bundle/write.cpp
   ${PROJECT_SOURCE_DIR}/cuda/bundle/write_textures.cpp ${PROJECT_SOURCE_DIR}/cuda/fatbin/fatbin.cpp)
+pld_unity(palladion_capture)
 target_include_directories(palladion_capture PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_options(palladion_capture PRIVATE ${PLD_WARNINGS} -O2 -fvisibility=hidden -ffunction-sections -fdata-sections)
 target_link_options(palladion_capture PRIVATE ${PLD_PORTABLE_LINK} LINKER:--gc-sections LINKER:-Bsymbolic

@@ -14,13 +14,14 @@ function(pld_exec_library target folder name)
     LINK_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/exports.map
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/exec
     BUILD_RPATH "$ORIGIN;$ORIGIN/.." INSTALL_RPATH "$ORIGIN;$ORIGIN/../../palladion;$ORIGIN/..")
+  pld_unity(${target})
   install(TARGETS ${target} LIBRARY DESTINATION ${PLD_CARRIED_DIR}/exec)
 endfunction()
 
 pld_exec_library(palladion_cuda cuda/driver cuda)
 set_target_properties(palladion_cuda PROPERTIES SOVERSION 1)
 set(aliases ${PROJECT_SOURCE_DIR}/cuda/driver/per_thread.ld ${PROJECT_SOURCE_DIR}/cuda/driver/versions.ld)
-target_link_libraries(palladion_cuda PRIVATE pld_sim pld_fatbin pld_isa ${aliases})
+target_link_libraries(palladion_cuda PRIVATE pld_verdict pld_sim pld_fatbin pld_isa ${aliases})
 target_compile_definitions(palladion_cuda PRIVATE ${PLD_SANITIZED})
 set_property(TARGET palladion_cuda APPEND PROPERTY LINK_DEPENDS ${aliases})
 

@@ -13,7 +13,7 @@ import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMANDS = ('run check compare sweep ptx list explain capture exec lab new doctor').split()
-INSIDE = ('isa frontend sim sim/numerics sim/machine/exec sim/machine/async sim/schedule sim/clock sim/check sim/explore sim/mutate '
+INSIDE = ('isa frontend sim sim/numerics sim/program/compile sim/program/contraction sim/machine/exec sim/machine/async sim/schedule sim/clock sim/check sim/explore sim/mutate '
           'traces verify verify/arrays verify/launch cuda cuda/abi cuda/native cuda/fatbin cuda/bundle cuda/capture cuda/driver cli kernels kernels/zoo labs cmake').split()
 NAMESPACES = {'palladion::pl': 'pl', 'palladion::plgpu': 'plgpu', 'palladion::program': 'program', 'palladion::kernels': 'kernels',
               'palladion': 'palladion', 'palladion::sim': 'sim', 'palladion::sim::check': 'sim::check', 'palladion::traces': 'traces',

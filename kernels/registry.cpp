@@ -13,7 +13,7 @@
 #include "kernels/blackwell/matmul_sparse.h"
 #include "kernels/blackwell/ragged_dot.h"
 #include "kernels/examples/reference_examples/examples.h"
-#include "kernels/specs.h"
+#include "kernels/frame/specs.h"
 
 namespace palladion::kernels {
 namespace {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cli/execute/execute.h"
+#include "cuda/native/codes.h"
 
 namespace palladion::cli {
 namespace {
@@ -13,9 +14,10 @@ ExitCode code_of_diagnostics(const isa::Diagnostics& diagnostics) {
 }
 
 ExitCode code_of_device(const isa::Diagnostics& errors) {
-  const std::string& code = errors.front().code;
-  if (code == "PLD8005" || code == "PLD8004" || code == "PLD8008") return exit_user_error;
-  if (code == "PLD8006" || code == "PLD8007") return exit_findings;
+  using enum cuda::native::Code;
+  const auto is = [&](auto... codes) { return ((errors.front().code == codes) || ...); };
+  if (is(ptx_refused, bad_launch, bad_tensor_map)) return exit_user_error;
+  if (is(kernel_failed, kernel_timed_out)) return exit_findings;
   return exit_unsupported;  // no driver, no device, a driver that fails
 }
 

@@ -14,11 +14,11 @@
 namespace palladion::cli {
 
 struct CaseVerdict {
-  std::string values;  // "n=4096"
-  std::vector<NamedComparison> outputs;
-  size_t errors = 0;     // findings
-  size_t schedules = 0;  // that ran
-  bool decided = false;  // one run decides for all schedules
+  std::string values;                             // "n=4096"
+  std::vector<verify::OutputComparison> outputs;  // the worst of each
+  size_t errors = 0;                              // findings
+  size_t schedules = 0;                           // that ran
+  bool decided = false;                           // one run decides for all schedules
   bool completed = true;
   std::string refused;         // why it could not run
   std::string worst_schedule;  // whose outputs differ most, or the last that ran
@@ -44,7 +44,7 @@ struct LabVerdict {
   const labs::Lab* lab = nullptr;
   std::filesystem::path file;
   std::string refusal;  // of the compiler, or while the kernel was recorded; whole lines
-  std::vector<const labs::PtxRule*> broken_rules;
+  std::vector<const labs::TextRule*> broken_rules;
   std::vector<Recording> recorded;  // of the cases, then of the measures
   std::vector<CaseVerdict> cases;
   std::vector<SeenFinding> findings;

@@ -264,7 +264,7 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
           "unit, what it folds into, scoreboard; then registers and totals by unit");
       break;
     case Command::explain:
-      app.add_option("TOPIC", o.topics, "finding codes, instructions or stall reasons");
+      app.add_option("TOPIC", o.topics, "finding codes, instructions, stall reasons or verbs");
       break;
     case Command::lab:
       app.add_option(

@@ -13,6 +13,9 @@
 
 namespace palladion::cli {
 
+using verify::Verdict;
+using verify::Watched;
+
 // Names of the checks, as --check takes them, with what they find.
 struct CheckWord {
   std::string_view name, doc;

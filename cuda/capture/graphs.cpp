@@ -43,7 +43,7 @@ Graphs& graphs() {
   return *g;
 }
 
-const char* name_of(NodeType type) {
+const char* kind_name(NodeType type) {
   switch (type) {
     case NodeType::signal_semaphore:
     case NodeType::wait_semaphore:
@@ -101,7 +101,7 @@ void add_nodes(Handle graph, const std::set<Handle>& disabled, std::vector<Node>
     const Handle node = ready[i];
     Node next{node, NodeType::empty};
     known = Call<Status(Handle, NodeType*)>::to("cuGraphNodeGetType", node, &next.type) == success;
-    if (const char* const name = name_of(next.type); name != nullptr)
+    if (const char* const name = kind_name(next.type); name != nullptr)
       why_not = std::string("it holds ") + name;
     if (next.type == NodeType::graph) {
       Handle child = nullptr;

@@ -107,6 +107,7 @@ struct State {
   Block* block_of(Pointer p);
 };
 State& state();
+inline void* to(Pointer p) { return reinterpret_cast<void*>(p); }
 using Guard = std::lock_guard<std::recursive_mutex>;
 
 Context* current();  // of this thread; null: none

@@ -2,6 +2,7 @@
 // The meaning of each diagnostic code. Each folder that reports diagnostics has a table of its
 // codes (codes.h there); `palladion explain` prints them, and findings of the checkers quote them.
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace palladion::isa {
@@ -21,5 +22,21 @@ struct CodeText {
   int reported_as = 0;  // of an entry of the taxonomy that the machine itself detects: the machine's code
   CodeSeverity severity = CodeSeverity::error;
 };
+
+// The text of an enumerator whose value is the code's number.
+constexpr CodeText text_of(auto code, std::string_view title, std::string_view meaning = {},
+                           std::string_view wrong = {}, std::string_view right = {}) {
+  return {.number = static_cast<int>(code),
+          .title = title,
+          .meaning = meaning,
+          .wrong = wrong,
+          .right = right,
+          .rule = {},
+          .effect = {},
+          .fix = {}};
+}
+
+// "PLD3001"
+std::string code_name(int number);
 
 }  // namespace palladion::isa

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "kernels/frame/helpers.h"
-#include "kernels/specs.h"
+#include "kernels/frame/specs.h"
 
 namespace palladion::kernels {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "kernels/frame/helpers.h"
-#include "kernels/specs.h"
+#include "kernels/frame/specs.h"
 
 namespace palladion::kernels {
 namespace {

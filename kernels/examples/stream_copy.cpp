@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "kernels/frame/helpers.h"
-#include "kernels/specs.h"
+#include "kernels/frame/specs.h"
 
 namespace palladion::kernels {
 namespace {

@@ -1,7 +1,7 @@
 #include "kernels/examples/vector_add.h"
 
 #include "kernels/frame/helpers.h"
-#include "kernels/specs.h"
+#include "kernels/frame/specs.h"
 
 namespace palladion::kernels {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "frontend/pipeline/pipeline.h"
 #include "kernels/frame/reference.h"
+#include "kernels/frame/specs.h"
 #include "kernels/hopper/matmul.h"
-#include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {

@@ -1,7 +1,7 @@
 #include "kernels/hopper/matmul_pipelined.h"
 
+#include "kernels/frame/specs.h"
 #include "kernels/hopper/matmul.h"
-#include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {

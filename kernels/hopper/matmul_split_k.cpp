@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "kernels/frame/specs.h"
 #include "kernels/hopper/matmul.h"
-#include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "kernels/frame/reference.h"
+#include "kernels/frame/specs.h"
 #include "kernels/hopper/matmul.h"
-#include "kernels/specs.h"
 
 namespace palladion::kernels {
 namespace {

@@ -25,13 +25,6 @@ bool computes_outputs(const Report& report) {
   return !report.time || report.time->values == sim::Values::full;
 }
 
-std::string hash_text(const Array& array) { return fmt::format("{:016x}", palladion::hash(array)); }
-
-std::vector<std::string> hash_texts(const std::vector<Array>& arrays) {
-  std::vector<std::string> out;
-  out.reserve(arrays.size());
-  for (const Array& array : arrays) out.push_back(hash_text(array));
-  return out;
-}
+std::string hash_text(uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 }  // namespace palladion::report

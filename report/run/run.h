@@ -10,19 +10,15 @@
 #include "report/run/time.h"
 #include "report/text/findings.h"
 #include "traces/scopes.h"
+#include "verify/launch/outputs.h"
 #include "verify/launch/runner.h"
 
 namespace palladion::report {
 
 class PageRecording;  // report/html/recording.h
 
-struct NamedComparison {
-  std::string output;
-  pl::DType dtype = pl::DType::f32;
-  Tolerance tolerance;
-  Comparison comparison;
-  std::string note;  // the first difference in other words; lines
-  json::object map;  // error_map, for a page
+struct NamedComparison : verify::OutputComparison {
+  json::object map = {};  // error_map, for a page
 };
 
 // A timeline that was written to a file.
@@ -76,7 +72,6 @@ const std::vector<Array>& outputs_of(const Report& report);
 // Without values there are none.
 bool computes_outputs(const Report& report);
 
-std::string hash_text(const Array& array);  // 16 hexadecimal digits
-std::vector<std::string> hash_texts(const std::vector<Array>& arrays);
+std::string hash_text(uint64_t hash);  // 16 hexadecimal digits
 
 }  // namespace palladion::report

@@ -16,7 +16,7 @@ std::string run_json(const Launched& launched, const Report& report);
 
 json::object launched_json(const Launched& launched);  // its members: every report has them
 json::array outputs_json(const Job& job, const std::vector<Array>& outputs);
-json::object comparison_json(const NamedComparison& named, std::string_view schedule = {});
+json::object comparison_json(const verify::OutputComparison& named, std::string_view schedule = {});
 json::object coverage_json(const Watched& watched);
 json::object verdict_json(const Verdict& verdict);  // two members
 json::object time_json(const TimeReport& time);     // the member "clock"

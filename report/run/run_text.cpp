@@ -70,7 +70,8 @@ std::string outputs_text(const Job& job, const Report& report) {
   for (size_t i = 0; i < job.buffers.size() && next < outputs.size(); ++i) {
     if (!job.is_output(i)) continue;
     const Array& array = outputs[next++];
-    const std::string contents = whole ? fmt::format("hash {}", hash_text(array)) : "incomplete";
+    const std::string contents =
+        whole ? fmt::format("hash {}", hash_text(palladion::hash(array))) : "incomplete";
     text += row("out", fmt::format("{:<{}}  {:<16} {}", job.buffers[i].name, name_width(job),
                                    type_text(array.type), contents));
   }
@@ -167,7 +168,7 @@ std::string launched_text(const Launched& launched) {
   return text;
 }
 
-std::string describe_comparison(const NamedComparison& named) {
+std::string describe_comparison(const verify::OutputComparison& named) {
   const Comparison& c = named.comparison;
   if (!c.comparable) return "another type or shape";
   if (c.bits_equal) return fmt::format("equal bit by bit ({} elements)", c.elements);
@@ -177,9 +178,13 @@ std::string describe_comparison(const NamedComparison& named) {
                        named.tolerance.relative, named.tolerance.absolute);
   if (!named.tolerance.exact() && !c.ok()) text += fmt::format("{} elements; ", c.outside);
   text += fmt::format("{} of {} elements differ", c.differing, c.elements);
-  if (c.nan_against_number != c.differing)
-    text +=
-        fmt::format(", at most {}, abs {:.3g}, rel {:.3g}", plural(c.max_ulps, "ulp"), c.max_abs, c.max_rel);
+  if (c.nan_against_number != c.differing) {
+    // More are no rounding any more, and the number says nothing to people.
+    constexpr uint64_t most_ulps = 1 << 16;
+    text += c.max_ulps <= most_ulps ? fmt::format(", at most {}, abs", plural(c.max_ulps, "ulp"))
+                                    : ", at most abs";
+    text += fmt::format(" {:.3g}, rel {:.3g}", c.max_abs, c.max_rel);
+  }
   if (c.nan_against_number != 0) text += fmt::format(", {} NaN against a number", c.nan_against_number);
   if (c.first)
     text += fmt::format("\nfirst at [{}]: {}, wanted {}", fmt::join(c.first->index, ","),

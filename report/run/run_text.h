@@ -30,7 +30,7 @@ std::vector<Part> run_text(const Launched& launched, const Report& report, const
 // The title and the rows launch, in.
 std::string launched_text(const Launched& launched);
 // "equal bit by bit (262144 elements)", "3 of 64 elements differ, at most 2 ulps; first at [1,2]: ..."
-std::string describe_comparison(const NamedComparison& c);
+std::string describe_comparison(const verify::OutputComparison& c);
 std::string dims_text(const isa::Dim3& d);                     // "132", "8x16", "2x2x2"
 std::string verdict_text(const Verdict& verdict, bool color);  // "incomplete (the run was interrupted)"
 // "1.2 M accesses, 64 asynchronous operations, 128 mbarrier phases (100 % forced), 12 barrier generations"

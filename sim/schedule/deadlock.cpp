@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/machine/exec/blocked.h"
+#include "sim/launch/fault.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/pairs.h"
 #include "sim/machine/exec/place.h"
-#include "sim/machine/exec/polled.h"
 #include "sim/machine/state/mbarrier.h"
 #include "sim/program/reach.h"
+#include "sim/schedule/blocked.h"
+#include "sim/schedule/polled.h"
 
 namespace palladion::sim {
 namespace {
@@ -73,9 +74,6 @@ bool spins(const Wait& w) {
 
 Finding describe_deadlock(const Program& program, const GlobalMemory& memory,
                           std::span<const ClusterState* const> resident, bool more_clusters) {
-  Finding f;
-  f.code = "PLD3080";
-  f.fatal = true;
   struct Place {
     Site site;
     BlockedWait wait;
@@ -108,8 +106,8 @@ Finding describe_deadlock(const Program& program, const GlobalMemory& memory,
       }
     }
   }
-  f.message =
-      fmt::format("deadlock: no warp can continue; {} warp{}", waiting, waiting == 1 ? " waits" : "s wait");
+  Finding f = fault(Code::deadlock, fmt::format("deadlock: no warp can continue; {} warp{}", waiting,
+                                                waiting == 1 ? " waits" : "s wait"));
   if (std::ranges::any_of(waits, [](const auto& w) { return w.second.polled.of_the_host; }))
     call_wait_for_host(f, waiting);
   constexpr size_t shown = 24;

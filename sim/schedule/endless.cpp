@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/launch/fault.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/place.h"
 
@@ -153,13 +154,10 @@ void add_places(Finding& f, const Program& program, std::span<const ClusterState
 }
 
 Finding endless(const Program& program, std::span<const ClusterState* const> resident, std::string message) {
-  Finding f;
-  f.code = "PLD3002";
-  f.severity = FindingSeverity::unknown;
-  f.fatal = true;
-  f.message = std::move(message);
+  Finding f =
+      fault(Code::gave_up, std::move(message),
+            "a kernel that ends has a larger limit: --max-instructions N; 0: none", FindingSeverity::unknown);
   add_places(f, program, resident);
-  f.help = "a kernel that ends has a larger limit: --max-instructions N; 0: none";
   return f;
 }
 

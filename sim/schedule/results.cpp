@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/launch/fault.h"
 #include "sim/schedule/deadlock.h"
 
 namespace palladion::sim {
@@ -32,13 +33,10 @@ void report_deadlock(const Program& program, const GlobalMemory& memory,
 }
 
 Finding given_up(uint64_t instructions) {
-  Finding f;
-  f.code = "PLD3002";
-  f.severity = FindingSeverity::unknown;
-  f.fatal = true;
-  f.message =
-      fmt::format("given up after {} warp instructions: the run neither ended nor deadlocked", instructions);
-  return f;
+  return fault(
+      Code::gave_up,
+      fmt::format("given up after {} warp instructions: the run neither ended nor deadlocked", instructions),
+      {}, FindingSeverity::unknown);
 }
 
 }  // namespace palladion::sim

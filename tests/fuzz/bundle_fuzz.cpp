@@ -9,14 +9,14 @@
 namespace bundle = palladion::cuda::bundle;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto manifest = cuda::bundle::parse_manifest({reinterpret_cast<const char*>(data), size});
+  const auto manifest = bundle::parse_manifest({reinterpret_cast<const char*>(data), size});
   if (!manifest) {
     if (manifest.error().empty()) std::abort();
     return 0;
   }
-  const std::string written = cuda::bundle::text(*manifest);
-  const auto again = cuda::bundle::parse_manifest(written);
-  if (!again || cuda::bundle::text(*again) != written) {
+  const std::string written = bundle::text(*manifest);
+  const auto again = bundle::parse_manifest(written);
+  if (!again || bundle::text(*again) != written) {
     std::fprintf(stderr, "%s\n%s\n", written.c_str(), again ? "" : again.error().c_str());
     std::abort();
   }

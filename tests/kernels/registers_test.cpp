@@ -6,6 +6,7 @@
 #include "isa/arch/arch.h"
 #include "kernels/frame/registry.h"
 #include "kernels/zoo/zoo.h"
+#include "sim/program/compile/compile.h"
 #include "sim/sass/pressure.h"
 #include "tests/support/toolkit.h"
 #include "verify/launch/runner.h"
@@ -32,11 +33,10 @@ Counted count(const std::string& name, const isa::Module& module, const std::str
   EXPECT_TRUE(assembly.ok) << name << "\n" << assembly.log;
   const isa::Function& f = *module.find_entry(entry);
   const isa::ArchSpec& arch = *isa::chip_for(module.target);
-  const auto program = sim::decode(module, f, arch, std::vector<uint64_t>(module.symbols.size()));
-  EXPECT_TRUE(program.has_value()) << name;
+  const auto program = sim::compile(module, f, arch, std::vector<uint64_t>(module.symbols.size()));
   Counted c{.name = name, .threads = int(block.count())};
-  c.estimated = int(sim::sass::estimated_registers(**program));
-  c.barriers = int(sim::sass::named_barriers(**program));
+  c.estimated = int(sim::sass::estimated_registers(*program));
+  c.barriers = int(sim::sass::named_barriers(*program));
   const auto all = cuda::native::parse_resource_use(assembly.log);
   c.ptxas = all.at(f.name);
   c.ctas_estimated = ctas_of(c.threads, c.estimated);

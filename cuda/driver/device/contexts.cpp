@@ -4,7 +4,7 @@
 #include <atomic>
 #include <vector>
 
-#include "cuda/driver/device/device_attributes.h"
+#include "cuda/driver/device_attributes.h"
 #include "cuda/driver/memory/arrays.h"
 #include "cuda/driver/streams/stream_capture.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cuda/driver/device/device_attributes.h"
+#include "cuda/driver/device_attributes.h"
 #include "cuda/driver/state.h"
 
 using namespace palladion::cuda::driver;

@@ -7,7 +7,6 @@ using namespace palladion::cuda::driver;
 namespace {
 
 const void* at(Pointer p) { return reinterpret_cast<const void*>(p); }
-void* to(Pointer p) { return reinterpret_cast<void*>(p); }
 
 // Memory that the device knows: what a copy "to the device" names must be that. After a fault the copy gives
 // it.

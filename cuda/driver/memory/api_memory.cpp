@@ -10,8 +10,6 @@ using namespace palladion::cuda::driver;
 
 namespace {
 
-void* to(Pointer p) { return reinterpret_cast<void*>(p); }
-
 Status fill_async(Pointer p, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height,
                   Stream* stream) {
   return put(stream, MemsetNode{.dst = p,

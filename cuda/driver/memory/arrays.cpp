@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "cuda/driver/device/device_attributes.h"
+#include "cuda/driver/device_attributes.h"
 #include "cuda/driver/streams/stream_capture.h"
 
 using namespace palladion::cuda::driver;

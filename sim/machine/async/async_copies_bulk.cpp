@@ -4,7 +4,7 @@
 #include "sim/machine/async/async_copies.h"
 #include "sim/machine/exec/atomics.h"
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 
 namespace palladion::sim {
 
@@ -97,7 +97,7 @@ bool resolve(Exec& x, isa::Space space, uint64_t address, uint64_t bytes, const 
 bool aligned(Exec& x, uint64_t source, uint64_t target, uint64_t bytes) {
   if ((source | target | bytes) % bulk_alignment == 0) return true;
   x.fault(
-      "PLD3071",
+      Code::bulk_copy_size,
       fmt::format("bulk copy of {} bytes from address 0x{:x} to address 0x{:x}: the size and both addresses "
                   "must be multiples of {}",
                   bytes, source, target, bulk_alignment));
@@ -140,8 +140,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::BulkCopy& e, int lane) {
 
 }  // namespace
 
-Step exec_bulk_copy(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::BulkCopy>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::BulkCopy& e) {
   if (e.prefetch) return Step::next;  // a hint to L2, without an effect on values
   for (uint32_t m = x.active; m != 0; m &= m - 1)
     if (const Step s = issue_lane(x, op, e, std::countr_zero(m)); s != Step::next) return s;

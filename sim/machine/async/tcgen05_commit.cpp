@@ -26,7 +26,7 @@ void TensorCommit::land(const ClusterRun& run, const AsyncOp& op) {
   const auto arrive = [&](uint32_t address) {
     std::string why;
     if (!mbarrier_arrive(run, origin_of(run, op), address, 1, 0, &why))
-      async_fault(run, op, "PLD3044", "tcgen05.commit: " + why,
+      async_fault(run, op, Code::mbarrier_range, "tcgen05.commit: " + why,
                   "the mbarrier expects one arrival for each tcgen05.commit on it");
   };
   if (ctas == 0) return arrive(mbarrier);
@@ -56,8 +56,7 @@ void announce_commit(Exec& x, const AsyncOp& op) {
 
 }  // namespace
 
-Step exec_tcgen05_commit(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Tcgen05Commit>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Tcgen05Commit& e) {
   if (!check_one_thread(x, "tcgen05.commit")) return Step::fault;
   uint32_t leader = 0;
   if (!find_pair(x, e.ctas, "tcgen05.commit", leader)) return Step::fault;

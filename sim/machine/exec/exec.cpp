@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/launch/fault.h"
 #include "sim/machine/exec/frames.h"
 #include "sim/machine/exec/place.h"
-#include "sim/machine/state/mbarrier.h"
 
 namespace palladion::sim {
 
@@ -42,13 +42,13 @@ uint8_t* Exec::shared(uint64_t address, uint64_t size, const char* what) {
   const auto a = static_cast<uint32_t>(address);
   const uint32_t rank = a >> cta_rank_shift, offset = a & shared_offset_mask;
   if (rank >= cluster.ctas.size()) {
-    fault("PLD3021", fmt::format("{} of shared memory of CTA rank {} in a cluster of {}", what, rank,
-                                 cluster.ctas.size()));
+    fault(Code::no_such_cta, fmt::format("{} of shared memory of CTA rank {} in a cluster of {}", what, rank,
+                                         cluster.ctas.size()));
     return nullptr;
   }
   CtaState& target = cluster.ctas[rank];
   if (target.shared.empty() || offset + size > target.shared.size() || offset < program.reserved_shared) {
-    fault("PLD3020",
+    fault(Code::shared_bounds,
           fmt::format(
               "{} of {} bytes at shared address 0x{:x}: outside the CTA's shared memory (0x{:x} to 0x{:x})",
               what, size, offset, program.reserved_shared, target.shared.size()),
@@ -68,8 +68,10 @@ uint8_t* Exec::global(uint64_t address, uint64_t size, const char* what) {
         "which an earlier launch allocated with malloc, are in no bundle)",
         what, size, address));
   else if (p == nullptr)
-    fault("PLD3022", fmt::format("{} of {} bytes at global address {}: out of bounds", what, size,
-                                 memory.describe(address)));
+    fault(Code::global_bounds,
+          fmt::format("{} of {} bytes at global address {}: out of bounds", what, size,
+                      memory.describe(address)),
+          "an index runs past its array, often in the last tile: guard the access, or round the array up");
   return p;
 }
 
@@ -84,7 +86,7 @@ uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int la
       const uint64_t offset = address & (window_size - 1);
       uint8_t* p = find_local(*this, lane, offset, size);
       if (p == nullptr)
-        fault("PLD3023",
+        fault(Code::local_bounds,
               fmt::format("{} of {} bytes at local address 0x{:x}: outside the thread's {} bytes", what, size,
                           offset, program.local_bytes + warp->stacks[static_cast<size_t>(lane)].used));
       return p;
@@ -113,24 +115,15 @@ void Exec::report(Finding finding) {
   cluster.findings.push_back(std::move(finding));
 }
 
-Step Exec::fault(std::string code, std::string message, std::string help) {
-  Finding f;
-  f.code = std::move(code);
-  f.fatal = true;
-  f.message = std::move(message);
-  f.help = std::move(help);
-  if (!cluster.faulted) report(std::move(f));
+Step Exec::fault(Code code, std::string message, std::string help) {
+  if (!cluster.faulted) report(sim::fault(code, std::move(message), std::move(help)));
   cluster.faulted = true;
   return Step::fault;
 }
 
 Step Exec::unsupported(const std::string& what) {
-  Finding f;
-  f.code = "PLD3001";
-  f.severity = FindingSeverity::unsupported;
-  f.fatal = true;
-  f.message = fmt::format("the machine does not run this instruction: {}", what);
-  report(std::move(f));
+  report(sim::fault(Code::not_modelled, "the machine does not run this instruction: " + what, {},
+                    FindingSeverity::unsupported));
   cluster.faulted = true;
   return Step::fault;
 }
@@ -192,90 +185,6 @@ bool journal_satisfied(const Journal& journal, uint32_t lanes, uint64_t allowed,
 void journal_prune(Journal& journal) {
   // Entries that are done are removed from the front; a commit is removed once everything before it is.
   while (!journal.empty() && journal.front().done) journal.pop_front();
-}
-
-// --- mbarrier -------------------------------------------------------------------------------------
-namespace {
-uint8_t* barrier_bytes(ClusterState& cluster, uint64_t address, std::string* why) {
-  const auto a = static_cast<uint32_t>(address);
-  const uint32_t rank = a >> cta_rank_shift, offset = a & shared_offset_mask;
-  if (rank >= cluster.ctas.size() || offset + 8 > cluster.ctas[rank].shared.size()) {
-    *why = fmt::format("mbarrier at shared address 0x{:x} is outside the cluster's shared memory", a);
-    return nullptr;
-  }
-  if (offset % 8 != 0) {
-    *why = fmt::format("mbarrier at shared address 0x{:x} is not aligned to 8 bytes", offset);
-    return nullptr;
-  }
-  return cluster.ctas[rank].shared.data() + offset;
-}
-
-bool update(const ClusterRun& run, const Origin& origin, MbarrierEvent event, std::string* why, auto change) {
-  ClusterState& cluster = run.cluster;
-  const uint32_t address = event.address;
-  uint8_t* bytes = barrier_bytes(cluster, address, why);
-  if (bytes == nullptr) return false;
-  uint64_t word;
-  std::memcpy(&word, bytes, 8);
-  MbarrierState s = MbarrierState::decode(word);
-  event.origin = origin;
-  event.before = word;
-  event.lanes = origin.lanes;
-  event.async_id = cluster.acting;
-  if (!s.valid) {
-    *why = fmt::format("mbarrier at shared address 0x{:x} is not initialised", address & shared_offset_mask);
-    event.after = word;
-    run.emit(event);
-    return false;
-  }
-  if (!change(s)) return false;
-  event.completed = s.complete_if_done();
-  word = s.encode();
-  std::memcpy(bytes, &word, 8);
-  ++cluster.progress;
-  event.after = word;
-  run.emit(event);
-  return true;
-}
-
-bool add_tx(MbarrierState& s, int64_t delta, std::string* why) {
-  const int64_t tx = int64_t{s.tx} + delta;
-  if (tx > MbarrierState::max_tx || tx < -MbarrierState::max_tx) {
-    *why = fmt::format("the mbarrier's transaction count {} leaves its range of +-{}", tx,
-                       MbarrierState::max_tx);
-    return false;
-  }
-  s.tx = static_cast<int32_t>(tx);
-  return true;
-}
-}  // namespace
-
-bool mbarrier_arrive(const ClusterRun& run, const Origin& origin, uint64_t address, uint32_t count,
-                     int32_t expect_tx, std::string* why) {
-  MbarrierEvent event;
-  event.action = count == 0 ? isa::MbarrierAction::expect_tx : isa::MbarrierAction::arrive;
-  event.address = static_cast<uint32_t>(address);
-  event.count = count;
-  event.tx = expect_tx;
-  return update(run, origin, event, why, [&](MbarrierState& s) {
-    if (!add_tx(s, expect_tx, why)) return false;
-    if (count > s.pending) {
-      *why = fmt::format("{} arrivals on an mbarrier that expects only {} more in this phase (of {})", count,
-                         s.pending, s.expected);
-      return false;
-    }
-    s.pending -= count;
-    return true;
-  });
-}
-
-bool mbarrier_complete_tx(const ClusterRun& run, const Origin& origin, uint64_t address, uint32_t bytes,
-                          std::string* why) {
-  MbarrierEvent event;
-  event.action = isa::MbarrierAction::complete_tx;
-  event.address = static_cast<uint32_t>(address);
-  event.tx = -int64_t{bytes};
-  return update(run, origin, event, why, [&](MbarrierState& s) { return add_tx(s, -int64_t{bytes}, why); });
 }
 
 }  // namespace palladion::sim

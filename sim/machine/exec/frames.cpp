@@ -11,7 +11,8 @@ namespace {
 bool grow(Exec& x, int lane, uint64_t to) {
   WarpState::LaneStack& stack = x.warp->stacks[static_cast<size_t>(lane)];
   if (to > x.launch.stack_bytes) {
-    x.fault("PLD3013", fmt::format("a thread needs {} bytes of stack and has {}", to, x.launch.stack_bytes),
+    x.fault(Code::stack_full,
+            fmt::format("a thread needs {} bytes of stack and has {}", to, x.launch.stack_bytes),
             "the recursion has no end, or the launch needs a larger stack (cudaLimitStackSize)");
     return false;
   }
@@ -108,8 +109,7 @@ void pop_frames(const Exec& x, uint32_t function) {
 }
 
 // Pointers are offsets in local memory.
-Step exec_stack(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Stack>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Stack& e) {
   const uint64_t fixed = x.program.local_bytes;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
@@ -124,7 +124,7 @@ Step exec_stack(Exec& x, const MicroOp& op) {
     } else if (e.action == isa::StackAction::restore) {
       const uint64_t top = x.lane_value(op.operands[e.value], lane) - fixed;
       if (top > stack.used)
-        return x.fault("PLD3023", "stackrestore with a pointer that stacksave did not give");
+        return x.fault(Code::local_bounds, "stackrestore with a pointer that stacksave did not give");
       stack.used = top;
       continue;
     }

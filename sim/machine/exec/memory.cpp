@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 
 namespace palladion::sim {
 namespace {
@@ -54,8 +54,9 @@ bool resolve_params(Exec& x, const uint64_t* addresses, uint64_t size, Pointers&
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     if (addresses[i] + size > x.launch.params.size()) {
-      x.fault("PLD3026", fmt::format("{} of {} bytes at byte {} of {} bytes of kernel parameters", what, size,
-                                     addresses[i], x.launch.params.size()));
+      x.fault(Code::parameter_bounds,
+              fmt::format("{} of {} bytes at byte {} of {} bytes of kernel parameters", what, size,
+                          addresses[i], x.launch.params.size()));
       return false;
     }
     p.at[i] = const_cast<uint8_t*>(x.launch.params.data()) + addresses[i];
@@ -110,8 +111,9 @@ bool resolve_shared(const Exec& x, const uint64_t* addresses, uint64_t size, Poi
 bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t size, uint64_t alignment,
                  Pointers& p, const char* what) {
   if (const int i = misaligned_lane(x, addresses, alignment); i >= 0) {
-    x.fault("PLD3024", fmt::format("{} of {} bytes at address 0x{:x}: misaligned (must be a multiple of {})",
-                                   what, size, addresses[i], alignment));
+    x.fault(Code::misaligned_access,
+            fmt::format("{} of {} bytes at address 0x{:x}: misaligned (must be a multiple of {})", what, size,
+                        addresses[i], alignment));
     return false;
   }
   space = common_space(x, space, addresses);
@@ -266,8 +268,7 @@ std::optional<Step> begin_access(Exec& x, const MicroOp& op, const E& e, Access:
 
 }  // namespace
 
-Step exec_load(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Load>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Load& e) {
   Pointers p;
   if (const auto instead = begin_access(x, op, e, Access::Kind::read, p)) return *instead;
   for (int k = 0; k < e.elements && op.moves; ++k)
@@ -275,8 +276,7 @@ Step exec_load(Exec& x, const MicroOp& op) {
   return x.at_boundary ? Step::yield : Step::next;
 }
 
-Step exec_store(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Store>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Store& e) {
   Pointers p;
   if (const auto instead = begin_access(x, op, e, Access::Kind::write, p)) return *instead;
   const int at_once =
@@ -288,8 +288,7 @@ Step exec_store(Exec& x, const MicroOp& op) {
 }
 
 // Each lane has a range of its own. Its place and its size are multiples of 8 bytes.
-Step exec_store_bulk(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::StoreBulk>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::StoreBulk& e) {
   constexpr uint64_t unit = 8, most = 16'777'216;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
@@ -297,11 +296,12 @@ Step exec_store_bulk(Exec& x, const MicroOp& op) {
     const uint64_t size = x.lane_value(op.operands[e.size], lane);
     if (address % unit != 0 || size % unit != 0 || size > most)
       return x.fault(
-          "PLD3024",
+          Code::misaligned_access,
           fmt::format("st.bulk of {} bytes at address 0x{:x}: both are multiples of {}, at most {}", size,
                       address, unit, most));
     if (e.space == isa::Space::generic && space_of(address) != isa::Space::shared_cta)
-      return x.fault("PLD3024", fmt::format("st.bulk at address 0x{:x}, not in shared memory", address));
+      return x.fault(Code::misaligned_access,
+                     fmt::format("st.bulk at address 0x{:x}, not in shared memory", address));
     if (size == 0) continue;
     uint8_t* const bytes = x.shared(address, size, "st.bulk");
     if (bytes == nullptr) return Step::fault;
@@ -317,13 +317,12 @@ Step exec_store_bulk(Exec& x, const MicroOp& op) {
   return Step::next;
 }
 
-Step exec_prefetch(Exec&, const MicroOp&) { return Step::next; }
+Step exec(Exec&, const MicroOp&, const isa::Prefetch&) { return Step::next; }
 
 // The machine's memory is sequentially consistent between lane groups, so fences order nothing here;
 // checkers read them from the instruction stream.
 // tensormap.cp_fenceproxy copies a tensor map first.
-Step exec_fence(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Fence>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Fence& e) {
   if (e.copy_from < 0) {
     if (x.wants<Fenced>()) x.emit(Fenced{x.origin()});
     return Step::next;

@@ -5,7 +5,7 @@
 #include "isa/formats/tensor_memory.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/pairs.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 
 namespace palladion::sim {
 namespace {
@@ -22,8 +22,8 @@ bool is_power_of_two(uint64_t n) { return (n & (n - 1)) == 0; }
 bool check_columns(Exec& x, uint64_t columns, const char* what) {
   if (columns >= TensorMemory::unit && columns <= TensorMemory::columns && is_power_of_two(columns))
     return true;
-  x.fault("PLD3132", fmt::format("{} of {} columns: must be a power of two from {} to {}", what, columns,
-                                 TensorMemory::unit, TensorMemory::columns));
+  x.fault(Code::bad_tcgen05_alloc, fmt::format("{} of {} columns: must be a power of two from {} to {}", what,
+                                               columns, TensorMemory::unit, TensorMemory::columns));
   return false;
 }
 
@@ -57,11 +57,12 @@ Step allocate(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e) 
   const uint64_t columns = x.uniform_value(op.operands[e.columns]);
   if (!check_columns(x, columns, "tcgen05.alloc")) return Step::fault;
   if (t.relinquished)
-    return x.fault("PLD3132", "tcgen05.alloc after tcgen05.relinquish_alloc_permit in the same CTA",
+    return x.fault(Code::bad_tcgen05_alloc,
+                   "tcgen05.alloc after tcgen05.relinquish_alloc_permit in the same CTA",
                    "allocate before the permit is given up");
   const uint64_t at = x.address_of_lane(op.operands[e.address], std::countr_zero(x.active));
   if (at % 4 != 0)
-    return x.fault("PLD3132",
+    return x.fault(Code::bad_tcgen05_alloc,
                    fmt::format("tcgen05.alloc stores its address to shared address 0x{:x}: must be "
                                "aligned to 4 bytes",
                                at & shared_offset_mask));
@@ -105,7 +106,7 @@ Step deallocate(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e
   }
   if (!matches)
     return x.fault(
-        "PLD3133",
+        Code::bad_tcgen05_dealloc,
         fmt::format("tcgen05.dealloc of {} columns at address 0x{:08x}: not an allocation", columns, address),
         "pass the address that tcgen05.alloc stored, and the same number of columns");
   for (uint16_t& o : t.owner)
@@ -142,7 +143,7 @@ bool place_block(Exec& x, const MicroOp& op, const Request& r, const char* what,
   const auto first = static_cast<uint32_t>(isa::first_lane_of_warp(x.warp->id));
   if (block.lane < first || block.lane + block.lanes > first + isa::lanes_of_a_warp || block.lane % 16 != 0) {
     x.fault(
-        "PLD3131",
+        Code::tensor_memory_lanes,
         fmt::format("{} by warp {} of lanes {} to {}: it reaches lanes {} to {}", what, x.warp->id,
                     block.lane, block.lane + block.lanes - 1, first, first + isa::lanes_of_a_warp - 1),
         "warp w of a warpgroup reaches lanes 32 (w % 4) to 32 (w % 4) + 31: add that lane to the address, "
@@ -150,7 +151,7 @@ bool place_block(Exec& x, const MicroOp& op, const Request& r, const char* what,
     return false;
   }
   if (block.column + block.columns > TensorMemory::columns || x.cta->tensor.words.empty()) {
-    x.fault("PLD3130",
+    x.fault(Code::tensor_memory_columns,
             fmt::format("{} of columns {} to {}: {}", what, block.column, block.column + block.columns - 1,
                         x.cta->tensor.words.empty() ? "the CTA has allocated no tensor memory"
                                                     : "tensor memory has 512"));
@@ -223,9 +224,8 @@ void reduce_lanes(Exec& x, const MicroOp& op, const isa::TensorMemoryLoad& e) {
 
 }  // namespace
 
-Step exec_tensor_memory_allocation(Exec& x, const MicroOp& op) {
+Step exec(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e) {
   if (const auto step = gather_whole_warp(x)) return *step;
-  const auto& e = effect<isa::TensorMemoryAllocation>(op);
   if (e.action == isa::TensorMemoryAction::alloc) return allocate(x, op, e);
   if (e.action == isa::TensorMemoryAction::dealloc) return deallocate(x, op, e);
   x.cta->tensor.relinquished = true;
@@ -233,9 +233,8 @@ Step exec_tensor_memory_allocation(Exec& x, const MicroOp& op) {
   return Step::next;
 }
 
-Step exec_tensor_memory_load(Exec& x, const MicroOp& op) {
+Step exec(Exec& x, const MicroOp& op, const isa::TensorMemoryLoad& e) {
   if (const auto step = gather_whole_warp(x)) return *step;
-  const auto& e = effect<isa::TensorMemoryLoad>(op);
   if (e.reduces && e.shape != isa::TensorShape::l32x32b)
     return x.unsupported(
         "tcgen05.ld.red.16x32bx2: whether it reduces each half of a lane or both is not published");
@@ -251,9 +250,8 @@ Step exec_tensor_memory_load(Exec& x, const MicroOp& op) {
   return Step::next;
 }
 
-Step exec_tensor_memory_store(Exec& x, const MicroOp& op) {
+Step exec(Exec& x, const MicroOp& op, const isa::TensorMemoryStore& e) {
   if (const auto step = gather_whole_warp(x)) return *step;
-  const auto& e = effect<isa::TensorMemoryStore>(op);
   const Request request{e.shape, e.repeat, e.unpack, e.address, e.split};
   Block block;
   if (!place_block(x, op, request, "tcgen05.st", block)) return Step::fault;
@@ -267,13 +265,13 @@ Step exec_tensor_memory_store(Exec& x, const MicroOp& op) {
 }
 
 // Loads and stores are performed at once; what must not be relied on before the wait is the checkers' affair.
-Step exec_tensor_memory_wait(Exec& x, const MicroOp&) {
+Step exec(Exec& x, const MicroOp&, const isa::TensorMemoryWait&) {
   if (const auto step = gather_whole_warp(x)) return *step;
   if (x.wants<Fenced>()) x.emit(Fenced{x.origin()});
   return Step::next;
 }
 
-Step exec_tensor_memory_fence(Exec& x, const MicroOp&) {
+Step exec(Exec& x, const MicroOp&, const isa::TensorMemoryFence&) {
   if (x.wants<Fenced>()) x.emit(Fenced{x.origin()});
   return Step::next;
 }

@@ -283,8 +283,7 @@ bool texture_fits(Geometry instruction, const Image& image) {
 
 }  // namespace
 
-Step exec_texture_load(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::TextureLoad>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::TextureLoad& e) {
   TouchedTexels touched;
   uint32_t texel_bytes = 4;
   Texture sampled;
@@ -304,7 +303,8 @@ Step exec_texture_load(Exec& x, const MicroOp& op) {
     }
     if (!t->image.unsupported.empty()) return x.unsupported(t->image.unsupported);
     if (!texture_fits(e.geometry, t->image))
-      return x.fault("PLD3027", "the texture has another number of dimensions than the instruction");
+      return x.fault(Code::no_texture_object,
+                     "the texture has another number of dimensions than the instruction");
     if (const std::string why = refusal(e, *t); !why.empty()) return x.unsupported(why);
     texel_bytes = t->image.format.bytes();
     Value result;

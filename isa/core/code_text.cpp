@@ -1,0 +1,9 @@
+#include "isa/core/code_text.h"
+
+#include <fmt/format.h>
+
+namespace palladion::isa {
+
+std::string code_name(int number) { return fmt::format("PLD{:04}", number); }
+
+}  // namespace palladion::isa
