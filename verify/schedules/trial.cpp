@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/launch/codes.h"
+
 namespace palladion::verify {
 
 CheckedRun run_checked(Job& job, const isa::ArchSpec& arch, sim::RunOptions run,
