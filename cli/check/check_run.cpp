@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/html/recording.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
+#include "report/html/recording.h"
+#include "report/text/row.h"
 
 namespace palladion::cli {
 namespace {

@@ -8,6 +8,7 @@
 #include "cli/support/interrupt.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
+#include "report/run/run_text.h"
 
 namespace palladion::cli {
 namespace {
@@ -88,7 +89,7 @@ Outcome<ExitCode> check_by_mutation(const Options& given) {
   const Options options = with_small_shape(given);
   auto subject = load_subject(options);
   if (!subject) return tl::make_unexpected(subject.error());
-  print_out(describe_subject(*subject));
+  print_out(launched_text(launched(*subject)));
   const Polled polled;
   const auto report = run_mutation(*subject, options);
   if (!report) return tl::make_unexpected(report.error());

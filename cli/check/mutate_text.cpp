@@ -5,9 +5,10 @@
 #include <map>
 
 #include "cli/check/mutate.h"
-#include "cli/support/json.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
+#include "report/run/run_json.h"
+#include "report/run/run_text.h"
 
 namespace palladion::cli {
 namespace {
@@ -134,7 +135,7 @@ void print_mutation(const Subject& subject, const MutationReport& report) {
 
 std::string mutation_json(const Subject& subject, const Options& options, const MutationReport& report) {
   json::object out = {{"command", "check --mutate"}}, counts;
-  append(out, subject_json(subject));
+  append(out, launched_json(launched(subject)));
   for (size_t i = 0; i < verify::mutant_results; ++i)
     counts.emplace(name(MutantResult(i)), report.count(MutantResult(i)));
   const auto rule_json = [](const sim::check::EquivalenceRule& rule) {

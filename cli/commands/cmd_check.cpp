@@ -4,6 +4,7 @@
 #include "cli/check/mutate.h"
 #include "cli/support/interrupt.h"
 #include "cli/support/output.h"
+#include "report/run/run_text.h"
 
 namespace palladion::cli {
 namespace {
@@ -26,7 +27,7 @@ Outcome<ExitCode> cmd_check(const Options& options) {
   if (options.mutate) return check_by_mutation(options);
   auto subject = load_subject(options);
   if (!subject) return tl::make_unexpected(subject.error());
-  print_out(describe_subject(*subject));
+  print_out(launched_text(launched(*subject)));
   const Polled polled;
   const auto report = run_check(*subject, options);
   if (!report) return tl::make_unexpected(report.error());

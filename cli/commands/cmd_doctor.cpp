@@ -6,10 +6,10 @@
 
 #include "cli/commands/commands.h"
 #include "cli/options/ptxas.h"
-#include "cli/report/report.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "cuda/native/device.h"
+#include "report/text/row.h"
 #include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {

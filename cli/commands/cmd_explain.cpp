@@ -10,12 +10,13 @@
 #include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
 #include "cli/kernel_files/compiler.h"
-#include "cli/report/report.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/core/op.h"
 #include "kernels/frame/registry.h"
+#include "report/text/codes.h"
+#include "report/text/row.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::cli {

@@ -2,10 +2,10 @@
 
 #include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
-#include "cli/report/lowered_text.h"
 #include "cli/support/files.h"
 #include "cli/support/output.h"
 #include "isa/text/print.h"
+#include "report/run/lowered_text.h"
 #include "sim/program/compile/compile.h"
 
 namespace palladion::cli {

@@ -2,11 +2,11 @@
 
 #include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
-#include "cli/html/page.h"
 #include "cli/support/interrupt.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "cli/sweep/sweep.h"
+#include "report/html/page.h"
 
 namespace palladion::cli {
 namespace {

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "cli/options/options.h"
-#include "cli/report/report.h"
+#include "cli/subjects/subject.h"
+#include "report/run/run.h"
 
 namespace palladion::cli {
 

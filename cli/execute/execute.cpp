@@ -5,15 +5,17 @@
 #include <chrono>
 
 #include "cli/execute/execute.h"
-#include "cli/findings/findings_json.h"
-#include "cli/html/error_map.h"
-#include "cli/html/recording.h"
-#include "cli/report/trace.h"
+#include "cli/runs/time_report.h"
+#include "cli/runs/trace.h"
 #include "cli/support/abandon.h"
-#include "cli/support/files.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "isa/core/whole_error.h"
+#include "report/html/error_map.h"
+#include "report/html/run_page.h"
+#include "report/json/findings_json.h"
+#include "report/run/run_json.h"
+#include "report/run/run_text.h"
 #include "sim/program/program.h"
 #include "sim/schedule/worker_pool.h"
 
@@ -242,11 +244,23 @@ Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, b
   return report;
 }
 
+FindingView view_of(const Subject& subject, const Options& options, std::FILE* stream) {
+  FindingView view;
+  view.ptx_name = subject.ptx_name;
+  view.ptx = subject.job.ptx;
+  view.folder = current_folder();
+  view.color = wants_color(stream);
+  view.limit = options.limit;
+  return view;
+}
+
 Outcome<std::optional<Suppressions>> suppressions_of(const Options& options) {
   if (options.suppress.empty()) return std::nullopt;
-  auto read = read_suppressions(options.suppress);
-  if (!read) return tl::make_unexpected(read.error());
-  return std::optional(std::move(*read));
+  const auto text = read_text(options.suppress, most_of_settings);
+  if (!text) return user_error(text.error());
+  auto parsed = parse_suppressions(*text, options.suppress);
+  if (!parsed) return failure_of(parsed.error());
+  return std::optional(std::move(*parsed));
 }
 
 Outcome<void> write_sarif(const Subject& subject, const Options& options,
@@ -280,20 +294,20 @@ Outcome<void> write_page(const Subject& subject, const Options& options, std::st
                          const PageRecording* recording, std::span<const SeenFinding> findings,
                          std::span<const NamedComparison* const> comparisons) {
   if (options.report.empty()) return {};
-  PageParts parts;
-  if (recording != nullptr) parts = recording->parts();
-  parts.title = subject.name;
-  parts.report = std::move(report);
-  std::vector<const sim::Finding*> named;
-  for (const SeenFinding& seen : findings) named.push_back(&seen.finding);
-  json::array maps;
-  for (const NamedComparison* c : comparisons)
-    if (!c->map.empty()) maps.push_back(json::object{{"output", c->output}, {"map", c->map}});
-  append(parts.more, {{"folder", current_folder()},
-                      {"sources", sources_json(subject, parts.recorded, named)},
-                      {"chip", chip_json(*subject.arch, options)},
-                      {"error_maps", std::move(maps)}});
-  const auto written = write_text(options.report, page_text(parts));
+  const std::optional<ClockSettings> clock =
+      on_hardware_schedule(options) ? std::optional(clock_settings(options).value()) : std::nullopt;
+  const auto read = [](const std::string& file, uint64_t most) -> std::optional<std::string> {
+    auto text = read_text(file, most);
+    return text ? std::optional(std::move(*text)) : std::nullopt;
+  };
+  const auto written = write_text(options.report, run_page({.launched = launched(subject),
+                                                            .report = std::move(report),
+                                                            .recording = recording,
+                                                            .findings = findings,
+                                                            .comparisons = comparisons,
+                                                            .clock = clock ? &clock->parameters : nullptr,
+                                                            .folder = current_folder(),
+                                                            .read_source = read}));
   return written ? Outcome<void>{} : not_written(written.error());
 }
 
@@ -304,8 +318,18 @@ Outcome<void> write_run_page(const Subject& subject, const Report& report, const
   std::vector<const NamedComparison*> comparisons;
   for (const auto* all : {&report.reference, &report.device_against_sim})
     for (const NamedComparison& c : *all) comparisons.push_back(&c);
-  return write_page(subject, options, json_report(subject, report), report.page.get(), report.findings,
+  return write_page(subject, options, run_json(launched(subject), report), report.page.get(), report.findings,
                     comparisons);
+}
+
+void print_run(const Subject& subject, const Report& report, const Options& options) {
+  const RunView view{
+      .findings = view_of(subject, options, stderr), .lines = options.lines, .color = wants_color(stdout)};
+  for (const Part& part : run_text(launched(subject), report, view)) {
+    if (part.to == Part::To::out) print_out(part.text);
+    if (part.to == Part::To::err) print_err(part.text);
+    if (part.to == Part::To::out_as_is) write_out(part.text);
+  }
 }
 
 // What was computed to the end: half an output under a final name would be taken for one.
@@ -338,14 +362,15 @@ bool Deliveries::take(const Outcome<void>& written) {
 }
 
 Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options& options) {
-  report.exit_code = exit_code_of(report);
-  print_report(subject, report, options);
+  const ExitCode code = exit_code_of(report);
+  report.exit_code = code;
+  print_run(subject, report, options);
   Deliveries deliveries;
   write_outputs(subject, report, deliveries);
-  deliveries.take(write_sarif(subject, options, report.findings, report.exit_code));
-  deliveries.take(write_json(options, [&] { return json_report(subject, report); }));
+  deliveries.take(write_sarif(subject, options, report.findings, code));
+  deliveries.take(write_json(options, [&] { return run_json(launched(subject), report); }));
   deliveries.take(write_run_page(subject, report, options));
-  return deliveries.code(report.exit_code);
+  return deliveries.code(code);
 }
 
 }  // namespace palladion::cli

@@ -21,9 +21,6 @@ bool on_hardware_schedule(const Options& options);
 Outcome<void> check_clock_options(const Options& options);
 // From checked options; unsupported where the architecture has no clock.
 Outcome<ClockSettings> clock_settings(const Options& options);
-// "cold", "none"
-std::string_view name(sim::L2Start l2);
-std::string_view name(sim::Values values);
 
 // FNV-1a, 64 bits, over every value in the order of the file's keys.
 uint64_t hash(const isa::ClockParameters& parameters);

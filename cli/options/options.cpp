@@ -9,6 +9,7 @@
 
 #include "cli/support/program_name.h"
 #include "kernels/frame/registry.h"
+#include "report/json/document.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::cli {

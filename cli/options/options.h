@@ -82,7 +82,7 @@ struct Options {
 
   // Where results go.
   std::string json, sarif, trace, report, output;
-  std::string trace_ctas, trace_cycles, trace_limit;  // cli/report/trace.h
+  std::string trace_ctas, trace_cycles, trace_limit;  // cli/runs/trace.h
   std::string device_trace;                           // cli/runs/scopes.h
   std::string suppress;                               // a file of accepted findings
   size_t limit = 20;                                  // findings printed in full

@@ -8,11 +8,6 @@
 #include "verify/launch/runner.h"
 
 namespace palladion::cli {
-
-std::string_view name(Registers::From from) {
-  return from == Registers::From::estimate ? "estimate" : from == Registers::From::ptxas ? "ptxas" : "given";
-}
-
 namespace {
 
 // "estimate" or nothing, "ptxas", or a number.

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "cli/support/program_name.h"
-#include "cli/support/term.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::cli {
@@ -22,10 +21,6 @@ constexpr CheckWord checks[] = {
 };
 
 bool always_on(std::string_view word) { return word == "fault" || word == "deadlock"; }
-
-std::string counted(uint64_t n, std::string_view what) {
-  return fmt::format("{} {}{}", human_count(double(n)), what, n == 1 ? "" : "s");
-}
 
 bool is_plain(std::string_view word) {
   return !word.empty() && word.find_first_of(" ()[]{}*?!#~$&|;<>`'\"\\\t\n") == std::string_view::npos;
@@ -55,18 +50,8 @@ Outcome<sim::check::Options> checks_of(const Options& options) {
                     "valid names: all, none, race, barrier, memory, numerics, fault, deadlock");
 }
 
-std::string coverage_text(const sim::check::Coverage& c) {
-  std::string text = counted(c.accesses, "access");
-  if (c.accesses != 1) text.insert(text.size() - 1, "e");
-  text += ", " + counted(c.async_operations, "asynchronous operation");
-  const uint64_t phases = c.forced_phases + c.unforced_phases;
-  text += ", " + counted(phases, "mbarrier phase");
-  if (phases != 0) text += fmt::format(" ({} % forced)", c.forced_phases * 100 / phases);
-  return text + ", " + counted(c.barrier_generations, "barrier generation");
-}
-
 ExitCode code_of_findings(std::span<const SeenFinding> findings, bool strict) {
-  const FindingCounts counts = count_findings(findings);
+  const verify::FindingCounts counts = count_findings(findings);
   if (counts.errors != 0 || (strict && counts.strict != 0)) return exit_findings;
   return counts.unknown + counts.unsupported != 0 ? exit_unsupported : exit_clean;
 }

@@ -1,4 +1,4 @@
-// The checkers of a run as words, their coverage and its exit code.
+// The checkers of a run as words, and the exit code of its findings.
 #pragma once
 
 #include <span>
@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/findings/finding_text.h"
 #include "cli/options/options.h"
 #include "cli/support/outcome.h"
-#include "verify/verdict/verdict.h"
+#include "report/text/findings.h"
+#include "sim/check/checker.h"
 
 namespace palladion::cli {
 
@@ -25,9 +25,6 @@ std::span<const CheckWord> check_words();
 // What --check asks for; without it `check` means all and every other command none. Faults and deadlocks are
 // always reported: the machine itself detects them.
 Outcome<sim::check::Options> checks_of(const Options& options);
-
-// "1.2 M accesses, 64 asynchronous operations, 128 mbarrier phases (100 % forced), 12 barrier generations"
-std::string coverage_text(const sim::check::Coverage& coverage);
 
 // Of the findings alone: errors, and with `strict` what only breaks the letter, are findings; what could not
 // be decided or run is unsupported.

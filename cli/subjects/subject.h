@@ -15,6 +15,7 @@
 #include "isa/arch/arch.h"
 #include "kernels/frame/spec.h"
 #include "kernels/zoo/zoo.h"
+#include "report/run/launched.h"
 #include "verify/launch/job.h"
 
 namespace palladion::cli {
@@ -45,6 +46,9 @@ struct Subject {
   bool is_foreign() const { return module != nullptr; }
   const isa::Module& program() const;
 };
+
+// As reports name it; it points into the subject.
+Launched launched(const Subject& subject);
 
 // Records or parses, makes or reads the inputs.
 Outcome<Subject> load_subject(const Options& options);

@@ -1,0 +1,113 @@
+// The folders of this repository and the order in which they stand.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+// Folder -> folders of ours that it may include. cli, tests and bench see all.
+const std::map<std::string, std::set<std::string>> arrows = {
+    {"isa", {}},
+    {"frontend", {"isa"}},
+    {"sim", {"isa"}},
+    {"cuda/abi", {}},
+    {"cuda/fatbin", {}},
+    {"cuda/bundle", {}},
+    {"cuda/native", {"isa", "cuda/abi"}},
+    {"cuda/capture", {"cuda/bundle", "cuda/fatbin", "cuda/abi"}},
+    {"cuda/driver", {"verify/verdict", "sim", "isa", "cuda/fatbin", "cuda/abi"}},
+    {"traces", {"sim", "isa"}},
+    {"verify/arrays", {"frontend", "isa"}},
+    {"verify/launch", {"verify/arrays", "frontend", "sim", "cuda/native", "isa"}},
+    {"verify/verdict", {"sim", "isa"}},
+    {"verify", {"verify/verdict", "verify/launch", "verify/arrays", "frontend", "sim", "cuda/native", "isa"}},
+    {"kernels", {"verify/arrays", "frontend", "isa"}},
+    {"kernels/zoo", {"verify/launch", "verify/arrays", "frontend", "sim", "isa"}},
+    {"labs",
+     {"kernels/zoo", "kernels", "verify/launch", "verify/arrays", "frontend", "sim", "cuda/native", "traces",
+      "isa"}},
+    {"report/text", {"verify/verdict", "verify/arrays", "sim", "isa"}},
+    {"report/json", {"report/text", "verify/verdict", "sim", "isa"}},
+    {"report/run",
+     {"report/json", "report/text", "verify/verdict", "verify/launch", "verify/arrays", "traces", "frontend",
+      "sim", "cuda/native", "isa"}},
+    {"report/html",
+     {"report/run", "report/json", "report/text", "verify/verdict", "verify/launch", "verify/arrays",
+      "traces", "frontend", "sim", "isa"}},
+};
+
+// The sub-folders of a folder from the lowest to the highest: each may include those on lines above its own.
+const std::vector<std::vector<std::string>> levels = {
+    // isa
+    {"isa/core", "isa/num"},
+    {"isa/arch"},
+    {"isa/formats"},
+    {"isa/ops"},
+    {"isa/text"},
+    {"isa/verify"},
+    // frontend
+    {"frontend/core"},
+    {"frontend/refs"},
+    {"frontend/arrays"},
+    {"frontend/control", "frontend/sync"},
+    {"frontend/memory"},
+    {"frontend/matrix"},
+    {"frontend/pipeline"},
+    {"frontend/launch"},
+    // sim
+    {"sim/numerics", "sim/launch"},
+    {"sim/machine/state", "sim/check/catalogue"},
+    {"sim/program"},
+    {"sim/program/contraction"},
+    {"sim/program/compile"},
+    {"sim/machine/exec"},
+    {"sim/machine/async"},
+    {"sim/schedule"},
+    {"sim/sass", "sim/check/order"},
+    {"sim/check/core"},
+    {"sim/clock/memory", "sim/check/protocol"},
+    {"sim/clock/sm", "sim/check/memory", "sim/check/deadlock"},
+    {"sim/clock/group", "sim/check/registers"},
+    {"sim/clock/report"},
+    {"sim/clock/grid", "sim/check/numerics", "sim/check/values"},
+    {"sim", "sim/check"},
+    {"sim/explore", "sim/mutate"},
+    // verify
+    {"verify/arrays", "verify/verdict"},
+    {"verify/launch"},
+    {"verify/schedules"},
+    {"verify/explore", "verify/mutate"},
+    {"verify"},
+    // cuda/driver
+    {"cuda/driver"},
+    {"cuda/driver/modules", "cuda/driver/streams"},
+    {"cuda/driver/memory"},
+    {"cuda/driver/device", "cuda/driver/graphs", "cuda/driver/launch"},
+    // kernels
+    {"kernels/frame"},
+    {"kernels/hopper", "kernels/examples", "kernels/zoo"},
+    {"kernels/blackwell", "kernels/examples/reference_examples"},
+    {"kernels"},
+    // report
+    {"report/text"},
+    {"report/json"},
+    {"report/run"},
+    {"report/html"},
+    // cli
+    {"cli/support"},
+    {"cli/options", "cli/codes"},
+    {"cli/kernel_files"},
+    {"cli/subjects"},
+    {"cli/runs"},
+    {"cli/execute"},
+    {"cli/check", "cli/sweep", "cli/capture", "cli/lab"},
+    {"cli/commands"},
+    {"cli"},
+};
+
+const std::set<std::string> rooms_that_see_all = {"cli", "tests", "bench"};
+
+}  // namespace
