@@ -12,7 +12,7 @@ namespace {
 using sim::check::Conditions;
 using sim::check::ResidencyLaunch;
 
-ResidencyLaunch launch_of(CheckSession& s, const Options& unchecked) {
+ResidencyLaunch launch_of(CheckSession& s, const MachineRequest& unchecked) {
   const sim::RunResult& usual = s.report.trials.front().outcome.result;
   ResidencyLaunch launch;
   launch.ctas_per_cluster = s.subject.job.cluster.count();
@@ -44,8 +44,8 @@ Outcome<void> try_residency(CheckSession& s, const std::vector<Conditions>& orde
 
 Outcome<void> try_freedoms(CheckSession& s) {
   if (const auto ran = try_all(s, sim::check::hostile_waits_and_leaders()); !ran) return ran;
-  Options unchecked = s.options;
-  unchecked.check = "none";
+  MachineRequest unchecked = s.request.run.machine;
+  unchecked.checks = no_checks;
   const ResidencyLaunch launch = launch_of(s, unchecked);
   if (!launch.completed) return {};
   for (const auto& orders : sim::check::hostile_residencies(launch.clusters, launch.room))
@@ -56,11 +56,11 @@ Outcome<void> try_freedoms(CheckSession& s) {
 void search_schedules(CheckSession& s) {
   if (interrupted()) return;
   s.report.explored =
-      explore_run(s.recorder.recorded(), {.budget = *s.options.explore, .budget_after_problem = 20'000},
-                  host_threads(s.options));
+      explore_run(s.recorder.recorded(), {.budget = *s.request.explore, .budget_after_problem = 20'000},
+                  s.request.run.machine.threads);
   merge_findings(s.report.findings, s.report.explored->findings, std::string(exploration),
-                 replay_command(s.options, "check",
-                                fmt::format("--explore {} --schedule {}", *s.options.explore, s.recorded)));
+                 replay_command(s.request.run, "check",
+                                fmt::format("--explore {} --schedule {}", *s.request.explore, s.recorded)));
   const size_t n = s.report.explored->findings.size();
   print_out(row(exploration, n == 0 ? "no findings" : fmt::format("{} finding{}", n, n == 1 ? "" : "s")));
 }

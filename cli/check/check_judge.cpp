@@ -38,7 +38,7 @@ bool wrong_outputs(const CheckReport& report) {
 
 }  // namespace
 
-void judge_check(CheckReport& report, const Options& options) {
+void judge_check(CheckReport& report, bool strict) {
   const std::vector<std::string> reasons = reasons_of(report);
   if (interrupted()) {
     report.verdict = interrupted_verdict(report.findings);
@@ -46,7 +46,7 @@ void judge_check(CheckReport& report, const Options& options) {
     return;
   }
   report.verdict = verdict_of(report.findings, reasons);
-  report.exit_code = code_of_findings(report.findings, options.strict);
+  report.exit_code = code_of_findings(report.findings, strict);
   if (report.exit_code == exit_findings) return;
   const auto any = [&](auto test) { return std::ranges::any_of(report.trials, test); };
   if (wrong_outputs(report)) {

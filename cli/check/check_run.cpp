@@ -22,18 +22,18 @@ constexpr unsigned usual_check_seeds = 20;
 constexpr unsigned most_together = 8;  // runs: each has arrays and checkers of its own
 
 // The adverse schedules, of which a single run is often enough; or those that the user names.
-std::vector<Conditions> named_conditions(const Options& options) {
-  if (!options.schedule.empty()) return {*conditions_of(options)};
+std::vector<Conditions> named_conditions(const CheckRequest& request) {
+  if (request.run.conditions) return {*request.run.conditions};
   std::vector<Conditions> out;
   for (const Kind kind : {Kind::functional, Kind::latest, Kind::earliest})
     out.push_back({.schedule = {kind, 0}, .order = {}});
   return out;
 }
 
-std::vector<Conditions> seeded_conditions(const Options& options) {
+std::vector<Conditions> seeded_conditions(const CheckRequest& request) {
   std::vector<Conditions> out;
-  for (unsigned i = 0; i < options.seeds.value_or(usual_check_seeds); ++i)
-    out.push_back({.schedule = {Kind::seeded, options.seed + i}, .order = {}});
+  for (unsigned i = 0; i < request.seeds.value_or(usual_check_seeds); ++i)
+    out.push_back({.schedule = {Kind::seeded, request.run.subject.seed + i}, .order = {}});
   return out;
 }
 
@@ -43,12 +43,13 @@ const Trial* reference_trial(const std::vector<Trial>& trials) {
   return at == trials.end() ? nullptr : &*at;
 }
 
-void compare(CheckReport& report, const Subject& subject, const Options& options, Trial& trial) {
+void compare(CheckReport& report, const Subject& subject, const RunRequest& request, Trial& trial) {
   const Trial* first = reference_trial(report.trials);
   const bool completed = trial.outcome.result.completed;
   trial.same_outputs = !completed || first == nullptr || first->output_hashes == trial.output_hashes;
-  if (completed && options.reference && (first == nullptr || !trial.same_outputs))
-    if (auto compared = compare_with_reference(subject, trial.outcome.outputs, !options.report.empty()))
+  if (completed && request.reference && (first == nullptr || !trial.same_outputs))
+    if (auto compared =
+            compare_with_reference(subject, trial.outcome.outputs, !request.output.report.empty()))
       for (NamedComparison& c : *compared) report.reference.emplace_back(trial.schedule, std::move(c));
   if (completed && first != nullptr) trial.outcome.outputs.clear();  // 23 copies may be too many
 }
@@ -64,11 +65,12 @@ std::string trial_text(const CheckReport& report, const Trial& trial) {
 }
 
 // A hang is classified from several runs together.
-std::string replay_of(const Options& options, const Trial& trial) {
-  const std::string checks = options.check.empty() ? "all" : options.check;
-  if (trial.hangs_by_letter() && options.explore)
-    return replay_command(options, "check", fmt::format("--check {} --explore {}", checks, *options.explore));
-  return replay_command(options, "run", fmt::format("--check {} --schedule {}", checks, trial.schedule));
+std::string replay_of(const CheckRequest& request, const Trial& trial) {
+  const std::string checks = name(request.run.machine.checks);
+  if (trial.hangs_by_letter() && request.explore)
+    return replay_command(request.run, "check",
+                          fmt::format("--check {} --explore {}", checks, *request.explore));
+  return replay_command(request.run, "run", fmt::format("--check {} --schedule {}", checks, trial.schedule));
 }
 
 // A loop that is endless under one schedule would take as long under all others.
@@ -78,23 +80,23 @@ bool was_given_up(const Trial& trial) {
 }
 
 Outcome<void> try_schedules(CheckSession& s) {
-  const std::vector<Conditions> named = named_conditions(s.options);
+  const std::vector<Conditions> named = named_conditions(s.request);
   // The first run is recorded, for the verdict on all schedules and for the search.
   s.recorded = name(named.front());
-  const bool record = s.options.explore || checks_of(s.options)->any() || s.report.page != nullptr;
+  const bool record = s.request.explore || s.request.run.machine.checks.any() || s.report.page != nullptr;
   if (const auto ran = try_all(s, named, record ? &s.recorder : nullptr); !ran) return ran;
   s.report.decided = std::ranges::any_of(s.report.trials, &Trial::decides);
-  const bool one = !s.options.schedule.empty();
+  const bool one = s.request.run.conditions.has_value();
   if (one) {
     s.report.seeds_skipped = false;
   } else if (std::ranges::any_of(s.report.trials, was_given_up)) {
     return {};
   } else if (s.report.decided) {
-    s.report.seeds_skipped = s.options.seeds.value_or(usual_check_seeds) != 0;
-  } else if (const auto ran = try_all(s, seeded_conditions(s.options)); !ran) {
+    s.report.seeds_skipped = s.request.seeds.value_or(usual_check_seeds) != 0;
+  } else if (const auto ran = try_all(s, seeded_conditions(s.request)); !ran) {
     return ran;
   }
-  if (!s.options.explore) return {};
+  if (!s.request.explore) return {};
   if (!one)
     if (const auto ran = try_freedoms(s); !ran) return ran;
   search_schedules(s);
@@ -112,10 +114,10 @@ bool Trial::hangs_by_letter() const {
          });
 }
 
-std::string replay_command(const Options& options, std::string_view command, const std::string& more) {
+std::string replay_command(const RunRequest& request, std::string_view command, const std::string& more) {
   static constexpr std::string_view without[] = {"--explore", "--seeds", "--json",  "--sarif",
                                                  "--report",  "--limit", "--check", "--schedule"};
-  return command_line(options, command, without, more);
+  return command_line(request.words, command, without, more);
 }
 
 namespace {
@@ -125,7 +127,7 @@ Trial try_one(const CheckSession& s, const Conditions& conditions, sim::check::S
   std::vector<sim::Observer*> more;
   if (recorder != nullptr && s.report.page)
     for (sim::Observer* observer : s.report.page->observers()) more.push_back(observer);
-  MachineRun run = run_on_machine(s.subject, job, s.options, conditions, recorder, more);
+  MachineRun run = run_on_machine(s.subject, job, s.request.run.machine, conditions, recorder, more);
   Trial trial{name(conditions), std::move(run.outcome), std::move(run.watched), {}};
   trial.output_hashes = hash_texts(trial.outcome.outputs);
   return trial;
@@ -145,7 +147,7 @@ class SideBySide {
         ran_(conditions.size()) {}
 
   Outcome<void> run() {
-    const unsigned threads = host_threads(s_.options);
+    const unsigned threads = s_.request.run.machine.threads;
     sim::WorkerPool(threads).for_each(std::min({size_t{threads}, size_t{most_together}, conditions_.size()}),
                                       [&](size_t, unsigned) { work(); });
     return std::move(failed_);
@@ -201,8 +203,8 @@ std::vector<Trial> try_together(const CheckSession& s, std::span<const Condition
 Outcome<void> take_trial(CheckSession& s, Trial trial) {
   const sim::RunResult& result = trial.outcome.result;
   if (!result.errors.empty()) return failure_of(result.errors, s.subject.job.ptx);
-  compare(s.report, s.subject, s.options, trial);
-  merge_findings(s.report.findings, result.findings, trial.schedule, replay_of(s.options, trial));
+  compare(s.report, s.subject, s.request.run, trial);
+  merge_findings(s.report.findings, result.findings, trial.schedule, replay_of(s.request, trial));
   s.progress.pause();
   s.progress.step();
   print_out(row(trial.schedule, trial_text(s.report, trial)));
@@ -216,25 +218,22 @@ Outcome<void> try_all(CheckSession& s, std::span<const Conditions> conditions,
       .run();
 }
 
-Outcome<CheckReport> run_check(Subject& subject, const Options& options) {
-  auto suppressions = suppressions_of(options);
-  if (!suppressions) return tl::make_unexpected(suppressions.error());
-  const size_t schedules =
-      options.schedule.empty() ? 3 + options.seeds.value_or(usual_check_seeds) : size_t{1};
+Outcome<CheckReport> run_check(Subject& subject, const CheckRequest& request) {
+  const size_t schedules = request.run.conditions ? size_t{1} : 3 + request.seeds.value_or(usual_check_seeds);
   Progress progress(fmt::format("check {}", subject.name), schedules);
-  CheckSession session{subject, options, {}, sim::check::SkeletonObserver(), {}, progress};
+  CheckSession session{subject, request, {}, sim::check::SkeletonObserver(), {}, progress};
   CheckReport& report = session.report;
-  report.races_checked = checks_of(options)->race;
-  report.page = page_recording(subject, options, named_conditions(options).front().schedule);
+  report.races_checked = request.run.machine.checks.race;
+  report.page = page_recording(subject, request.run);
   if (const auto ran = try_schedules(session); !ran) return tl::make_unexpected(ran.error());
   if (report.page) report.page->finish(nullptr);
   examine_values(session);
   sort_findings(report.findings);
-  if (*suppressions) {
-    suppress(report.findings, **suppressions, subject.ptx_name);
-    report.unused_suppressions = unused_text(**suppressions);
+  if (auto suppressions = request.run.findings.suppressions) {
+    suppress(report.findings, *suppressions, subject.ptx_name);
+    report.unused_suppressions = unused_text(*suppressions);
   }
-  judge_check(report, options);
+  judge_check(report, request.run.findings.strict);
   return std::move(report);
 }
 

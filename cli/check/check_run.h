@@ -12,6 +12,13 @@
 
 namespace palladion::cli {
 
+// `run`, under several schedules.
+struct CheckRequest {
+  RunRequest run;
+  std::optional<unsigned> seeds;    // random schedules
+  std::optional<uint64_t> explore;  // states to search at most
+};
+
 // One schedule.
 struct Trial {
   std::string schedule;
@@ -41,12 +48,12 @@ struct CheckReport {
 };
 
 // Runs; returns the user's error when nothing could run at all.
-Outcome<CheckReport> run_check(Subject& subject, const Options& options);
+Outcome<CheckReport> run_check(Subject& subject, const CheckRequest& request);
 
 // ---- the parts of it -------------------------------------------------------------------------------
 struct CheckSession {
   Subject& subject;
-  const Options& options;
+  const CheckRequest& request;
   CheckReport report;
   sim::check::SkeletonObserver recorder;  // of the first run
   std::string recorded;                   // under these conditions
@@ -61,7 +68,7 @@ Outcome<void> take_trial(CheckSession& session, Trial trial);
 // All of them side by side; each is taken as soon as those before it are. `recorder`: of the first.
 Outcome<void> try_all(CheckSession& session, std::span<const sim::check::Conditions> conditions,
                       sim::check::SkeletonObserver* recorder = nullptr);
-std::string replay_command(const Options& options, std::string_view command, const std::string& more);
+std::string replay_command(const RunRequest& request, std::string_view command, const std::string& more);
 
 // What --explore adds (check_explore.cpp): waits that give up, other elected lanes, residency and start
 // orders; then the search.
@@ -72,10 +79,10 @@ void search_schedules(CheckSession& session);
 void examine_values(CheckSession& session);
 
 // The verdict and the exit code (check_judge.cpp).
-void judge_check(CheckReport& report, const Options& options);
+void judge_check(CheckReport& report, bool strict);
 
 // ---- the report ------------------------------------------------------------------------------------
-void print_check(const Subject& subject, const Options& options, const CheckReport& report);
-std::string check_json(const Subject& subject, const Options& options, const CheckReport& report);
+void print_check(const Subject& subject, const CheckRequest& request, const CheckReport& report);
+std::string check_json(const Subject& subject, const CheckRequest& request, const CheckReport& report);
 
 }  // namespace palladion::cli

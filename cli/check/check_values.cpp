@@ -27,10 +27,10 @@ bool can_be_examined(const SeenFinding& s) {
 class Experiment {
  public:
   Experiment(CheckSession& session, const Trial& usual)
-      : s_(session), usual_(usual), options_(session.options) {
-    options_.check = "none";
+      : s_(session), usual_(usual), machine_(session.request.run.machine) {
+    machine_.checks = no_checks;
     // One warp does not execute more than all did; with other values it may loop for ever.
-    options_.max_instructions = 2 * usual.outcome.result.instructions + 100'000;
+    machine_.max_instructions = 2 * usual.outcome.result.instructions + 100'000;
   }
 
   // True when the outputs are the usual ones with every pattern.
@@ -47,7 +47,7 @@ class Experiment {
       sim::Observer* const observers[] = {&other};
       Job job = s_.subject.job;
       const MachineRun run =
-          run_on_machine(s_.subject, job, options_, *conditions_of(s_.options), nullptr, observers);
+          run_on_machine(s_.subject, job, machine_, s_.request.run.usual_conditions(), nullptr, observers);
       return run.outcome.result.completed && hash_texts(run.outcome.outputs) == usual_.output_hashes;
     });
   }
@@ -55,7 +55,7 @@ class Experiment {
  private:
   CheckSession& s_;
   const Trial& usual_;
-  Options options_;
+  MachineRequest machine_;
 };
 
 void drop_to_strict(SeenFinding& s) {

@@ -23,11 +23,11 @@ constexpr uint64_t patience = 10;
 // States of the search through all schedules, for a mutant that no run detected.
 constexpr uint64_t search_budget = 200'000;
 
-std::vector<sim::Schedule> schedules_of(const Options& options) {
-  if (!options.schedule.empty()) return {*schedule_of(options)};
+std::vector<sim::Schedule> schedules_of(const CheckRequest& request) {
+  if (request.run.conditions) return {request.run.conditions->schedule};
   std::vector<sim::Schedule> all = {{Kind::functional, 0}, {Kind::latest, 0}, {Kind::earliest, 0}};
-  for (unsigned i = 0; i < options.seeds.value_or(usual_mutation_seeds); ++i)
-    all.push_back({Kind::seeded, options.seed + i});
+  for (unsigned i = 0; i < request.seeds.value_or(usual_mutation_seeds); ++i)
+    all.push_back({Kind::seeded, request.run.subject.seed + i});
   return all;
 }
 
@@ -157,8 +157,8 @@ void try_all(const Setting& s, MutationReport& report) {
 
 // Runs the original under every schedule; it must have no findings, or nothing could be concluded about its
 // mutants.
-Outcome<void> run_originals(Setting& s, const Options& options, MutationReport& report) {
-  for (const sim::Schedule& schedule : schedules_of(options)) {
+Outcome<void> run_originals(Setting& s, const CheckRequest& request, MutationReport& report) {
+  for (const sim::Schedule& schedule : schedules_of(request)) {
     sim::check::Checker checker(s.checks);
     const SimOutcome outcome = run_module(s, s.subject.program(), schedule, &checker);
     const sim::RunResult& r = outcome.result;
@@ -173,7 +173,7 @@ Outcome<void> run_originals(Setting& s, const Options& options, MutationReport& 
     s.originals.push_back({schedule, hash_texts(outcome.outputs)});
   }
   s.budget = patience * report.instructions + 100'000;
-  s.searches = options.schedule.empty() && searched_codes(s, s.subject.program()).empty();
+  s.searches = !request.run.conditions && searched_codes(s, s.subject.program()).empty();
   if (s.searches) report.schedules.emplace_back("then a search through all schedules");
   return {};
 }
@@ -196,14 +196,14 @@ size_t MutationReport::survivors() const {
   return size_t(std::ranges::count_if(mutants, [](const MutantOutcome& m) { return survives(m.fate); }));
 }
 
-Outcome<MutationReport> run_mutation(Subject& subject, const Options& options) {
+Outcome<MutationReport> run_mutation(Subject& subject, const CheckRequest& request) {
   const auto start = Clock::now();
   MutationReport report;
   Setting setting{.subject = subject,
-                  .checks = *checks_of(options),
-                  .threads = host_threads(options),
-                  .strict = options.strict};
-  if (const auto ran = run_originals(setting, options, report); !ran) return tl::make_unexpected(ran.error());
+                  .checks = request.run.machine.checks,
+                  .threads = request.run.machine.threads,
+                  .strict = request.run.findings.strict};
+  if (const auto ran = run_originals(setting, request, report); !ran) return tl::make_unexpected(ran.error());
   if (interrupted())
     return tl::make_unexpected(Failure{exit_interrupted, "interrupted: no mutant has run\n"});
   for (sim::check::Mutant& mutant :

@@ -2,8 +2,8 @@
 // otherwise.
 #pragma once
 
-#include "cli/options/options.h"
 #include "cli/report/report.h"
+#include "cli/runs/run_request.h"
 
 namespace palladion::cli {
 
@@ -11,6 +11,6 @@ namespace palladion::cli {
 // appends to the note of each buffer how many of the words of 4 bytes that differ vary between the schedules,
 // and how many have the device's bits under one of them. Where some do not vary, adds what ptxas contracts
 // (contraction_note.h). Ctrl-C ends it.
-void explain_differences(const Subject& subject, Report& report, const Options& options);
+void explain_differences(const Subject& subject, Report& report, const MachineRequest& request);
 
 }  // namespace palladion::cli

@@ -8,7 +8,6 @@
 #include "cli/findings/findings_json.h"
 #include "cli/html/error_map.h"
 #include "cli/html/recording.h"
-#include "cli/options/clock_settings.h"
 #include "cli/report/trace.h"
 #include "cli/support/abandon.h"
 #include "cli/support/files.h"
@@ -17,7 +16,6 @@
 #include "isa/core/whole_error.h"
 #include "sim/check/observers.h"
 #include "sim/program/program.h"
-#include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {
 namespace {
@@ -42,23 +40,22 @@ std::string device_name(const cuda::native::DeviceFacts& facts) {
   return fmt::format("{}, driver {}", facts.name, facts.driver_version);
 }
 
-Outcome<void> run_on_device(Report& report, const Subject& subject, const Options& options) {
+Outcome<void> run_on_device(Report& report, const Subject& subject, const RunRequest& request) {
   if (!subject.job.objects.empty())
     return unsupported("texture and surface objects of a launch on a device",
                        "`palladion run` without `--on device` has them");
   auto device = cuda::native::Device::open();
   if (!device) return tl::make_unexpected(Failure{exit_unsupported, isa::render(device.error())});
   report.device_facts = device->facts();
-  report.device = palladion::run(subject.job, *device,
-                                 {.repeats = options.repeats,
-                                  .limit = std::chrono::milliseconds(options.device_limit * 1000),
-                                  .stop = &interrupt_flag()});
+  report.device = palladion::run(
+      subject.job, *device,
+      {.repeats = request.device.repeats, .limit = request.device.limit, .stop = &interrupt_flag()});
   if (report.device->still_runs) note_abandoned_work();
   if (!has_scopes(subject)) return {};
   report.device_scopes = scopes_of(*subject.kernel->launch.profile, report.device->profile, 0,
                                    device_name(*report.device_facts), subject.name);
-  if (options.device_trace.empty()) return {};
-  return write_scopes(options.device_trace, *report.device_scopes);
+  if (request.trace.write_scopes.empty()) return {};
+  return write_scopes(request.trace.write_scopes, *report.device_scopes);
 }
 
 // The timelines of the run, with scopes where the kernel records them and the clock runs.
@@ -74,54 +71,24 @@ void finish_traces(Report& report, const Subject& subject, RunTrace* trace) {
   if (report.page != nullptr) report.page->finish(scopes ? &*scopes : nullptr);
 }
 
-void print_time(Report& report, const Subject& subject, const Options& options) {
+void take_time(Report& report, const Subject& subject, const RunRequest& request) {
   const sim::RunResult& result = report.sim->result;
-  if (!on_hardware_schedule(options) || result.clock.cycles == 0 || !result.completed) return;
-  const ClockSettings settings = clock_settings(options).value();
-  report.time = time_report(subject, result, settings);
-  if (options.why) report.time->why = ask_why(subject, result.clock, settings, host_threads(options));
+  const ClockSettings* const clock = request.clock();
+  if (clock == nullptr || result.clock.cycles == 0 || !result.completed) return;
+  report.time = time_report(subject, result, *clock);
+  if (request.why) report.time->why = ask_why(subject, result.clock, *clock, request.machine.threads);
 }
 
 }  // namespace
 
-Outcome<sim::check::Conditions> conditions_of(const Options& options) {
-  if (options.schedule.empty()) return sim::check::Conditions{};
-  if (const auto conditions = sim::check::conditions_named(options.schedule)) return *conditions;
-  return user_error(fmt::format("there is no schedule `{}`", options.schedule),
-                    "valid names: functional, hardware, seeded:N, latest, earliest; then, with commas, "
-                    "resident=N, order=descending, order=random:N, fail_waits=N, elect=N, lanes=N");
-}
-
-Outcome<sim::Schedule> schedule_of(const Options& options) {
-  return conditions_of(options).map([](const sim::check::Conditions& c) { return c.schedule; });
-}
-
-Outcome<void> check_run_options(const Options& o) {
-  if (const auto ok = check_trace_options(o); !ok) return ok;
-  if (o.on != "sim" && o.on != "device" && o.on != "both")
-    return user_error(fmt::format("--on is sim, device or both, not `{}`", o.on));
-  if (o.repeats < 0) return user_error("--repeats cannot be negative");
-  if (const auto schedule = schedule_of(o); !schedule) return tl::make_unexpected(schedule.error());
-  if (o.explore && *o.explore == 0) return user_error("--explore is at least 1: states to search");
-  if (o.limit == 0) return user_error("--limit is at least 1");
-  if (o.lines == 0) return user_error("--lines is at least 1");
-  if (const auto checks = checks_of(o); !checks) return tl::make_unexpected(checks.error());
-  return check_clock_options(o);
-}
-
-unsigned host_threads(const Options& options) {
-  return options.threads != 0 ? options.threads : sim::hardware_threads();
-}
-
-MachineRun run_on_machine(const Subject& subject, Job& job, const Options& options,
+MachineRun run_on_machine(const Subject& subject, Job& job, const MachineRequest& request,
                           const sim::check::Conditions& conditions, sim::check::SkeletonObserver* recorder,
                           std::span<sim::Observer* const> more) {
   sim::Machine machine(*subject.arch);
   const uint64_t clusters = subject.job.grid.count() / std::max<uint64_t>(1, subject.job.cluster.count());
   Progress progress(subject.name, clusters);
   std::optional<sim::check::Checker> checker;
-  const sim::check::Options checks = checks_of(options).value();
-  if (checks.any()) checker.emplace(checks);
+  if (request.checks.any()) checker.emplace(request.checks);
   std::vector<sim::Observer*> attached;
   if (checker) attached.push_back(&*checker);
   if (recorder != nullptr) attached.push_back(recorder);
@@ -131,15 +98,13 @@ MachineRun run_on_machine(const Subject& subject, Job& job, const Options& optio
   sim::check::Observers observers(std::move(attached));
   sim::RunOptions run;
   conditions.apply(run);
-  std::optional<ClockSettings> clock;
   if (conditions.schedule.kind == sim::Schedule::Kind::hardware) {
-    clock = clock_settings(options).value();
-    clock->apply(run);
+    request.clock->apply(run);
     run.registers = subject.registers.count;
   }
-  run.threads = host_threads(options);
-  run.max_warp_instructions = options.max_instructions;
-  run.fmad = options.fmad;
+  run.threads = request.threads;
+  run.max_warp_instructions = request.max_instructions;
+  run.fmad = request.fmad;
   run.observer = only != nullptr ? only : watched ? &observers : nullptr;
   run.stop = &interrupt_flag();
   run.progress = [&](uint64_t done, uint64_t) { progress.update(done); };
@@ -204,95 +169,104 @@ std::optional<std::vector<NamedComparison>> compare_with_reference(const Subject
   return compare_outputs(subject, outputs, *wanted, tolerance_of(subject), maps);
 }
 
-Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device) {
-  const auto conditions = conditions_of(options);
-  if (!conditions) return tl::make_unexpected(conditions.error());
-  Report report;
-  report.schedule = name(*conditions);
-  report.seed = options.seed;
-  report.strict = options.strict;
-  report.threads = host_threads(options);
-  if (const auto ok = check_scopes(subject, options); !ok) return tl::make_unexpected(ok.error());
-  if (on_device && replays_device(options)) {
-    auto scopes = read_scopes(options.device_trace);
-    if (!scopes) return tl::make_unexpected(scopes.error());
-    report.device_scopes = std::move(*scopes);
-    on_device = false;
-  }
-  if (on_device)  // first: it leaves the inputs unchanged
-    if (const auto ran = run_on_device(report, subject, options); !ran)
-      return tl::make_unexpected(ran.error());
-  if (on_sim) {
-    auto trace = RunTrace::open(subject, options, conditions->schedule);
-    if (!trace) return tl::make_unexpected(trace.error());
-    report.page = page_recording(subject, options, conditions->schedule);
-    std::vector<sim::Observer*> observers;
-    if (*trace) observers.push_back((*trace)->observer());
-    if (report.page)
-      observers.insert(observers.end(), {report.page->observers()[0], report.page->observers()[1]});
-    MachineRun run = run_on_machine(subject, subject.job, options, *conditions, nullptr, observers);
-    merge_findings(report.findings, run.outcome.result.findings, report.schedule);
-    sort_findings(report.findings);
-    report.sim = std::move(run.outcome);
-    report.watched = std::move(run.watched);
-    finish_traces(report, subject, trace->get());
-    print_time(report, subject, options);
-  }
-  const bool whole =
-      (report.sim ? report.sim->result.completed : report.device && report.device->errors.empty()) &&
-      options.values != "none";
-  if (whole && options.reference) {
+namespace {
+
+// A timeline and a page are recorded of it where they were asked for.
+Outcome<void> run_on_sim(Report& report, Subject& subject, const RunRequest& request) {
+  auto trace = RunTrace::open(subject, request);
+  if (!trace) return tl::make_unexpected(trace.error());
+  report.page = page_recording(subject, request);
+  std::vector<sim::Observer*> observers;
+  if (*trace) observers.push_back((*trace)->observer());
+  if (report.page)
+    observers.insert(observers.end(), {report.page->observers()[0], report.page->observers()[1]});
+  MachineRun run =
+      run_on_machine(subject, subject.job, request.machine, request.usual_conditions(), nullptr, observers);
+  merge_findings(report.findings, run.outcome.result.findings, report.schedule);
+  sort_findings(report.findings);
+  report.sim = std::move(run.outcome);
+  report.watched = std::move(run.watched);
+  finish_traces(report, subject, trace->get());
+  take_time(report, subject, request);
+  return {};
+}
+
+void take_comparisons(Report& report, const Subject& subject, const RunRequest& request) {
+  const bool maps = !request.output.report.empty();
+  if (request.reference) {
     const auto start = std::chrono::steady_clock::now();
-    auto compared = compare_with_reference(subject, outputs_of(report), !options.report.empty());
+    auto compared = compare_with_reference(subject, outputs_of(report), maps);
     report.reference_interrupted = !compared;
     if (compared) report.reference = std::move(*compared);
     report.reference_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
-  if (whole && report.sim && report.device)
+  if (report.sim && report.device)
     report.device_against_sim =
-        compare_outputs(subject, report.device->outputs, report.sim->outputs, {}, !options.report.empty());
+        compare_outputs(subject, report.device->outputs, report.sim->outputs, {}, maps);
+}
+
+// The scopes of a device from a file, or what a device leaves.
+Outcome<void> take_device_side(Report& report, const Subject& subject, const RunRequest& request) {
+  if (request.trace.read_scopes.empty()) return run_on_device(report, subject, request);
+  return read_scopes(request.trace.read_scopes).map([&](RunScopes scopes) {
+    report.device_scopes = std::move(scopes);
+  });
+}
+
+bool compares_scopes(const RunRequest& request) {
+  return !request.trace.read_scopes.empty() || !request.trace.write_scopes.empty() ||
+         (request.command == "compare" && !request.trace.file.empty());
+}
+
+}  // namespace
+
+Outcome<Report> execute(Subject& subject, const RunRequest& request) {
+  Report report;
+  report.command = request.command;
+  report.schedule = name(request.usual_conditions());
+  report.seed = request.subject.seed;
+  report.strict = request.findings.strict;
+  report.threads = request.machine.threads;
+  if (compares_scopes(request))
+    if (const auto ok = check_scopes(subject); !ok) return tl::make_unexpected(ok.error());
+  if (request.device.on_device)  // first: it leaves the inputs unchanged
+    if (const auto ran = take_device_side(report, subject, request); !ran)
+      return tl::make_unexpected(ran.error());
+  if (request.device.on_sim)
+    if (const auto ran = run_on_sim(report, subject, request); !ran) return tl::make_unexpected(ran.error());
+  const bool whole =
+      report.sim ? report.sim->result.completed : report.device && report.device->errors.empty();
+  if (whole && request.with_values()) take_comparisons(report, subject, request);
   return report;
 }
 
-Outcome<std::optional<Suppressions>> suppressions_of(const Options& options) {
-  if (options.suppress.empty()) return std::nullopt;
-  auto read = read_suppressions(options.suppress);
-  if (!read) return tl::make_unexpected(read.error());
-  return std::optional(std::move(*read));
-}
-
-Outcome<void> write_sarif(const Subject& subject, const Options& options,
+Outcome<void> write_sarif(const Subject& subject, const RunRequest& request,
                           std::span<const SeenFinding> findings, ExitCode code) {
-  if (options.sarif.empty()) return {};
+  if (request.output.sarif.empty()) return {};
   SarifRun run;
-  const std::string_view command = options.command == Command::check     ? "check"
-                                   : options.command == Command::compare ? "compare"
-                                                                         : "run";
-  run.command_line = command_line(options, command, {}, "");
+  run.command_line = command_line(request.words, request.command, {}, "");
   run.ptx_name = subject.ptx_name;
   run.folder = current_folder();
-  run.suppressions = !options.suppress.empty();
+  run.suppressions = request.findings.suppressions.has_value();
   run.exit_code = code;
-  if (const auto written = write_text(options.sarif, sarif_text(findings, run)); !written)
+  if (const auto written = write_text(request.output.sarif, sarif_text(findings, run)); !written)
     return not_written(written.error());
   return {};
 }
 
-std::shared_ptr<PageRecording> page_recording(const Subject& subject, const Options& options,
-                                              const sim::Schedule& schedule) {
-  if (options.report.empty()) return nullptr;
-  traces::RecorderOptions recorded = recorder_options(options).value();
+std::shared_ptr<PageRecording> page_recording(const Subject& subject, const RunRequest& request) {
+  if (request.output.report.empty()) return nullptr;
+  traces::RecorderOptions recorded = recorder_options(request);
   // Without a clock each cluster counts its own instructions: side by side they would mean nothing.
-  if (options.trace_ctas.empty() && schedule.kind != sim::Schedule::Kind::hardware)
-    recorded.ctas = {traces::CtaChoice::Kind::ctas, 0, 0};
-  return std::make_shared<PageRecording>(trace_header(subject, options, schedule, recorded), recorded);
+  if (!request.trace.ctas && !request.machine.clock) recorded.ctas = {traces::CtaChoice::Kind::ctas, 0, 0};
+  return std::make_shared<PageRecording>(trace_header(subject, request, recorded), recorded);
 }
 
-Outcome<void> write_page(const Subject& subject, const Options& options, std::string report,
+Outcome<void> write_page(const Subject& subject, const RunRequest& request, std::string report,
                          const PageRecording* recording, std::span<const SeenFinding> findings,
                          std::span<const NamedComparison* const> comparisons) {
-  if (options.report.empty()) return {};
+  if (request.output.report.empty()) return {};
   PageParts parts;
   if (recording != nullptr) parts = recording->parts();
   parts.title = subject.name;
@@ -304,20 +278,20 @@ Outcome<void> write_page(const Subject& subject, const Options& options, std::st
     if (!c->map.empty()) maps.push_back(json::object{{"output", c->output}, {"map", c->map}});
   append(parts.more, {{"folder", current_folder()},
                       {"sources", sources_json(subject, parts.recorded, named)},
-                      {"chip", chip_json(*subject.arch, options)},
+                      {"chip", chip_json(*subject.arch, request.clock())},
                       {"error_maps", std::move(maps)}});
-  const auto written = write_text(options.report, page_text(parts));
+  const auto written = write_text(request.output.report, page_text(parts));
   return written ? Outcome<void>{} : not_written(written.error());
 }
 
 namespace {
 
-Outcome<void> write_run_page(const Subject& subject, const Report& report, const Options& options) {
-  if (options.report.empty()) return {};
+Outcome<void> write_run_page(const Subject& subject, const Report& report, const RunRequest& request) {
+  if (request.output.report.empty()) return {};
   std::vector<const NamedComparison*> comparisons;
   for (const auto* all : {&report.reference, &report.device_against_sim})
     for (const NamedComparison& c : *all) comparisons.push_back(&c);
-  return write_page(subject, options, json_report(subject, report), report.page.get(), report.findings,
+  return write_page(subject, request, json_report(subject, report), report.page.get(), report.findings,
                     comparisons);
 }
 
@@ -350,14 +324,18 @@ bool Deliveries::take(const Outcome<void>& written) {
   return false;
 }
 
-Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options& options) {
+void Deliveries::take_page(const Outcome<void>& written, const std::string& file) {
+  if (take(written) && !file.empty()) print_out(row("report", file));
+}
+
+Outcome<ExitCode> deliver(const Subject& subject, Report& report, const RunRequest& request) {
   report.exit_code = exit_code_of(report);
-  print_report(subject, report, options);
+  print_report(subject, report, {.findings = request.findings.limit, .lines = request.lines});
   Deliveries deliveries;
   write_outputs(subject, report, deliveries);
-  deliveries.take(write_sarif(subject, options, report.findings, report.exit_code));
-  deliveries.take(write_json(options, [&] { return json_report(subject, report); }));
-  deliveries.take(write_run_page(subject, report, options));
+  deliveries.take(write_sarif(subject, request, report.findings, report.exit_code));
+  deliveries.take(write_if_named(request.output.json, [&] { return json_report(subject, report); }));
+  deliveries.take_page(write_run_page(subject, report, request), request.output.report);
   return deliveries.code(report.exit_code);
 }
 

@@ -5,20 +5,12 @@
 #include <span>
 #include <vector>
 
-#include "cli/findings/suppress.h"
-#include "cli/options/options.h"
 #include "cli/report/report.h"
 #include "cli/runs/checks.h"
+#include "cli/runs/run_request.h"
 #include "cli/support/files.h"
 
 namespace palladion::cli {
-
-// Refuses by name what this version cannot do, and words that do not exist.
-Outcome<void> check_run_options(const Options& options);
-Outcome<sim::Schedule> schedule_of(const Options& options);
-// The complete value of --schedule.
-Outcome<sim::check::Conditions> conditions_of(const Options& options);
-unsigned host_threads(const Options& options);
 
 // One run, with the checkers that were requested.
 struct MachineRun {
@@ -27,12 +19,12 @@ struct MachineRun {
 };
 // Runs `job`, the subject's or a copy of it. `recorder` gets the synchronisation of every cluster; null: none
 // does. `more`: other observers.
-MachineRun run_on_machine(const Subject& subject, Job& job, const Options& options,
+MachineRun run_on_machine(const Subject& subject, Job& job, const MachineRequest& request,
                           const sim::check::Conditions& conditions,
                           sim::check::SkeletonObserver* recorder = nullptr,
                           std::span<sim::Observer* const> more = {});
 // Runs on one side or both, compares with the reference and the sides with each other.
-Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device);
+Outcome<Report> execute(Subject& subject, const RunRequest& request);
 // Against the kernel's reference; empty when it has none, nothing when Ctrl-C came first.
 // `maps`: with an error map each.
 std::optional<std::vector<NamedComparison>> compare_with_reference(const Subject& subject,
@@ -42,22 +34,19 @@ std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::
                                              const std::vector<Array>& wanted, Tolerance tolerance,
                                              bool maps = false);
 // What --report records of a run on the machine; null without it.
-std::shared_ptr<PageRecording> page_recording(const Subject& subject, const Options& options,
-                                              const sim::Schedule& schedule);
+std::shared_ptr<PageRecording> page_recording(const Subject& subject, const RunRequest& request);
 // --report, when it was given. `report`: the text of --json; `recording` may be null.
-Outcome<void> write_page(const Subject& subject, const Options& options, std::string report,
+Outcome<void> write_page(const Subject& subject, const RunRequest& request, std::string report,
                          const PageRecording* recording, std::span<const SeenFinding> findings,
                          std::span<const NamedComparison* const> comparisons);
-// --suppress, read and understood; nothing when it was not given.
-Outcome<std::optional<Suppressions>> suppressions_of(const Options& options);
 // --sarif, when it was given.
-Outcome<void> write_sarif(const Subject& subject, const Options& options,
+Outcome<void> write_sarif(const Subject& subject, const RunRequest& request,
                           std::span<const SeenFinding> findings, ExitCode code);
-// --json, when it was given.
+// A file that was asked for; empty: none was.
 template <class Text>
-Outcome<void> write_json(const Options& options, Text text) {
-  if (options.json.empty()) return {};
-  const auto written = write_text(options.json, text());
+Outcome<void> write_if_named(const std::string& file, Text text) {
+  if (file.empty()) return {};
+  const auto written = write_text(file, text());
   return written ? Outcome<void>{} : not_written(written.error());
 }
 
@@ -66,6 +55,8 @@ class Deliveries {
  public:
   // False when it failed.
   bool take(const Outcome<void>& written);
+  // The same for --report, whose file is named.
+  void take_page(const Outcome<void>& written, const std::string& file);
   ExitCode code(ExitCode of_report) const { return failed_ ? exit_not_written : of_report; }
 
  private:
@@ -73,6 +64,6 @@ class Deliveries {
 };
 
 // Text, then output files, --sarif and --json; gives the exit code.
-Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options& options);
+Outcome<ExitCode> deliver(const Subject& subject, Report& report, const RunRequest& request);
 
 }  // namespace palladion::cli

@@ -85,16 +85,14 @@ json::object sources_json(const Subject& subject, const json::object& recorded,
           {"ptx", has_ptx ? subject.ptx_name : ""}};
 }
 
-json::object chip_json(const isa::ArchSpec& arch, const Options& options) {
+json::object chip_json(const isa::ArchSpec& arch, const ClockSettings* clock) {
   json::object out = {{"name", arch.name},
                       {"chip", arch.chip},
                       {"sms", arch.sm_count},
                       {"tensor_lanes", arch.tensor_lanes},
                       {"tensor_columns", arch.tensor_columns},
                       {"shared_bytes", arch.shared_bytes_per_sm}};
-  if (!on_hardware_schedule(options)) return out;
-  const auto clock = clock_settings(options);
-  if (!clock) return out;
+  if (clock == nullptr) return out;
   const isa::ClockParameters& p = clock->parameters;
   // 16-bit multiplications of an SM in a cycle; tcgen05 takes a K of 32 bytes, so 16 of them, in all lanes.
   const double macs =

@@ -40,7 +40,7 @@ class PageRecording {
 // findings name, as far as they can be read; `not_shown` are the others.
 json::object sources_json(const Subject& subject, const json::object& recorded,
                           std::span<const sim::Finding* const> findings);
-// The chip's rates, for the roofline. The clock's parameters where it has some.
-json::object chip_json(const isa::ArchSpec& arch, const Options& options);
+// The chip's rates, for the roofline, with the clock's under the hardware schedule.
+json::object chip_json(const isa::ArchSpec& arch, const ClockSettings* clock);
 
 }  // namespace palladion::cli

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/options/options.h"
+#include "cli/support/outcome.h"
 #include "cuda/native/jit_log.h"
 #include "isa/arch/arch.h"
 #include "verify/launch/job.h"
@@ -20,9 +20,9 @@ struct Registers {
 };
 std::string_view name(Registers::From from);
 
-// Refuses words that do not exist, and ptxas where there is none.
-Outcome<void> check_registers(const Options& options);
+// What --registers says: "estimate" or nothing, "ptxas" where there is one, or a number.
+Outcome<Registers> registers_named(const std::string& word, const isa::ArchSpec& arch);
 // With ptxas' result where it was requested.
-Outcome<Registers> registers_of(const Options& options, const isa::ArchSpec& arch, const Job& job);
+Outcome<Registers> registers_of(const Registers& wanted, const isa::ArchSpec& arch, const Job& job);
 
 }  // namespace palladion::cli

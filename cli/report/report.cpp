@@ -116,7 +116,8 @@ void print_comparisons(std::string_view label, const std::vector<NamedComparison
 
 std::string findings_row(const Report& report) {
   const FindingCounts n = count_findings(report.findings);
-  std::string text = n.reported() == 0 ? "none" : fmt::format("{}, see above", n.reported());
+  const char* const nothing = report.watched ? "none" : "not checked";
+  std::string text = n.reported() == 0 ? nothing : fmt::format("{}, see above", n.reported());
   return n.suppressed == 0 ? text : fmt::format("{}; {} suppressed", text, n.suppressed);
 }
 
@@ -127,12 +128,11 @@ std::string against_device(const Report& report) {
                      (simulated / measured - 1) * 100);
 }
 
-void print_time(const Subject& subject, const Report& report, const Options& options, bool color) {
+void print_time(const Subject& subject, const Report& report, size_t lines, bool color) {
   const TimeReport& time = *report.time;
   print_out(time_rows(time));
   if (report.device && report.device->timing) print_out(row("", against_device(report)));
-  TimeView view{
-      .folder = current_folder(), .ptx_name = subject.ptx_name, .lines = options.lines, .color = color};
+  TimeView view{.folder = current_folder(), .ptx_name = subject.ptx_name, .lines = lines, .color = color};
   print_out(where_text(time, view));
   if (time.why) print_out(why_text(*time.why, color));
 }
@@ -207,13 +207,13 @@ std::string current_folder() {
   return std::filesystem::current_path(none).string();
 }
 
-FindingView view_of(const Subject& subject, const Options& options, std::FILE* stream) {
+FindingView view_of(const Subject& subject, size_t limit, std::FILE* stream) {
   FindingView view;
   view.ptx_name = subject.ptx_name;
   view.ptx = subject.job.ptx;
   view.folder = current_folder();
   view.color = wants_color(stream);
-  view.limit = options.limit;
+  view.limit = limit;
   return view;
 }
 
@@ -258,13 +258,13 @@ ExitCode exit_code_of(const Report& report) {
   return differs ? exit_findings : exit_clean;
 }
 
-void print_report(const Subject& subject, const Report& report, const Options& options) {
+void print_report(const Subject& subject, const Report& report, const ReportView& view) {
   const bool color = wants_color(stdout);
   print_out(describe_subject(subject));
   if (report.sim) {
     write_out(report.sim->result.printed);
     print_err(isa::render(report.sim->result.errors, subject.job.ptx));
-    print_err(fmt::format("{}{}", findings_text(report.findings, view_of(subject, options, stderr)),
+    print_err(fmt::format("{}{}", findings_text(report.findings, view_of(subject, view.findings, stderr)),
                           report.unused_suppressions));
     if (!report.sim->result.errors.empty()) return;
     print_out(row("sim", ran_text(report)));
@@ -286,7 +286,7 @@ void print_report(const Subject& subject, const Report& report, const Options& o
     print_err(warning(*report.trace));
   }
   if (report.sim) print_checks(report, color);
-  if (report.time) print_time(subject, report, options, color);
+  if (report.time) print_time(subject, report, view.lines, color);
 }
 
 }  // namespace palladion::cli

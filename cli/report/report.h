@@ -62,13 +62,19 @@ bool was_interrupted(const Report& report);
 // Of the checks, where there were any.
 Verdict verdict_of(const Report& report);
 
+// How much of a report is printed.
+struct ReportView {
+  size_t findings = 20;  // in full
+  size_t lines = 10;     // of the source, by their time
+};
+
 // The outputs that count: the machine's, else the device's.
 const std::vector<Array>& outputs_of(const Report& report);
 // Without values there are none.
 bool computes_outputs(const Report& report);
 
 // Findings and errors go to stderr, the rest to stdout.
-void print_report(const Subject& subject, const Report& report, const Options& options);
+void print_report(const Subject& subject, const Report& report, const ReportView& view);
 // Two runs of the same thing differ in the member "wall" alone.
 std::string json_report(const Subject& subject, const Report& report);
 
@@ -84,7 +90,7 @@ std::vector<std::string> hash_texts(const std::vector<Array>& arrays);
 std::string dims_text(const isa::Dim3& d);  // "132", "8x16", "2x2x2"
 std::string current_folder();               // empty when it is unknown
 // How findings of this subject are shown on a stream.
-FindingView view_of(const Subject& subject, const Options& options, std::FILE* stream);
+FindingView view_of(const Subject& subject, size_t limit, std::FILE* stream);
 std::string verdict_text(const Verdict& verdict, bool color);  // "incomplete (the run was interrupted)"
 
 json::object subject_json(const Subject& subject);  // its members: every report has them

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/findings/findings.h"
-#include "cli/options/options.h"
+#include "cli/options/run_words.h"
 #include "cli/support/outcome.h"
 #include "sim/check/checker.h"
 #include "sim/explore/conditions.h"
@@ -16,16 +16,6 @@
 #include "sim/machine.h"
 
 namespace palladion::cli {
-
-// Names of the checks, as --check takes them, with what they find.
-struct CheckWord {
-  std::string_view name, doc;
-};
-std::span<const CheckWord> check_words();
-
-// What --check asks for; without it `check` means all and every other command none. Faults and deadlocks are
-// always reported: the machine itself detects them.
-Outcome<sim::check::Options> checks_of(const Options& options);
 
 // The coverage of one run.
 struct Watched {
@@ -51,9 +41,9 @@ std::string_view name(Verdict::Word word);
 // Why the checks of this run are incomplete.
 std::vector<std::string> incomplete_reasons(const sim::RunResult& result, const Watched* watched);
 
-// The command line as a shell takes it, without the options named in `without` (with their values) and with
-// `more` at its end.
-std::string command_line(const Options& options, std::string_view command,
+// The command as a shell takes it, with the words behind it, without the options named in `without` (with
+// their values) and with `more` at its end.
+std::string command_line(const std::vector<std::string>& words, std::string_view command,
                          std::span<const std::string_view> without, std::string_view more);
 
 }  // namespace palladion::cli

@@ -17,7 +17,12 @@ namespace palladion::cli {
 
 enum class Style { plain, bold, dim, red, green, yellow, blue, cyan };
 
-// True on a terminal that takes colour; NO_COLOR (https://no-color.org) and TERM=dumb turn it off.
+// What --color says, for the whole program.
+enum class ColorChoice : uint8_t { automatic, always, never };
+ColorChoice& color_choice();
+
+// What was chosen; automatic: on a terminal that takes colour. NO_COLOR (https://no-color.org) and TERM=dumb
+// turn it off there.
 bool wants_color(std::FILE* stream);
 
 // `text` in `style` when `color`, else unchanged.
