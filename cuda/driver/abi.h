@@ -7,4 +7,4 @@ using namespace palladion::cuda;
 }
 
 // A function of the library, by its name in it.
-#define PLD_CUDA extern "C" __attribute__((visibility("default"))) ::palladion::driver::Status
+#define PLD_CUDA extern "C" __attribute__((visibility("default"))) ::palladion::cuda::driver::Status

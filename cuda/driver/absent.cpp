@@ -3,7 +3,7 @@
 #include "cuda/driver/state.h"
 
 #define PLD_ABSENT(name) \
-  PLD_CUDA name() { return ::palladion::driver::unsupported(#name); }
+  PLD_CUDA name() { return ::palladion::cuda::driver::unsupported(#name); }
 
 PLD_ABSENT(cuCheckpointProcessCheckpoint)
 PLD_ABSENT(cuCheckpointProcessGetRestoreThreadId)

@@ -180,7 +180,7 @@ struct TextureDesc {  // cudaTextureDesc
 }  // namespace palladion::cuda::runtime
 
 // A function of the library.
-#define PLD_RUNTIME extern "C" __attribute__((visibility("default"))) ::palladion::runtime::Error
+#define PLD_RUNTIME extern "C" __attribute__((visibility("default"))) ::palladion::cuda::runtime::Error
 #define PLD_CALL(name, parameters, call) \
   PLD_RUNTIME name parameters { return ended(ready() ? ready() : (call)); }
 // A function of a stream, and its variant for programs compiled with --default-stream per-thread, whose null

@@ -2,7 +2,7 @@
 // The functions of our libcuda.so.1 that the runtime library calls.
 #include "cuda/driver/runtime/api.h"
 
-#define PLD_CALLED extern "C" ::palladion::driver::Status
+#define PLD_CALLED extern "C" ::palladion::cuda::driver::Status
 
 using palladion::cuda::driver::HostFn;
 using palladion::cuda::driver::HostNode;

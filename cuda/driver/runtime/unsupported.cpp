@@ -2,7 +2,7 @@
 #include "cuda/driver/runtime/state.h"
 
 #define PLD_ABSENT(name) \
-  PLD_RUNTIME name() { return ::palladion::runtime::ended(::palladion::runtime::unsupported(#name)); }
+  PLD_RUNTIME name() { return ::palladion::cuda::runtime::ended(::palladion::cuda::runtime::unsupported(#name)); }
 
 PLD_ABSENT(cudaArrayGetPlane)
 PLD_ABSENT(cudaArrayGetSparseProperties)
