@@ -1,7 +1,7 @@
-# cli/html/page becomes string literals in the generated header cli/html/page_files.h. Modules are in the order in which
+# report/html/page becomes string literals in the generated header report/html/page_files.h. Modules are in the order in which
 # they use one another: those that all use first, main.js last.
-set(folder ${PROJECT_SOURCE_DIR}/cli/html/page)
-set(header "#pragma once\n#include <string_view>\nnamespace palladion::cli::html {\nstruct PageFile {\n  std::string_view name, text;\n};\n")
+set(folder ${PROJECT_SOURCE_DIR}/report/html/page)
+set(header "#pragma once\n#include <string_view>\nnamespace palladion::report::html {\nstruct PageFile {\n  std::string_view name, text;\n};\n")
 foreach(part "template page.html" "style page.css")
   separate_arguments(part)
   list(GET part 0 name)
@@ -19,5 +19,5 @@ foreach(module ${folder}/data.js ${folder}/dom.js ${modules} ${folder}/main.js)
   string(APPEND header "    {\"${name}\", R\"page(${text})page\"},\n")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${module})
 endforeach()
-string(APPEND header "};\n}  // namespace palladion::cli::html\n")
-file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/include/cli/html/page_files.h CONTENT "${header}")
+string(APPEND header "};\n}  // namespace palladion::report::html\n")
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/include/report/html/page_files.h CONTENT "${header}")

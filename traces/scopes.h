@@ -32,6 +32,13 @@ struct ScopeTimes {
   std::vector<ScopeLane> lanes;
 };
 
+// Of one run.
+struct RunScopes {
+  ScopeTimes times;
+  uint64_t start = 0;  // %clock64 at the first warpgroup's start: time 0 of the scopes
+  uint64_t lost = 0;   // events for which the buffer had no room
+};
+
 // One line each, words apart by blanks, `#` a comment:
 //   what NVIDIA H200, driver 12080
 //   kernel matmul_ws m=512 n=512 k=512

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "bench/clock/report.h"
-#include "cli/support/json.h"
+#include "report/document.h"
 
 namespace palladion::bench {
 namespace {
@@ -12,7 +12,7 @@ namespace json = boost::json;
 json::object side_json(const Measured& device, const Replayed& simulated) {
   json::object out = {{"device", device.cycles}, {"spread", device.spread}, {"sm_clock_mhz", device.mhz}};
   if (const uint64_t cycles = simulated.clock.cycles; cycles > 0)
-    cli::append(
+    report::append(
         out, {{"simulated", cycles}, {"error", relative_error(static_cast<double>(cycles), device.cycles)}});
   else
     out.emplace("refused", simulated.refused);
@@ -94,11 +94,11 @@ std::string json_of(const Verdict& v) {
   json::object of_families, of_counters;
   for (const Family& f : families(v.cases)) of_families.emplace(f.name, summary_json(f.both));
   for (const CounterErrors& c : counter_errors(v.cases)) of_counters.emplace(c.name, summary_json(c.errors));
-  return cli::json_text(json::object{{"recorded_sm_clock", v.recorded_clock},
-                                     {"families", std::move(of_families)},
-                                     {"counters", std::move(of_counters)},
-                                     {"cases", cli::array_of(v.cases, case_json)},
-                                     {"sweep", cli::array_of(v.sweep, case_json)}});
+  return report::json_text(json::object{{"recorded_sm_clock", v.recorded_clock},
+                                        {"families", std::move(of_families)},
+                                        {"counters", std::move(of_counters)},
+                                        {"cases", report::array_of(v.cases, case_json)},
+                                        {"sweep", report::array_of(v.sweep, case_json)}});
 }
 
 std::string markdown_of(const Verdict& v) {

@@ -4,6 +4,7 @@
 #include "cli/check/check_run.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
+#include "report/text/row.h"
 #include "sim/explore/residency.h"
 
 namespace palladion::cli {

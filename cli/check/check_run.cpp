@@ -9,8 +9,9 @@
 #include <mutex>
 #include <utility>
 
-#include "cli/html/recording.h"
 #include "cli/support/term.h"
+#include "report/html/recording.h"
+#include "report/text/row.h"
 #include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {

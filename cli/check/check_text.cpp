@@ -3,18 +3,14 @@
 #include <algorithm>
 
 #include "cli/check/check_run.h"
-#include "cli/findings/findings_json.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
+#include "report/json/findings_json.h"
+#include "report/json/run_json.h"
+#include "report/text/run_text.h"
 
 namespace palladion::cli {
 namespace {
-
-std::string findings_row(const CheckReport& report) {
-  const FindingCounts n = count_findings(report.findings);
-  const std::string text = n.reported() == 0 ? "none" : fmt::format("{}, see above", n.reported());
-  return n.suppressed == 0 ? text : fmt::format("{}; {} suppressed", text, n.suppressed);
-}
 
 // The run with the largest coverage: schedules differ in how often a warp polls, hardly in more.
 const Watched* widest(const CheckReport& report) {
@@ -100,7 +96,7 @@ void print_check(const Subject& subject, const CheckRequest& request, const Chec
   print_reference(subject.recorded ? "device" : "reference", report, color);
   if (subject.spec != nullptr && !subject.spec->reference)
     print_out(row("reference", "no reference: outputs are compared between schedules alone"));
-  print_out(row("findings", findings_row(report)));
+  print_out(row("findings", findings_count_text(report.findings)));
   print_out(row("schedules", schedules_text(report)));
   if (report.explored) print_out(row(exploration, explored_text(*report.explored)));
   if (const Watched* watched = widest(report)) print_out(row("coverage", coverage_text(watched->coverage)));
@@ -109,12 +105,12 @@ void print_check(const Subject& subject, const CheckRequest& request, const Chec
 
 std::string check_json(const Subject& subject, const CheckRequest& request, const CheckReport& report) {
   json::object out = {{"command", "check"}};
-  append(out, subject_json(subject));
+  append(out, launched_json(launched(subject)));
   append(out, {{"seed", request.run.subject.seed}, {"exit_code", int(report.exit_code)}});
   append(out, verdict_json(report.verdict));
   append(out, {{"decided_by_one_run", report.decided}, {"findings", findings_json(report.findings)}});
   if (!report.trials.empty())
-    out.emplace("outputs", outputs_json(subject, report.trials.front().outcome.outputs));
+    out.emplace("outputs", outputs_json(subject.job, report.trials.front().outcome.outputs));
   const auto comparison = [](const auto& named) { return comparison_json(named.second, named.first); };
   append(out, {{"schedules", array_of(report.trials, trial_json)},
                {"reference", array_of(report.reference, comparison)}});

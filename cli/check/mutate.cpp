@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/support/interrupt.h"
+#include "report/text/run_text.h"
 
 namespace palladion::cli {
 namespace {
@@ -48,7 +49,7 @@ Outcome<ExitCode> check_by_mutation(CheckRequest request) {
   take_small_shape(request.run.subject);
   auto subject = load_subject(request.run.subject, request.run.clock());
   if (!subject) return tl::make_unexpected(subject.error());
-  print_out(describe_subject(*subject));
+  print_out(launched_text(launched(*subject)));
   const Polled polled;
   const auto report = run_mutation(*subject, request);
   if (!report) return tl::make_unexpected(report.error());

@@ -5,9 +5,10 @@
 #include <map>
 
 #include "cli/check/mutate.h"
-#include "cli/support/json.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
+#include "report/json/run_json.h"
+#include "report/text/run_text.h"
 
 namespace palladion::cli {
 namespace {
@@ -135,7 +136,7 @@ void print_mutation(const Subject& subject, const MutationReport& report) {
 
 std::string mutation_json(const Subject& subject, const RunRequest& request, const MutationReport& report) {
   json::object out = {{"command", "check --mutate"}}, counts;
-  append(out, subject_json(subject));
+  append(out, launched_json(launched(subject)));
   for (size_t i = 0; i < std::size(fate_names); ++i) counts.emplace(fate_names[i], report.count(Fate(i)));
   const auto rule_json = [](const sim::check::EquivalenceRule& rule) {
     return json::object{{"name", rule.name}, {"because", rule.doc}};

@@ -5,6 +5,7 @@
 #include "cli/options/command.h"
 #include "cli/support/interrupt.h"
 #include "cli/support/output.h"
+#include "report/text/run_text.h"
 
 namespace palladion::cli {
 namespace {
@@ -56,7 +57,7 @@ Outcome<ExitCode> check_schedules(const AskedCheck& request) {
   if (request.mutate) return check_by_mutation(request);
   auto subject = load_subject(request.run.subject, request.run.clock());
   if (!subject) return tl::make_unexpected(subject.error());
-  print_out(describe_subject(*subject));
+  print_out(launched_text(launched(*subject)));
   const Polled polled;
   const auto report = run_check(*subject, request);
   if (!report) return tl::make_unexpected(report.error());

@@ -10,6 +10,7 @@
 #include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "cuda/native/device.h"
+#include "report/text/row.h"
 #include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {

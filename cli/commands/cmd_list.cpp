@@ -8,11 +8,11 @@
 #include "cli/kernel_files/kernel_file.h"
 #include "cli/options/command.h"
 #include "cli/options/run_words.h"
-#include "cli/support/json.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/arch/clock.h"
+#include "report/document.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::cli {

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include "cli/options/command.h"
-#include "cli/report/lowered_text.h"
 #include "cli/subjects/subject.h"
 #include "cli/support/files.h"
 #include "cli/support/output.h"
 #include "isa/text/print.h"
+#include "report/text/lowered_text.h"
 #include "sim/program/program.h"
 
 namespace palladion::cli {

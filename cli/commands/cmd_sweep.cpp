@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include "cli/execute/execute.h"
-#include "cli/html/page.h"
 #include "cli/options/command.h"
 #include "cli/support/interrupt.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "cli/sweep/sweep.h"
+#include "report/html/page.h"
 
 namespace palladion::cli {
 namespace {

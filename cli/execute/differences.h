@@ -2,8 +2,9 @@
 // otherwise.
 #pragma once
 
-#include "cli/report/report.h"
 #include "cli/runs/run_request.h"
+#include "cli/subjects/subject.h"
+#include "report/run.h"
 
 namespace palladion::cli {
 

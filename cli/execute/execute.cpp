@@ -5,15 +5,17 @@
 #include <chrono>
 
 #include "cli/execute/execute.h"
-#include "cli/findings/findings_json.h"
-#include "cli/html/error_map.h"
-#include "cli/html/recording.h"
-#include "cli/report/trace.h"
+#include "cli/runs/time_report.h"
+#include "cli/runs/trace.h"
 #include "cli/support/abandon.h"
-#include "cli/support/files.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "isa/core/whole_error.h"
+#include "report/html/error_map.h"
+#include "report/html/run_page.h"
+#include "report/json/findings_json.h"
+#include "report/json/run_json.h"
+#include "report/text/run_text.h"
 #include "sim/check/observers.h"
 #include "sim/program/program.h"
 
@@ -241,6 +243,16 @@ Outcome<Report> execute(Subject& subject, const RunRequest& request) {
   return report;
 }
 
+FindingView view_of(const Subject& subject, size_t limit, std::FILE* stream) {
+  FindingView view;
+  view.ptx_name = subject.ptx_name;
+  view.ptx = subject.job.ptx;
+  view.folder = current_folder();
+  view.color = wants_color(stream);
+  view.limit = limit;
+  return view;
+}
+
 Outcome<void> write_sarif(const Subject& subject, const RunRequest& request,
                           std::span<const SeenFinding> findings, ExitCode code) {
   if (request.output.sarif.empty()) return {};
@@ -267,20 +279,20 @@ Outcome<void> write_page(const Subject& subject, const RunRequest& request, std:
                          const PageRecording* recording, std::span<const SeenFinding> findings,
                          std::span<const NamedComparison* const> comparisons) {
   if (request.output.report.empty()) return {};
-  PageParts parts;
-  if (recording != nullptr) parts = recording->parts();
-  parts.title = subject.name;
-  parts.report = std::move(report);
-  std::vector<const sim::Finding*> named;
-  for (const SeenFinding& seen : findings) named.push_back(&seen.finding);
-  json::array maps;
-  for (const NamedComparison* c : comparisons)
-    if (!c->map.empty()) maps.push_back(json::object{{"output", c->output}, {"map", c->map}});
-  append(parts.more, {{"folder", current_folder()},
-                      {"sources", sources_json(subject, parts.recorded, named)},
-                      {"chip", chip_json(*subject.arch, request.clock())},
-                      {"error_maps", std::move(maps)}});
-  const auto written = write_text(request.output.report, page_text(parts));
+  const auto read = [](const std::string& file, uint64_t most) -> std::optional<std::string> {
+    auto text = read_text(file, most);
+    return text ? std::optional(std::move(*text)) : std::nullopt;
+  };
+  const ClockSettings* const clock = request.clock();
+  const auto written =
+      write_text(request.output.report, run_page({.launched = launched(subject),
+                                                  .report = std::move(report),
+                                                  .recording = recording,
+                                                  .findings = findings,
+                                                  .comparisons = comparisons,
+                                                  .clock = clock != nullptr ? &clock->parameters : nullptr,
+                                                  .folder = current_folder(),
+                                                  .read_source = read}));
   return written ? Outcome<void>{} : not_written(written.error());
 }
 
@@ -291,8 +303,18 @@ Outcome<void> write_run_page(const Subject& subject, const Report& report, const
   std::vector<const NamedComparison*> comparisons;
   for (const auto* all : {&report.reference, &report.device_against_sim})
     for (const NamedComparison& c : *all) comparisons.push_back(&c);
-  return write_page(subject, request, json_report(subject, report), report.page.get(), report.findings,
+  return write_page(subject, request, run_json(launched(subject), report), report.page.get(), report.findings,
                     comparisons);
+}
+
+void print_run(const Subject& subject, const Report& report, const RunRequest& request) {
+  const RunView view{
+      .findings = view_of(subject, request.findings.limit, stderr), .lines = request.lines, .color = wants_color(stdout)};
+  for (const Part& part : run_text(launched(subject), report, view)) {
+    if (part.to == Part::To::out) print_out(part.text);
+    if (part.to == Part::To::err) print_err(part.text);
+    if (part.to == Part::To::out_as_is) write_out(part.text);
+  }
 }
 
 // What was computed to the end: half an output under a final name would be taken for one.
@@ -329,14 +351,15 @@ void Deliveries::take_page(const Outcome<void>& written, const std::string& file
 }
 
 Outcome<ExitCode> deliver(const Subject& subject, Report& report, const RunRequest& request) {
-  report.exit_code = exit_code_of(report);
-  print_report(subject, report, {.findings = request.findings.limit, .lines = request.lines});
+  const ExitCode code = exit_code_of(report);
+  report.exit_code = code;
+  print_run(subject, report, request);
   Deliveries deliveries;
   write_outputs(subject, report, deliveries);
-  deliveries.take(write_sarif(subject, request, report.findings, report.exit_code));
-  deliveries.take(write_if_named(request.output.json, [&] { return json_report(subject, report); }));
+  deliveries.take(write_sarif(subject, request, report.findings, code));
+  deliveries.take(write_if_named(request.output.json, [&] { return run_json(launched(subject), report); }));
   deliveries.take_page(write_run_page(subject, report, request), request.output.report);
-  return deliveries.code(report.exit_code);
+  return deliveries.code(code);
 }
 
 }  // namespace palladion::cli

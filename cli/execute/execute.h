@@ -1,14 +1,19 @@
 // One run of a subject, on the machine, on a device or on both; used by run, check, compare and sweep.
 #pragma once
 
+#include <cstdio>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "cli/report/report.h"
 #include "cli/runs/checks.h"
 #include "cli/runs/run_request.h"
+#include "cli/subjects/subject.h"
 #include "cli/support/files.h"
+#include "report/run.h"
+#include "report/text/finding_text.h"
+#include "report/text/suppress.h"
+#include "sim/explore/conditions.h"
 
 namespace palladion::cli {
 
@@ -33,6 +38,9 @@ std::optional<std::vector<NamedComparison>> compare_with_reference(const Subject
 std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<Array>& got,
                                              const std::vector<Array>& wanted, Tolerance tolerance,
                                              bool maps = false);
+// How findings of this subject are shown on a stream.
+FindingView view_of(const Subject& subject, size_t limit, std::FILE* stream);
+ExitCode exit_code_of(const Report& report);
 // What --report records of a run on the machine; null without it.
 std::shared_ptr<PageRecording> page_recording(const Subject& subject, const RunRequest& request);
 // --report, when it was given. `report`: the text of --json; `recording` may be null.

@@ -2,9 +2,9 @@
 // launch. It travels from the process that runs a learner's code to the one that judges.
 #pragma once
 
-#include "cli/support/json.h"
 #include "cli/support/outcome.h"
 #include "frontend/core/launch.h"
+#include "report/document.h"
 
 namespace palladion::cli {
 

@@ -16,6 +16,7 @@
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
+#include "report/text/row.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::cli {

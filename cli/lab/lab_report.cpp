@@ -5,9 +5,10 @@
 #include <algorithm>
 
 #include "cli/execute/execute.h"
-#include "cli/html/error_map.h"
-#include "cli/html/recording.h"
 #include "labs/references.h"
+#include "report/html/error_map.h"
+#include "report/html/recording.h"
+#include "report/json/run_json.h"
 
 namespace palladion::cli {
 namespace {
@@ -105,8 +106,8 @@ Outcome<void> write_lab_page(const LabVerdict& v, const LabRequest& given) {
   report->exit_code = exit_code_of(*report);
   std::vector<const NamedComparison*> maps;
   for (const NamedComparison& c : report->reference) maps.push_back(&c);
-  return write_page(subject, request, json_report(subject, *report), report->page.get(), report->findings,
-                    maps);
+  return write_page(subject, request, run_json(launched(subject), *report), report->page.get(),
+                    report->findings, maps);
 }
 
 }  // namespace palladion::cli

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "cli/support/files.h"
-#include "cli/support/json.h"
+#include "report/document.h"
 
 namespace palladion::cli {
 namespace {

@@ -6,12 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/findings/findings.h"
 #include "cli/lab/recording.h"
-#include "cli/report/report.h"
-#include "cli/support/json.h"
 #include "cli/support/outcome.h"
 #include "labs/judge.h"
+#include "report/run.h"
 
 namespace palladion::cli {
 

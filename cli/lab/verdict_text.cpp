@@ -5,10 +5,12 @@
 
 #include "cli/lab/text.h"
 #include "cli/lab/verdict.h"
+#include "cli/support/files.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "labs/measures.h"
+#include "report/text/run_text.h"
 
 namespace palladion::cli {
 namespace {

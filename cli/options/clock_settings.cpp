@@ -87,9 +87,6 @@ Outcome<ClockSettings> ClockWords::settings(const isa::ArchSpec& arch) const {
   return s;
 }
 
-std::string_view name(sim::L2Start l2) { return l2 == sim::L2Start::warm ? "warm" : "cold"; }
-std::string_view name(sim::Values values) { return values == sim::Values::none ? "none" : "full"; }
-
 uint64_t hash(const isa::ClockParameters& p) {
   std::vector<double> values;
   for (const isa::ClockField& field : isa::clock_fields()) values.push_back(p.*field.member);

@@ -40,10 +40,6 @@ struct ClockWords {
 // An option that needs the clock, under another schedule.
 tl::unexpected<Failure> needs_clock(std::string_view option);
 
-// "cold", "none"
-std::string_view name(sim::L2Start l2);
-std::string_view name(sim::Values values);
-
 // FNV-1a, 64 bits, over every value in the order of the file's keys.
 uint64_t hash(const isa::ClockParameters& parameters);
 

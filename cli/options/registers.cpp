@@ -8,10 +8,6 @@
 
 namespace palladion::cli {
 
-std::string_view name(Registers::From from) {
-  return from == Registers::From::estimate ? "estimate" : from == Registers::From::ptxas ? "ptxas" : "given";
-}
-
 Outcome<Registers> registers_named(const std::string& word, const isa::ArchSpec& arch) {
   if (word.empty() || word == "estimate") return Registers{};
   if (word == "ptxas") return need_ptxas().map([] { return Registers{.from = Registers::From::ptxas}; });

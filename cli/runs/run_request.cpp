@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/support/files.h"
 #include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {
@@ -103,7 +104,11 @@ Outcome<std::optional<ClockSettings>> RunWords::clock_settings(const isa::ArchSp
 
 Outcome<std::optional<Suppressions>> RunWords::suppressions() const {
   if (suppress_.empty()) return std::nullopt;
-  return read_suppressions(suppress_).map([](Suppressions s) { return std::optional(std::move(s)); });
+  const auto text = read_text(suppress_, most_of_settings);
+  if (!text) return user_error(text.error());
+  auto parsed = parse_suppressions(*text, suppress_);
+  if (!parsed) return failure_of(parsed.error());
+  return std::optional(std::move(*parsed));
 }
 
 Outcome<RunRequest> RunWords::request(const Invocation& invocation) const {

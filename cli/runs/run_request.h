@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/findings/suppress.h"
 #include "cli/options/clock_settings.h"
 #include "cli/options/run_words.h"
 #include "cli/options/subject_request.h"
 #include "cli/options/trace_request.h"
+#include "report/text/suppress.h"
 
 namespace palladion::cli {
 

@@ -12,11 +12,7 @@
 
 namespace palladion::cli {
 
-struct RunScopes {
-  traces::ScopeTimes times;
-  uint64_t start = 0;  // %clock64 at the first warpgroup's start: time 0 of the scopes
-  uint64_t lost = 0;   // events for which the buffer had no room
-};
+using traces::RunScopes;
 
 // Warpgroups' clocks are aligned by %globaltimer. `sm_clock_mhz` 0: measured by the two timers.
 RunScopes scopes_of(const plgpu::Profile& profile, std::span<const std::byte> buffer, double sm_clock_mhz,

@@ -14,6 +14,7 @@
 #include "cuda/bundle/bundle.h"
 #include "kernels/frame/spec.h"
 #include "kernels/zoo/zoo.h"
+#include "report/launched.h"
 #include "verify/launch/job.h"
 
 namespace palladion::cli {
@@ -44,6 +45,9 @@ struct Subject {
   bool is_foreign() const { return module != nullptr; }
   const isa::Module& program() const;
 };
+
+// As reports name it; it points into the subject.
+Launched launched(const Subject& subject);
 
 // Records or parses, makes or reads the inputs. `clock`: of the hardware schedule, which may need no values;
 // null: another schedule.

@@ -13,7 +13,8 @@
 #include <thread>
 
 #include "cli/support/interrupt.h"
-#include "cli/support/term.h"
+#include "cli/support/outcome.h"
+#include "report/numbers.h"
 
 namespace palladion::cli {
 
@@ -166,6 +167,11 @@ Result<void> probe_file(const fs::path& path) {
   auto written = write_parts(aside, path, O_CREAT | O_TRUNC, {});
   ::unlink(aside.c_str());
   return written;
+}
+
+std::string current_folder() {
+  std::error_code none;
+  return fs::current_path(none).string();
 }
 
 Result<void> write_text(const fs::path& path, std::string_view text) {

@@ -33,6 +33,8 @@ Result<void> write_file(const std::filesystem::path& path,
                         std::initializer_list<std::span<const std::byte>> parts);
 Result<void> write_text(const std::filesystem::path& path, std::string_view text);
 
+std::string current_folder();  // empty when it is unknown
+
 // Whether `write_file` can write there, found without changing the file.
 Result<void> probe_file(const std::filesystem::path& path);
 

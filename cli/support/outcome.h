@@ -6,9 +6,11 @@
 
 #include "isa/core/diagnostic.h"
 
+namespace palladion::report {}
+
 namespace palladion::cli {
 
-inline constexpr const char* version = "0.1.0";
+using namespace report;  // commands make its values and print its texts
 
 enum ExitCode : int {
   exit_clean = 0,

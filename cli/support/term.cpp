@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -27,12 +25,6 @@ int terminal_columns() {
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual;
 }
 
-// Three significant digits, never in exponent form.
-std::string three_digits(double number) {
-  const double size = std::abs(number);
-  return fmt::format("{:.{}f}", number, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
-}
-
 }  // namespace
 
 ColorChoice& color_choice() {
@@ -45,33 +37,6 @@ bool wants_color(std::FILE* stream) {
   const char* term = std::getenv("TERM");
   const bool dumb = term != nullptr && std::string_view(term) == "dumb";
   return ::isatty(::fileno(stream)) != 0 && !is_set("NO_COLOR") && !dumb;
-}
-
-std::string paint(std::string_view text, Style style, bool color) {
-  static constexpr std::array<int, 8> codes = {0, 1, 2, 31, 32, 33, 34, 36};
-  if (!color || style == Style::plain) return std::string(text);
-  return fmt::format("\x1b[{}m{}\x1b[0m", codes[size_t(style)], text);
-}
-
-std::string human_seconds(double seconds) {
-  if (seconds >= 1 || seconds == 0) return three_digits(seconds) + " s";
-  if (seconds >= 1e-3) return three_digits(seconds * 1e3) + " ms";
-  return three_digits(seconds * 1e6) + " us";
-}
-
-std::string human_bytes(uint64_t bytes) {
-  static constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double size = double(bytes);
-  size_t unit = 0;
-  while (size >= 1024 && unit + 1 < units.size()) size /= 1024, ++unit;
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{} {}", three_digits(size), units[unit]);
-}
-
-std::string human_count(double count) {
-  static constexpr std::array<const char*, 5> units = {"", " k", " M", " G", " T"};
-  size_t unit = 0;
-  while (std::abs(count) >= 1000 && unit + 1 < units.size()) count /= 1000, ++unit;
-  return unit == 0 ? fmt::format("{}", count) : three_digits(count) + units[unit];
 }
 
 namespace {

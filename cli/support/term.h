@@ -1,4 +1,4 @@
-// The terminal: colour, progress, numbers for people.
+// The terminal: whether it takes colour, and the progress of a command.
 #pragma once
 
 #include <atomic>
@@ -12,10 +12,11 @@
 #include <thread>
 
 #include "cli/support/interrupt.h"
+#include "cli/support/outcome.h"
+#include "report/numbers.h"
+#include "report/style.h"
 
 namespace palladion::cli {
-
-enum class Style { plain, bold, dim, red, green, yellow, blue, cyan };
 
 // What --color says, for the whole program.
 enum class ColorChoice : uint8_t { automatic, always, never };
@@ -24,16 +25,6 @@ ColorChoice& color_choice();
 // What was chosen; automatic: on a terminal that takes colour. NO_COLOR (https://no-color.org) and TERM=dumb
 // turn it off there.
 bool wants_color(std::FILE* stream);
-
-// `text` in `style` when `color`, else unchanged.
-std::string paint(std::string_view text, Style style, bool color);
-
-// "1.5 s", "312 ms", "45 us": three digits.
-std::string human_seconds(double seconds);
-// "384 MiB"
-std::string human_bytes(uint64_t bytes);
-// "1 234 567" is hard to grep: "1.23 M" for text, exact numbers are in the JSON.
-std::string human_count(double count);
 
 // What a command does and how far it is, on stderr. On a terminal one line, redrawn in place after half a
 // second: "matmul_ws [#######-------] 52 %, 3.1 s, 2.9 s left". Elsewhere a line now and then, so that a log

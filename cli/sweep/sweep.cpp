@@ -8,11 +8,12 @@
 #include <mutex>
 
 #include "cli/execute/execute.h"
-#include "cli/report/time_report.h"
+#include "cli/runs/time_report.h"
 #include "cli/runs/timed_run.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/text/print.h"
+#include "report/document.h"
 #include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {
@@ -54,7 +55,7 @@ NoTime no_time_of(const Failure& failure) {
 uint64_t key_of(const Subject& subject, const SweepRequest& request) {
   const ClockSettings& clock = request.clock;
   std::string text = fmt::format("{} {} {} {:016x} {} {} {} {}", version, subject.name, subject.arch->name,
-                                 hash(clock.parameters), name(clock.l2), request.subject.seed,
+                                 hash(clock.parameters), report::name(clock.l2), request.subject.seed,
                                  request.max_instructions, subject.registers.count);
   for (const auto& [name, value] : subject.choice.sizes) text += fmt::format(" {}={}", name, value);
   for (const auto& [name, value] : subject.choice.settings) text += fmt::format(" {}={}", name, value);

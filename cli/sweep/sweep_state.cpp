@@ -13,7 +13,8 @@
 
 #include "cli/options/clock_settings.h"
 #include "cli/support/files.h"
-#include "cli/support/json.h"
+#include "report/document.h"
+#include "report/time.h"
 
 namespace palladion::cli {
 namespace {
@@ -48,7 +49,7 @@ tl::unexpected<Failure> no_state(const std::string& file, size_t line) {
 std::string state_line(const Timed& t) {
   json::object line = {{"key", fmt::format("{:016x}", t.key)},
                        {"settings", object_of(t.settings)},
-                       {"values", name(t.values)},
+                       {"values", report::name(t.values)},
                        {"cycles", t.cycles}};
   if (t.cycles == 0)
     append(line, {{"code", t.code}, {"reason", t.reason}});

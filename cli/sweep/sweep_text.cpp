@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
-#include "cli/report/report.h"
-#include "cli/report/time_report.h"
-#include "cli/support/json.h"
-#include "cli/support/term.h"
 #include "cli/sweep/sweep.h"
+#include "report/document.h"
+#include "report/numbers.h"
+#include "report/style.h"
+#include "report/text/row.h"
+#include "report/text/time_text.h"
 
 namespace palladion::cli {
 namespace {
@@ -48,11 +49,12 @@ std::string summary(const SweepReport& r) {
 
 std::string conditions(const SweepReport& r) {
   const size_t full = with_values(r), timed = r.ranking().size();
-  std::string text = fmt::format("hardware schedule, L2 {}, {:.4g} MHz ({}), values {}", name(r.clock.l2),
-                                 r.clock.parameters.sm_clock, clock_caveat(r.fixed.arch->measured),
-                                 full == 0       ? "none"
-                                 : full == timed ? "full"
-                                                 : "none where possible");
+  std::string text =
+      fmt::format("hardware schedule, L2 {}, {:.4g} MHz ({}), values {}", report::name(r.clock.l2),
+                  r.clock.parameters.sm_clock, clock_caveat(r.fixed.arch->measured),
+                  full == 0       ? "none"
+                  : full == timed ? "full"
+                                  : "none where possible");
   if (full != 0)
     text += fmt::format("; {} needed the arrays' contents: control or addresses depend on them", full);
   return text;
@@ -145,7 +147,7 @@ json::object timed_json(const Timed& t) {
                  {"microseconds", t.microseconds},
                  {"tflops", t.tflops},
                  {"gb_per_s", t.gb_per_s},
-                 {"values", name(t.values)},
+                 {"values", report::name(t.values)},
                  {"critical", t.critical},
                  {"busy", t.busy},
                  {"limit", t.limit}});
@@ -178,7 +180,7 @@ std::string sweep_json(const SweepReport& r) {
       {"settings", object_of(r.fixed.settings)},
       {"combined", std::move(combined)},
       {"schedule", "hardware"},
-      {"l2", name(r.clock.l2)},
+      {"l2", report::name(r.clock.l2)},
       {"sm_clock_mhz", r.clock.parameters.sm_clock},
       {"clock_measured", r.fixed.arch->measured},
       {"power_throttling_modelled", false},

@@ -47,7 +47,7 @@ void add_reads(Finding& into, const Finding& from) {
   if (into.every_read) into.reads.insert(into.reads.end(), from.reads.begin(), from.reads.end());
 }
 
-// For logs and tests: the finding in few lines. The program shows more (cli/findings/finding_text.cpp).
+// For logs and tests: the finding in few lines. The program shows more (report/text/finding_text.cpp).
 std::string render(const Finding& f) {
   const bool one_a_site = f.fatal && f.notes.size() >= f.sites.size();  // a deadlock
   std::string out = fmt::format("{}[{}]: {}\n{}", word(f), f.code, f.message, part("object", f.object));

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "cli/codes/stalls.h"
 #include "kernels/zoo/zoo.h"
 
 namespace palladion::cli {
@@ -99,14 +100,6 @@ TEST(Codes, EntriesOfTheTaxonomyNameCodes) {
   EXPECT_EQ(entry_of(3080), "");
 }
 
-TEST(Codes, RulesNameTheirManual) {
-  EXPECT_EQ(rule_text("Proxies; membar/fence: fence.proxy.async"),
-            "PTX, \"Proxies; membar/fence: fence.proxy.async\"");
-  EXPECT_EQ(rule_text("CUDA programming guide: Compute Capabilities"),
-            "CUDA programming guide: Compute Capabilities");
-  EXPECT_EQ(rule_text(""), "");
-}
-
 TEST(Codes, EveryPairOfTheZooHasItsText) {
   for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs())
     EXPECT_NE(find_code(code_number(pair.code)), nullptr) << pair.name << " " << pair.code;
@@ -118,6 +111,18 @@ TEST(Codes, WordsThatNameACode) {
   EXPECT_EQ(code_number("3001"), 3001);
   for (const char* word : {"wgmma", "PLD30", "XLD3001", "", "30010", "bar."})
     EXPECT_EQ(code_number(word), 0) << word;
+}
+
+TEST(Stalls, EveryReasonIsExplainedUnderItsOwnName) {
+  for (size_t i = 0; i < sim::stall_count; ++i) {
+    const auto stall = static_cast<sim::Stall>(i);
+    const StallText* text = find_stall(sim::name(stall));
+    ASSERT_NE(text, nullptr) << sim::name(stall);
+    EXPECT_EQ(text->stall, stall);
+    EXPECT_EQ(text->fix.empty(), stall == sim::Stall::selected);
+  }
+  EXPECT_EQ(find_stall("long_scoreboard"), find_stall("long scoreboard"));
+  EXPECT_EQ(find_stall("boredom"), nullptr);
 }
 
 }  // namespace

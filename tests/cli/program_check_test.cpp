@@ -5,8 +5,8 @@
 #include <regex>
 
 #include "kernels/zoo/zoo.h"
-#include "tests/cli/json_reading.h"
 #include "tests/cli/program.h"
+#include "tests/support/json_reading.h"
 
 namespace palladion::cli {
 namespace {

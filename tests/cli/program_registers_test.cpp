@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "tests/cli/json_reading.h"
 #include "tests/cli/program.h"
+#include "tests/support/json_reading.h"
 
 namespace palladion::cli {
 namespace {

@@ -14,9 +14,9 @@
 #include <thread>
 
 #include "cli/subjects/npy.h"
-#include "tests/cli/json_reading.h"
 #include "tests/cli/program.h"
 #include "tests/support/golden.h"
+#include "tests/support/json_reading.h"
 #include "verify/arrays/arrays.h"
 
 namespace palladion::cli {

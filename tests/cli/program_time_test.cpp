@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "isa/arch/clock.h"
-#include "tests/cli/json_reading.h"
 #include "tests/cli/program.h"
+#include "tests/support/json_reading.h"
 
 namespace palladion::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/cli/json_reading.h"
+#include "tests/support/json_reading.h"
 #include "tests/cli/program.h"
 
 namespace palladion::cli {

@@ -5,25 +5,16 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 
 #include "cli/support/interrupt.h"
-#include "cli/support/json.h"
 #include "cli/support/outcome.h"
 #include "tests/support/golden.h"
 #include "tests/support/toolkit.h"
 
 namespace palladion::cli {
 namespace {
-
-TEST(term, paint_is_silent_without_color) {
-  EXPECT_EQ(paint("error", Style::red, false), "error");
-  EXPECT_EQ(paint("error", Style::red, true), "\x1b[31merror\x1b[0m");
-  EXPECT_EQ(paint("error", Style::plain, true), "error");
-}
 
 TEST(term, files_get_no_color) {
   std::FILE* file = std::tmpfile();
@@ -39,16 +30,6 @@ TEST(term, progress_line_fits) {
   for (int columns = 30; columns < 120; ++columns) {
     EXPECT_LT(Progress::line("matmul_ws", 77, 100, 12.5, columns).size(), size_t(columns));
   }
-}
-
-TEST(term, numbers_for_people) {
-  EXPECT_EQ(human_seconds(0.000045), "45.0 us");
-  EXPECT_EQ(human_seconds(0.3124), "312 ms");
-  EXPECT_EQ(human_seconds(1.5), "1.50 s");
-  EXPECT_EQ(human_bytes(17), "17 B");
-  EXPECT_EQ(human_bytes(384ull << 20), "384 MiB");
-  EXPECT_EQ(human_count(999), "999");
-  EXPECT_EQ(human_count(1234567), "1.23 M");
 }
 
 TEST(term, an_interrupt_ends_at_once_where_nothing_polls) {
@@ -99,40 +80,6 @@ TEST(term, progress_tells_the_time_left) {
   EXPECT_EQ(Progress::log_line("x", 1, 4, 20), "x: 1 of 4, 20.0 s, about 60.0 s left");
   EXPECT_EQ(Progress::log_line("x", 0, 4, 20), "x: 0 of 4, 20.0 s");
   EXPECT_EQ(Progress::log_line("x", 0, 1, 20), "x: running, 20.0 s");
-}
-
-TEST(json, nests_in_order) {
-  const json::object value = {{"name", "a \"b\"\n\x01"},
-                              {"cycles", uint64_t(1) << 63},
-                              {"delta", -3},
-                              {"ratio", 0.1},
-                              {"whole", 1980.0},
-                              {"ok", true},
-                              {"none", nullptr},
-                              {"nan", -std::nan("")},
-                              {"limit", -std::numeric_limits<double>::infinity()},
-                              {"shape", {512, 256}},
-                              {"empty", json::array()},
-                              {"inner", json::object()}};
-  EXPECT_EQ(json_text(value), R"({
-  "name": "a \"b\"\n\u0001",
-  "cycles": 9223372036854775808,
-  "delta": -3,
-  "ratio": 0.1,
-  "whole": 1980,
-  "ok": true,
-  "none": null,
-  "nan": "nan",
-  "limit": "-inf",
-  "shape": [
-    512,
-    256
-  ],
-  "empty": [],
-  "inner": {}
-}
-)");
-  EXPECT_EQ(json_line({{"a", {1, 2.5}}, {"b", "\n"}}), R"({"a": [1,2.5],"b": "\n"})");
 }
 
 TEST(golden, diff_shows_what_changed_with_context) {

@@ -1,24 +1,15 @@
 #pragma once
-// A report as a text: its data, and what headless Chromium makes of it.
+// A report that the program wrote, and what headless Chromium makes of it.
 #include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tests/cli/program.h"
+#include "tests/report/page_data.h"
 
 namespace palladion::cli {
-
-// The text of a data block, as JSON.
-inline std::string data_of(const std::string& page, std::string_view id) {
-  const std::string open = "<script type=\"application/json\" id=\"" + std::string(id) + "\">";
-  const size_t at = page.find(open);
-  if (at == std::string::npos) return {};
-  const size_t from = at + open.size();
-  return page.substr(from, page.find("</script>", from) - from);
-}
 
 inline std::optional<std::string> find_chromium() {
   for (const char* name : {"chromium", "chromium-browser", "google-chrome"})

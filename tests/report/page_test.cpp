@@ -4,12 +4,8 @@
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <cmath>
 #include <map>
 #include <regex>
-
-#include "cli/html/error_map.h"
-#include "cli/html/page.h"
 
 namespace palladion::cli {
 namespace {
@@ -192,41 +188,6 @@ TEST_F(Report, AFolderOrAnotherOutputIsRefusedBeforeTheRun) {
   EXPECT_EQ(same.status, 2);
   EXPECT_THAT(same.err, HasSubstr("one would replace the other"));
   EXPECT_EQ(run("run vector_add --trace-ctas all").status, 2);
-}
-
-TEST(Page, NothingInItsDataEndsTheElement) {
-  const PageParts parts{.title = "<b>&\"",
-                        .report = R"({"kernel":"</script><!-- <script>"})",
-                        .trace = {},
-                        .recorded = {},
-                        .more = {}};
-  const std::string page = page_text(parts);
-  EXPECT_EQ(data_of(page, "data-report"), "{\"kernel\":\"\\u003c/script>\\u003c!-- \\u003cscript>\"}");
-  EXPECT_EQ(data_of(page, "data-trace"), "null");
-  EXPECT_THAT(page, HasSubstr("<title>&lt;b>&amp;&quot;</title>"));
-  EXPECT_THAT(page, Not(HasSubstr("\nimport ")));
-  EXPECT_THAT(page, Not(HasSubstr("\nexport ")));
-}
-
-TEST(ErrorMap, CountsByCellAndShowsTheFirst) {
-  Array wanted(pl::ShapeDtype{pl::f32, {200, 300}}), got;
-  got = wanted;
-  set_value(got, 5 * 300 + 7, 1e-9);
-  set_value(got, 150 * 300 + 299, 2.0);
-  set_value(got, 151 * 300 + 299, std::nan(""));
-  const Tolerance tolerance{.relative = 0, .absolute = 1e-6};
-  const json::object map = error_map(got, wanted, tolerance, compare(got, wanted, tolerance));
-  EXPECT_EQ(json_line(map.at("first")), json_line(json::array{150, 299}));
-  int64_t elements = 0, differing = 0, outside = 0;
-  for (const json::value& cell : map.at("cells").as_array()) {
-    elements += cell.as_array()[0].to_number<int64_t>();
-    differing += cell.as_array()[1].to_number<int64_t>();
-    outside += cell.as_array()[2].to_number<int64_t>();
-  }
-  EXPECT_EQ(elements, 60'000);
-  EXPECT_EQ(differing, 3);
-  EXPECT_EQ(outside, 2);
-  EXPECT_TRUE(error_map(got, got, tolerance, compare(got, got, tolerance)).empty());
 }
 
 }  // namespace

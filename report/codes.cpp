@@ -1,0 +1,37 @@
+#include "report/codes.h"
+
+#include <fmt/format.h>
+
+#include "sim/check/catalogue/catalogue.h"
+#include "sim/launch/codes.h"
+
+namespace palladion::report {
+namespace {
+
+bool names(std::string_view pattern, const isa::CodeText& text) {
+  const std::string code = fmt::format("PLD{}", text.number);
+  if (!pattern.ends_with('*')) return code == pattern;
+  pattern.remove_suffix(1);
+  return code.starts_with(pattern);
+}
+
+const isa::CodeText* find_in(std::span<const isa::CodeText> table, std::string_view pattern) {
+  for (const isa::CodeText& text : table)
+    if (names(pattern, text)) return &text;
+  return nullptr;
+}
+
+}  // namespace
+
+const isa::CodeText* find_code_text(std::string_view code) {
+  for (const auto table : sim::check::checker_codes())
+    if (const isa::CodeText* text = find_in(table, code)) return text;
+  return find_in(sim::run_codes(), code);
+}
+
+std::string rule_text(std::string_view rule) {
+  const bool whole = rule.empty() || rule.starts_with("PTX") || rule.starts_with("CUDA");
+  return whole ? std::string(rule) : fmt::format("PTX, \"{}\"", rule);
+}
+
+}  // namespace palladion::report

@@ -1,0 +1,18 @@
+// What reports show of the checks: the merged findings of `verify` and its verdict.
+#pragma once
+
+#include "verify/verdict/findings.h"
+#include "verify/verdict/verdict.h"
+
+namespace palladion::report {
+
+using verify::exploration;
+using verify::is_wait_graph;
+using verify::object_name;
+using verify::place_of;
+using verify::SeenFinding;
+using verify::Verdict;
+using verify::Watched;
+using verify::word;
+
+}  // namespace palladion::report

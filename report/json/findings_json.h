@@ -1,0 +1,29 @@
+// Findings for other programs: as members of --json, and as SARIF 2.1.0.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "report/document.h"
+#include "report/findings.h"
+
+namespace palladion::report {
+
+// Everything that the text contains. Suppressed findings are included and marked.
+json::array findings_json(std::span<const SeenFinding> findings);
+
+// What a SARIF log contains of the run besides its findings.
+struct SarifRun {
+  std::string command_line;
+  std::string ptx_name;       // of the file that PTX lines refer to
+  std::string folder;         // paths below it are printed relative to it
+  bool suppressions = false;  // the user gave some, so that every result states whether it is suppressed
+  int exit_code = 0;          // 0: clean, 1: findings; above: the run failed
+};
+std::string sarif_text(std::span<const SeenFinding> findings, const SarifRun& run);
+
+// 16 hexadecimal digits that do not change when lines move or another CTA makes the mistake: of the code, the
+// object's name and the instructions with their files.
+std::string fingerprint(const sim::Finding& finding);
+
+}  // namespace palladion::report

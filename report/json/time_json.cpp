@@ -1,0 +1,111 @@
+// The clock's report for programs.
+#include "report/json/run_json.h"
+
+namespace palladion::report {
+namespace {
+
+// "long_scoreboard": names as keys.
+std::string key_of(std::string_view name) {
+  std::string key(name);
+  for (char& c : key) c = c == ' ' ? '_' : c;
+  return key;
+}
+
+json::object occupancy_json(const TimeReport& time) {
+  const Registers& r = time.registers;
+  json::object out = {
+      {"ctas_per_sm", time.ctas_per_sm}, {"registers", r.count}, {"registers_from", report::name(r.from)}};
+  if (r.ptxas)
+    out.emplace("ptxas", json::object{{"registers", r.ptxas->registers},
+                                      {"stack_bytes", r.ptxas->stack_bytes},
+                                      {"spill_store_bytes", r.ptxas->spill_store_bytes},
+                                      {"spill_load_bytes", r.ptxas->spill_load_bytes},
+                                      {"barriers", r.ptxas->barriers},
+                                      {"shared_bytes", r.ptxas->shared_bytes},
+                                      {"spills_in_the_clock", false}});
+  return out;
+}
+
+json::object counters_json(const sim::ClockCounters& c) {
+  return {{"instructions", c.instructions},
+          {"tensor_cycles", c.tensor_cycles},
+          {"smem_bank_conflicts", c.smem_bank_conflicts},
+          {"l2_read_sectors", c.l2_read_sectors},
+          {"l2_write_sectors", c.l2_write_sectors},
+          {"l2_hit_sectors", c.l2_hit_sectors},
+          {"dram_read_bytes", c.dram_read_bytes},
+          {"dram_write_bytes", c.dram_write_bytes}};
+}
+
+json::object busy_json(const sim::ClockReport& clock) {
+  json::object out;
+  for (size_t i = 0; i < sim::resource_count; ++i)
+    out.emplace(key_of(sim::name(static_cast<sim::Resource>(i))), clock.busy[i]);
+  return out;
+}
+
+json::object warp_time_json(const sim::WarpTime& time) {
+  json::object stalls;
+  for (size_t i = 0; i < sim::stall_count; ++i)
+    if (time.cycles[i] != 0) stalls.emplace(key_of(sim::name(static_cast<sim::Stall>(i))), time.cycles[i]);
+  return {{"warps", time.warps},
+          {"issued", time.issued},
+          {"cycles", time.total()},
+          {"stalls", std::move(stalls)}};
+}
+
+json::object role_json(const sim::RoleWhere& role) {
+  json::object out = {{"operations", role.operations}};
+  append(out, warp_time_json(role));
+  return out;
+}
+
+json::object line_json(const sim::LineWhere& line) {
+  json::object out = {{"file", line.source.file},
+                      {"line", line.source.line},
+                      {"ptx_line", line.ptx_line},
+                      {"instruction", line.instruction}};
+  append(out, warp_time_json(line));
+  return out;
+}
+
+json::object why_json(const WhyReport& why) {
+  const auto gain_json = [](const sim::Gain& gain) {
+    return json::object{{"relaxation", gain.relaxation->name},
+                        {"cycles", gain.cycles},
+                        {"saved", gain.saved},
+                        {"advice", gain.relaxation->advice}};
+  };
+  return {{"cycles", why.cycles},
+          {"values", report::name(why.values)},
+          {"interrupted", why.interrupted},
+          {"gains", array_of(why.gains, gain_json)}};
+}
+
+}  // namespace
+
+json::object time_json(const TimeReport& time) {
+  json::object out = {{"cycles", time.clock.cycles},
+                      {"microseconds", time.clock.microseconds()},
+                      {"sm_clock_mhz", time.clock.sm_clock_mhz},
+                      {"l2", report::name(time.l2)},
+                      {"values", report::name(time.values)},
+                      {"clock_measured", time.measured},
+                      {"power_throttling_modelled", false},
+                      {"tensor_flops", time.where.tensor_flops},
+                      {"tflops", time.tflops()},
+                      {"array_bytes", time.array_bytes},
+                      {"gb_per_s", time.gb_per_s()},
+                      {"occupancy", occupancy_json(time)},
+                      {"counters", counters_json(time.clock.counters)},
+                      {"busy", busy_json(time.clock)},
+                      {"critical", sim::name(sim::critical(time.clock))},
+                      {"limit", sim::limit_text(time.clock)},
+                      {"warp_cycles", time.where.warp_cycles},
+                      {"roles", array_of(time.where.roles, role_json)},
+                      {"lines", array_of(time.where.lines, line_json)}};
+  if (time.why) out.emplace("why", why_json(*time.why));
+  return out;
+}
+
+}  // namespace palladion::report

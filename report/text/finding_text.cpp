@@ -1,0 +1,200 @@
+#include "report/text/finding_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "isa/core/diagnostic.h"
+#include "isa/core/visible.h"
+#include "report/codes.h"
+#include "report/numbers.h"
+#include "report/style.h"
+
+namespace palladion::report {
+namespace {
+
+Style style_of(sim::FindingSeverity severity) {
+  using Severity = sim::FindingSeverity;
+  return severity == Severity::error    ? Style::red
+         : severity == Severity::strict ? Style::yellow
+                                        : Style::cyan;
+}
+
+std::string nth(uint64_t n) {
+  const bool teen = n / 10 % 10 == 1;
+  const char* end = teen ? "th" : n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
+  return fmt::format("{}{}", n, end);
+}
+
+// "lane 3", "lanes 0-15", "lanes 0x00ff00ff"; nothing for a whole warp.
+std::string lanes_text(uint32_t lanes) {
+  if (lanes == 0 || lanes == ~0U) return {};
+  const int low = std::countr_zero(lanes), high = 31 - std::countl_zero(lanes);
+  if (low == high) return fmt::format(" lane {}", low);
+  const bool dense = std::popcount(lanes) == high - low + 1;
+  return dense ? fmt::format(" lanes {}-{}", low, high) : fmt::format(" lanes 0x{:08x}", lanes);
+}
+
+// "asynchronous write: cta (0,0,0) warp 0 lane 0 (producer), its 5th execution"
+std::string actor_text(const sim::Site& s) {
+  std::string text = s.what.empty() ? std::string() : s.what + ": ";
+  text += fmt::format("cta ({},{},{}) warp {}{}", s.cta.x, s.cta.y, s.cta.z, s.warp, lanes_text(s.lanes));
+  if (!s.role.empty()) text += fmt::format(" ({})", s.role);
+  if (s.occurrence != 0) text += fmt::format(", its {} execution", nth(s.occurrence));
+  return text;
+}
+
+std::string nth_line(std::string_view text, uint32_t line) {
+  for (; line > 1; --line) {
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+// The author's line, else the line of the PTX.
+std::string frame_line(const sim::Site& s, const FindingView& view) {
+  const std::string line = !s.source.known()  ? (s.ptx_line == 0 ? "" : nth_line(view.ptx, s.ptx_line))
+                           : view.source_line ? view.source_line(s.source.file, s.source.line)
+                                              : read_source_line(s.source.file, s.source.line);
+  size_t column = 0;
+  return isa::excerpt(trimmed(line), column);
+}
+
+std::string site_text(const sim::Site& s, const FindingView& view) {
+  const auto dim = [&](const std::string& text) { return paint(text, Style::blue, view.color); };
+  const std::string place = within(view.folder, place_of(s, view.ptx_name)), line = frame_line(s, view);
+  std::string out = dim("  --> ") + (place.empty() ? "an unknown place" : place);
+  if (s.source.known() && s.ptx_line != 0) out += fmt::format(" (PTX line {})", s.ptx_line);
+  out += '\n';
+  const uint32_t number = s.source.known() ? s.source.line : s.ptx_line;
+  if (!line.empty()) out += dim(fmt::format("{:>5} | ", number)) + line + "\n";
+  // The line of a PTX file already is the instruction.
+  size_t column = 0;
+  if (!s.instruction.empty() && (s.source.known() || line.empty()))
+    out += dim("      | ") + isa::excerpt(s.instruction, column) + "\n";
+  return out + dim("      = ") + actor_text(s) + "\n";
+}
+
+std::string part(std::string_view label, std::string_view text, bool color) {
+  if (text.empty()) return {};
+  return fmt::format("{} {} {}\n", paint("   =", Style::blue, color),
+                     paint(fmt::format("{}:", label), Style::bold, color), text);
+}
+
+std::string seen_text(const SeenFinding& seen, const FindingView& view) {
+  std::string text = seen.finding.count > 1 ? fmt::format("{} times", seen.finding.count) : "";
+  const bool searched = seen.schedules.size() == 1 && seen.schedules.front() == exploration;
+  if (view.schedules <= 1 && !searched) return text;
+  constexpr size_t named = 4;
+  if (!text.empty()) text += ", ";
+  std::vector<std::string> runs = seen.schedules;
+  const bool explored = std::erase(runs, exploration) != 0;
+  const size_t n = runs.size();
+  if (n == 0) return text + fmt::format("by exploration, under none of {} schedules", view.schedules);
+  const std::string also = explored ? ", and by exploration" : "";
+  if (n == view.schedules) return text + fmt::format("under all {} schedules", n) + also;
+  const auto first = std::span(runs).first(std::min(n, named));
+  text += fmt::format("under {}", fmt::join(first, ", "));
+  if (n > named) text += fmt::format(" and {} more", n - named);
+  return text + fmt::format(" ({} of {} schedules)", n, view.schedules) + also;
+}
+
+// A line of the table at the end.
+struct CodeRow {
+  std::string code;
+  sim::FindingSeverity severity;
+  size_t findings = 0, suppressed = 0;
+  uint64_t times = 0;
+};
+
+std::vector<CodeRow> rows_of(std::span<const SeenFinding> findings) {
+  std::vector<CodeRow> rows;
+  for (const SeenFinding& s : findings) {
+    const sim::Finding& f = s.finding;
+    auto at = std::ranges::find_if(
+        rows, [&](const CodeRow& r) { return r.code == f.code && r.severity == f.severity; });
+    if (at == rows.end()) at = rows.insert(at, CodeRow{f.code, f.severity});
+    ++(s.is_suppressed() ? at->suppressed : at->findings);
+    at->times += f.count;
+  }
+  return rows;
+}
+
+std::string table_text(std::span<const SeenFinding> findings, bool color) {
+  std::string out = paint("findings by code", Style::bold, color) + "\n";
+  for (const CodeRow& r : rows_of(findings)) {
+    const isa::CodeText* text = find_code_text(r.code);
+    std::string counts = plural(r.findings, "finding");
+    if (r.suppressed != 0) counts += fmt::format(", {} suppressed", r.suppressed);
+    out += fmt::format("  {} {:<8} {}, {}{}\n", r.code, word(r.severity), counts, plural(r.times, "time"),
+                       text == nullptr ? "" : fmt::format(": {}", text->title));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string trimmed(std::string text) {
+  std::ranges::replace(text, '\t', ' ');
+  const size_t first = text.find_first_not_of(' ');
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \r") - first + 1);
+}
+
+std::string within(const std::string& folder, const std::string& path) {
+  const bool below = !folder.empty() && path.starts_with(folder + "/");
+  return below ? path.substr(folder.size() + 1) : path;
+}
+
+std::string read_source_line(const std::string& file, uint32_t line) { return isa::line_of_file(file, line); }
+
+std::string finding_text(const SeenFinding& seen, const FindingView& view) {
+  const sim::Finding& f = seen.finding;
+  const auto labelled = [&](std::string_view label, std::string_view text) {
+    return part(label, text, view.color);
+  };
+  std::string out = paint(fmt::format("{}[{}]", word(f.severity), f.code), style_of(f.severity), view.color) +
+                    ": " + paint(f.message, Style::bold, view.color) + "\n" + labelled("object", f.object);
+  const bool graph = is_wait_graph(f);
+  for (size_t i = 0; i < f.sites.size(); ++i) {
+    out += site_text(f.sites[i], view);
+    // Marks sites of the graph that explain a wait and do not wait themselves.
+    if (graph && !f.notes[i].starts_with("nothing")) out += fmt::format("        waits for {}\n", f.notes[i]);
+  }
+  for (size_t i = graph ? f.sites.size() : 0; i < f.notes.size(); ++i) out += labelled("note", f.notes[i]);
+  out += labelled("missing", f.missing);
+  out += labelled("rule", rule_text(f.rule));
+  out += labelled("help", f.help);
+  out += labelled("seen", seen_text(seen, view));
+  return out + labelled("replay", seen.replay);
+}
+
+std::string findings_text(std::span<const SeenFinding> findings, const FindingView& view) {
+  std::string out;
+  size_t shown = 0, hidden = 0;
+  for (const SeenFinding& s : findings) {
+    if (s.is_suppressed()) continue;
+    if (shown == view.limit) {
+      ++hidden;
+      continue;
+    }
+    ++shown;
+    out += finding_text(s, view) + "\n";
+  }
+  if (hidden != 0)
+    out += fmt::format("{} not shown: --limit {} shows all\n", plural(hidden, "finding"), shown + hidden);
+  if (rows_of(findings).size() > 1 || hidden != 0) out += table_text(findings, view.color);
+  return out;
+}
+
+std::string findings_count_text(std::span<const SeenFinding> findings) {
+  const verify::FindingCounts n = count_findings(findings);
+  std::string text = n.reported() == 0 ? "none" : fmt::format("{}, see above", n.reported());
+  return n.suppressed == 0 ? text : fmt::format("{}; {} suppressed", text, n.suppressed);
+}
+
+}  // namespace palladion::report

@@ -1,0 +1,109 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/json/findings_json.h"
+#include "tests/report/some_findings.h"
+#include "tests/support/golden.h"
+#include "tests/support/json_reading.h"
+
+namespace palladion::report {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<SeenFinding> some_seen() {
+  return {{overwritten_tile(), {"functional", "latest"}, "palladion run gemm --schedule functional", ""},
+          {two_roles_wait(), {"latest"}, "", ""},
+          {unaligned_branch(), {"functional"}, "", "as CUTLASS does"}};
+}
+
+SarifRun some_run() {
+  SarifRun run;
+  run.command_line = "palladion check gemm";
+  run.ptx_name = "/home/me/ring one.ptx";
+  run.folder = "/home/me";
+  run.suppressions = true;
+  run.exit_code = 1;
+  return run;
+}
+
+TEST(Sarif, Golden) {
+  EXPECT_TRUE(golden::compare("cli/findings.sarif", sarif_text(some_seen(), some_run())));
+}
+
+TEST(Sarif, RulesResultsAndPlaces) {
+  const json::value log = json::parse(sarif_text(some_seen(), some_run()));
+  EXPECT_EQ(log.at_pointer("/version"), "2.1.0");
+  const json::value& run = log.at_pointer("/runs/0");
+  const json::array& rules = run.at_pointer("/tool/driver/rules").as_array();
+  ASSERT_EQ(rules.size(), 3u);
+  for (const json::value& result : run.at_pointer("/results").as_array())
+    EXPECT_EQ(rules.at(result.at("ruleIndex").to_number<size_t>()).at("id"), result.at_pointer("/ruleId"));
+  const json::value& race = run.at_pointer("/results/0");
+  EXPECT_EQ(race.at_pointer("/level"), "error");
+  EXPECT_EQ(race.at_pointer("/occurrenceCount"), 64);
+  const json::value& place = race.at_pointer("/locations/0/physicalLocation");
+  EXPECT_EQ(place.at_pointer("/artifactLocation/uri"), "kernels/gemm.cpp");
+  EXPECT_EQ(place.at_pointer("/region/startLine"), 41);
+  EXPECT_EQ(race.at_pointer("/relatedLocations/0/physicalLocation/region/startLine"), 77);
+  EXPECT_THAT(text(race.at_pointer("/message/text")), HasSubstr("missing: warp 6 arrives"));
+  EXPECT_TRUE(race.at_pointer("/suppressions").as_array().empty());
+  const json::value& strict = run.at_pointer("/results/2");
+  EXPECT_EQ(strict.at_pointer("/level"), "warning");
+  EXPECT_EQ(strict.at_pointer("/suppressions/0/justification"), "as CUTLASS does");
+  EXPECT_EQ(strict.at_pointer("/locations/0/physicalLocation/artifactLocation/uri"), "ring%20one.ptx");
+}
+
+TEST(Sarif, FingerprintsOutliveOtherLines) {
+  const sim::Finding f = overwritten_tile();
+  sim::Finding moved = f, other = f;
+  moved.sites[0].source.line += 10;
+  moved.sites[0].source.file = "/elsewhere/gemm.cpp";
+  moved.object = "`a_smem`[1] bytes [64, 128) of CTA (0,0,0)";
+  other.object = "`b_smem`[1] bytes [0, 16384) of CTA (3,0,0)";
+  EXPECT_EQ(fingerprint(f), fingerprint(moved));
+  EXPECT_NE(fingerprint(f), fingerprint(other));
+}
+
+TEST(Sarif, WithoutFindingsItIsARunWithoutResults) {
+  const json::value log = json::parse(sarif_text({}, {}));
+  EXPECT_TRUE(log.at_pointer("/runs/0/results").as_array().empty());
+  EXPECT_TRUE(log.at_pointer("/runs/0/invocations/0/executionSuccessful").as_bool());
+}
+
+TEST(FindingsJson, HoldsWhatTheTextSays) {
+  const json::array all = findings_json(some_seen());
+  const json::value& race = all[0];
+  EXPECT_EQ(text(race.at_pointer("/object")), overwritten_tile().object);
+  EXPECT_EQ(text(race.at_pointer("/missing")), overwritten_tile().missing);
+  EXPECT_EQ(race.at_pointer("/rule"), "Conflict and Data-races");
+  EXPECT_EQ(race.at_pointer("/sites/0/role"), "producer");
+  EXPECT_EQ(race.at_pointer("/sites/0/what"), "asynchronous write");
+  EXPECT_EQ(race.at_pointer("/sites/0/occurrence"), 6);
+  EXPECT_EQ(race.at_pointer("/schedules").as_array().size(), 2u);
+  EXPECT_EQ(race.at_pointer("/suppressed"), false);
+  EXPECT_EQ(all[2].at("reason"), "as CUTLASS does");
+}
+
+TEST(FindingsJson, TheWaitsOfADeadlockAreFields) {
+  SeenFinding seen;
+  seen.finding = two_roles_wait();
+  const json::value deadlock = findings_json({&seen, 1})[0];
+  ASSERT_EQ(deadlock.at("waits").as_array().size(), 2u);
+  const json::value& empty = deadlock.at_pointer("/waits/0");
+  EXPECT_EQ(empty.at("site"), 0);
+  EXPECT_EQ(empty.at("kind"), "mbarrier");
+  EXPECT_EQ(empty.at("object"), "`empty`[0]");
+  for (const char* zero : {"phase", "parity", "pending_bytes"}) EXPECT_EQ(empty.at(zero), 0) << zero;
+  for (const char* one : {"expected_arrivals", "pending_arrivals", "alike"})
+    EXPECT_EQ(empty.at(one), 1) << one;
+  EXPECT_EQ(empty.at_pointer("/arrivers/0/warp"), 4);
+  EXPECT_EQ(empty.at_pointer("/arrivers/0/lanes"), "0000ffff");
+  EXPECT_EQ(empty.at_pointer("/arrivers/0/site"), 1);
+  EXPECT_FALSE(deadlock.at_pointer("/waits/1/arrivers/0").as_object().contains("site"));
+  seen.finding = overwritten_tile();
+  EXPECT_TRUE(findings_json({&seen, 1})[0].at("waits").as_array().empty());
+}
+
+}  // namespace
+}  // namespace palladion::report
