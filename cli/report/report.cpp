@@ -116,8 +116,8 @@ void print_comparisons(std::string_view label, const std::vector<NamedComparison
 
 std::string findings_row(const Report& report) {
   const FindingCounts n = count_findings(report.findings);
-  const char* const nothing = report.watched ? "none" : "not checked";
-  std::string text = n.reported() == 0 ? nothing : fmt::format("{}, see above", n.reported());
+  if (!report.watched && report.findings.empty()) return "not checked";
+  std::string text = n.reported() == 0 ? "none" : fmt::format("{}, see above", n.reported());
   return n.suppressed == 0 ? text : fmt::format("{}; {} suppressed", text, n.suppressed);
 }
 
