@@ -14,7 +14,7 @@ foreach(folder isa frontend sim traces kernels labs verify/arrays verify/launch 
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/palladion/${parent}
     FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 endforeach()
-install(TARGETS pld_cli pld_report pld_verdict EXPORT palladionTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS pld_cli pld_run_report pld_report pld_verdict EXPORT palladionTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/program.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/palladion)
 if(TARGET palladion)
   install(TARGETS palladion RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

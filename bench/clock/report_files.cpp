@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "bench/clock/report.h"
-#include "report/document.h"
+#include "report/json/document.h"
 
 namespace palladion::bench {
 namespace {

@@ -6,8 +6,8 @@
 #include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "report/json/findings_json.h"
-#include "report/json/run_json.h"
-#include "report/text/run_text.h"
+#include "report/run/run_json.h"
+#include "report/run/run_text.h"
 
 namespace palladion::cli {
 namespace {

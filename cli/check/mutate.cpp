@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/support/interrupt.h"
-#include "report/text/run_text.h"
+#include "report/run/run_text.h"
 
 namespace palladion::cli {
 namespace {

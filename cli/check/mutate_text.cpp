@@ -7,8 +7,8 @@
 #include "cli/check/mutate.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
-#include "report/json/run_json.h"
-#include "report/text/run_text.h"
+#include "report/run/run_json.h"
+#include "report/run/run_text.h"
 
 namespace palladion::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include "cli/options/command.h"
 #include "cli/support/interrupt.h"
 #include "cli/support/output.h"
-#include "report/text/run_text.h"
+#include "report/run/run_text.h"
 
 namespace palladion::cli {
 namespace {

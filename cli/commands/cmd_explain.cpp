@@ -12,7 +12,7 @@
 #include "cli/support/term.h"
 #include "isa/core/op.h"
 #include "kernels/frame/registry.h"
-#include "report/codes.h"
+#include "report/text/codes.h"
 #include "report/text/row.h"
 #include "verify/arrays/words.h"
 

@@ -12,7 +12,7 @@
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/arch/clock.h"
-#include "report/document.h"
+#include "report/json/document.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::cli {

@@ -5,7 +5,7 @@
 #include "cli/support/files.h"
 #include "cli/support/output.h"
 #include "isa/text/print.h"
-#include "report/text/lowered_text.h"
+#include "report/run/lowered_text.h"
 #include "sim/program/program.h"
 
 namespace palladion::cli {

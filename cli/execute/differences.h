@@ -4,7 +4,7 @@
 
 #include "cli/runs/run_request.h"
 #include "cli/subjects/subject.h"
-#include "report/run.h"
+#include "report/run/run.h"
 
 namespace palladion::cli {
 

@@ -14,8 +14,8 @@
 #include "report/html/error_map.h"
 #include "report/html/run_page.h"
 #include "report/json/findings_json.h"
-#include "report/json/run_json.h"
-#include "report/text/run_text.h"
+#include "report/run/run_json.h"
+#include "report/run/run_text.h"
 #include "sim/check/observers.h"
 #include "sim/program/program.h"
 

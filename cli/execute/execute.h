@@ -10,7 +10,7 @@
 #include "cli/runs/run_request.h"
 #include "cli/subjects/subject.h"
 #include "cli/support/files.h"
-#include "report/run.h"
+#include "report/run/run.h"
 #include "report/text/finding_text.h"
 #include "report/text/suppress.h"
 #include "sim/explore/conditions.h"

@@ -4,7 +4,7 @@
 
 #include "cli/support/outcome.h"
 #include "frontend/core/launch.h"
-#include "report/document.h"
+#include "report/json/document.h"
 
 namespace palladion::cli {
 

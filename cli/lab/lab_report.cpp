@@ -8,7 +8,7 @@
 #include "labs/references.h"
 #include "report/html/error_map.h"
 #include "report/html/recording.h"
-#include "report/json/run_json.h"
+#include "report/run/run_json.h"
 
 namespace palladion::cli {
 namespace {

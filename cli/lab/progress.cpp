@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "cli/support/files.h"
-#include "report/document.h"
+#include "report/json/document.h"
 
 namespace palladion::cli {
 namespace {

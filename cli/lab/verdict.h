@@ -9,7 +9,7 @@
 #include "cli/lab/recording.h"
 #include "cli/support/outcome.h"
 #include "labs/judge.h"
-#include "report/run.h"
+#include "report/run/run.h"
 
 namespace palladion::cli {
 

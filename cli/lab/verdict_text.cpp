@@ -10,7 +10,7 @@
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "labs/measures.h"
-#include "report/text/run_text.h"
+#include "report/run/run_text.h"
 
 namespace palladion::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/options/paths.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
-#include "report/document.h"
+#include "report/json/document.h"
 
 namespace palladion::cli {
 namespace {

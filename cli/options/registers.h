@@ -5,7 +5,7 @@
 
 #include "cli/support/outcome.h"
 #include "isa/arch/arch.h"
-#include "report/time.h"
+#include "report/run/time.h"
 #include "verify/launch/job.h"
 
 namespace palladion::cli {

@@ -8,7 +8,7 @@
 
 #include "cli/options/run_words.h"
 #include "cli/support/outcome.h"
-#include "report/findings.h"
+#include "report/text/findings.h"
 #include "sim/check/checker.h"
 
 namespace palladion::cli {

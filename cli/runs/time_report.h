@@ -3,7 +3,7 @@
 
 #include "cli/options/clock_settings.h"
 #include "cli/subjects/subject.h"
-#include "report/time.h"
+#include "report/run/time.h"
 
 namespace palladion::cli {
 

@@ -9,7 +9,7 @@
 #include "cli/runs/scopes.h"
 #include "cli/subjects/subject.h"
 #include "cli/support/interrupt.h"
-#include "report/run.h"
+#include "report/run/run.h"
 #include "traces/open.h"
 #include "traces/recorder.h"
 

@@ -14,7 +14,7 @@
 #include "cuda/bundle/bundle.h"
 #include "kernels/frame/spec.h"
 #include "kernels/zoo/zoo.h"
-#include "report/launched.h"
+#include "report/run/launched.h"
 #include "verify/launch/job.h"
 
 namespace palladion::cli {

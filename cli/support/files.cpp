@@ -14,7 +14,7 @@
 
 #include "cli/support/interrupt.h"
 #include "cli/support/outcome.h"
-#include "report/numbers.h"
+#include "report/text/numbers.h"
 
 namespace palladion::cli {
 

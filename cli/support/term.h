@@ -13,8 +13,8 @@
 
 #include "cli/support/interrupt.h"
 #include "cli/support/outcome.h"
-#include "report/numbers.h"
-#include "report/style.h"
+#include "report/text/numbers.h"
+#include "report/text/paint.h"
 
 namespace palladion::cli {
 

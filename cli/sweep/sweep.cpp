@@ -13,7 +13,7 @@
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/text/print.h"
-#include "report/document.h"
+#include "report/json/document.h"
 #include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {

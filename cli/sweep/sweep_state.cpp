@@ -13,8 +13,8 @@
 
 #include "cli/options/clock_settings.h"
 #include "cli/support/files.h"
-#include "report/document.h"
-#include "report/time.h"
+#include "report/json/document.h"
+#include "report/run/time.h"
 
 namespace palladion::cli {
 namespace {

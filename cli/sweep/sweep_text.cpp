@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "cli/sweep/sweep.h"
-#include "report/document.h"
-#include "report/numbers.h"
-#include "report/style.h"
+#include "report/json/document.h"
+#include "report/run/time_text.h"
+#include "report/text/numbers.h"
+#include "report/text/paint.h"
 #include "report/text/row.h"
-#include "report/text/time_text.h"
 
 namespace palladion::cli {
 namespace {

@@ -1,7 +1,7 @@
 // Where two arrays differ: a small picture of their differences, and the elements around the first one.
 #pragma once
 
-#include "report/document.h"
+#include "report/json/document.h"
 #include "verify/arrays/arrays.h"
 
 namespace palladion::report {

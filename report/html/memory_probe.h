@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "isa/formats/tensor_map.h"
-#include "report/document.h"
+#include "report/json/document.h"
 #include "sim/launch/observer.h"
 #include "sim/launch/per_cluster.h"
 #include "traces/choice.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/document.h"
+#include "report/json/document.h"
 
 namespace palladion::report {
 

@@ -9,8 +9,8 @@
 
 #include "isa/arch/clock.h"
 #include "report/html/recording.h"
-#include "report/launched.h"
-#include "report/run.h"
+#include "report/run/launched.h"
+#include "report/run/run.h"
 
 namespace palladion::report {
 

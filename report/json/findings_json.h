@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "report/document.h"
-#include "report/findings.h"
+#include "report/json/document.h"
+#include "report/text/findings.h"
 
 namespace palladion::report {
 

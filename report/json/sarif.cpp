@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "report/codes.h"
 #include "report/json/findings_json.h"
+#include "report/text/codes.h"
 
 namespace palladion::report {
 namespace {

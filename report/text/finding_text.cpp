@@ -8,9 +8,9 @@
 
 #include "isa/core/diagnostic.h"
 #include "isa/core/visible.h"
-#include "report/codes.h"
-#include "report/numbers.h"
-#include "report/style.h"
+#include "report/text/codes.h"
+#include "report/text/numbers.h"
+#include "report/text/paint.h"
 
 namespace palladion::report {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "report/findings.h"
+#include "report/text/findings.h"
 
 namespace palladion::report {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "isa/core/trim.h"
-#include "report/codes.h"
+#include "report/text/codes.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::report {

@@ -12,7 +12,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "report/findings.h"
+#include "report/text/findings.h"
 
 namespace palladion::report {
 

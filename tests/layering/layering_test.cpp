@@ -38,8 +38,14 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"labs",
      {"kernels/zoo", "kernels", "verify/launch", "verify/arrays", "frontend", "sim", "cuda/native", "traces",
       "isa"}},
-    {"report",
-     {"verify/verdict", "verify/launch", "verify/arrays", "traces", "frontend", "sim", "cuda/native", "isa"}},
+    {"report/text", {"verify/verdict", "verify/arrays", "sim", "isa"}},
+    {"report/json", {"report/text", "verify/verdict", "sim", "isa"}},
+    {"report/run",
+     {"report/json", "report/text", "verify/verdict", "verify/launch", "verify/arrays", "traces", "frontend",
+      "sim", "cuda/native", "isa"}},
+    {"report/html",
+     {"report/run", "report/json", "report/text", "verify/verdict", "verify/launch", "verify/arrays",
+      "traces", "frontend", "sim", "isa"}},
 };
 
 // The sub-folders of a folder from the lowest to the highest: each may include those on lines above its own.
@@ -86,8 +92,9 @@ const std::vector<std::vector<std::string>> levels = {
     {"kernels/hopper", "kernels/blackwell", "kernels/examples", "kernels/zoo"},
     {"kernels"},
     // report
-    {"report"},
-    {"report/text", "report/json"},
+    {"report/text"},
+    {"report/json"},
+    {"report/run"},
     {"report/html"},
     // cli
     {"cli/support"},

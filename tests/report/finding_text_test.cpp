@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/text/run_text.h"
+#include "report/run/run_text.h"
 #include "tests/report/some_findings.h"
 #include "tests/support/golden.h"
 

@@ -6,8 +6,8 @@
 
 #include "report/html/error_map.h"
 #include "report/html/run_page.h"
-#include "report/json/run_json.h"
-#include "report/text/run_text.h"
+#include "report/run/run_json.h"
+#include "report/run/run_text.h"
 #include "tests/report/page_data.h"
 #include "tests/report/some_findings.h"
 

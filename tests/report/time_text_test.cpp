@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/json/run_json.h"
-#include "report/numbers.h"
-#include "report/text/time_text.h"
+#include "report/run/run_json.h"
+#include "report/run/time_text.h"
+#include "report/text/numbers.h"
 #include "tests/support/golden.h"
 #include "tests/support/json_reading.h"
 

@@ -1,9 +1,9 @@
 // Colour, numbers and codes in texts for people.
 #include <gtest/gtest.h>
 
-#include "report/codes.h"
-#include "report/numbers.h"
-#include "report/style.h"
+#include "report/text/codes.h"
+#include "report/text/numbers.h"
+#include "report/text/paint.h"
 
 namespace palladion::report {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "report/launched.h"
-#include "report/run.h"
+#include "report/run/launched.h"
+#include "report/run/run.h"
 #include "report/text/finding_text.h"
 #include "report/text/row.h"
 

@@ -1,13 +1,13 @@
-#include "report/text/run_text.h"
+#include "report/run/run_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "report/numbers.h"
-#include "report/style.h"
-#include "report/text/time_text.h"
+#include "report/run/time_text.h"
+#include "report/text/numbers.h"
+#include "report/text/paint.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::report {
@@ -150,15 +150,6 @@ std::string checks_text(const Report& report, bool color) {
 }
 
 }  // namespace
-
-std::string row(std::string_view label, std::string_view text) {
-  std::string out;
-  for (const std::string_view line : split(text, "\n")) {
-    out += fmt::format("  {:<11} {}\n", label, line);
-    label = "";
-  }
-  return out;
-}
 
 std::string dims_text(const isa::Dim3& d) {
   if (d.z != 1) return fmt::format("{}x{}x{}", d.x, d.y, d.z);

@@ -1,4 +1,4 @@
-#include "report/time.h"
+#include "report/run/time.h"
 
 namespace palladion::report {
 

@@ -1,4 +1,4 @@
-#include "report/text/time_text.h"
+#include "report/run/time_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "isa/core/visible.h"
-#include "report/numbers.h"
-#include "report/style.h"
 #include "report/text/finding_text.h"
+#include "report/text/numbers.h"
+#include "report/text/paint.h"
 #include "report/text/row.h"
 
 namespace palladion::report {

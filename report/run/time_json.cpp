@@ -1,5 +1,5 @@
 // The clock's report for programs.
-#include "report/json/run_json.h"
+#include "report/run/run_json.h"
 
 namespace palladion::report {
 namespace {

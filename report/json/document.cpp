@@ -1,4 +1,4 @@
-#include "report/document.h"
+#include "report/json/document.h"
 
 #include <fmt/format.h>
 

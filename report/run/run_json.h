@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "report/document.h"
-#include "report/launched.h"
-#include "report/run.h"
+#include "report/json/document.h"
+#include "report/run/launched.h"
+#include "report/run/run.h"
 
 namespace palladion::report {
 

@@ -1,4 +1,4 @@
-#include "report/codes.h"
+#include "report/text/codes.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/time.h"
+#include "report/run/time.h"
 
 namespace palladion::report {
 

@@ -1,4 +1,4 @@
-#include "report/run.h"
+#include "report/run/run.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "report/numbers.h"
+#include "report/text/numbers.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
-// Colour of texts for people.
 #pragma once
-
+// Colour of a terminal.
 #include <string>
 #include <string_view>
 

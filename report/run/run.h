@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "report/document.h"
-#include "report/findings.h"
-#include "report/time.h"
+#include "report/json/document.h"
+#include "report/run/time.h"
+#include "report/text/findings.h"
 #include "traces/scopes.h"
 #include "verify/launch/runner.h"
 

@@ -1,4 +1,4 @@
-#include "report/json/run_json.h"
+#include "report/run/run_json.h"
 
 #include <fmt/format.h>
 

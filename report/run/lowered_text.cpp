@@ -1,4 +1,4 @@
-#include "report/text/lowered_text.h"
+#include "report/run/lowered_text.h"
 
 #include <fmt/format.h>
 
