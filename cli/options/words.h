@@ -21,11 +21,11 @@ namespace palladion::cli {
 // What a value is: which files are examined before anything runs, and what a shell completes.
 enum class Value : uint8_t {
   text,
-  kernel,        // a name, a file of kernels or a bundle
-  input,         // a file that is read
-  output,        // a file that is written
-  continued,     // a file that exists and is written further
-  folder,        //
+  kernel,     // a name, a file of kernels or a bundle
+  input,      // a file that is read
+  output,     // a file that is written
+  continued,  // a file that exists and is written further
+  folder,
   named_input,   // NAME=FILE, read
   named_output,  // NAME=FILE, written
   argument,      // a parameter of a launch (verify/launch/arg_spec.h)
