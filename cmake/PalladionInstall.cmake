@@ -20,9 +20,26 @@ if(TARGET palladion)
   install(TARGETS palladion RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
+# The manual page and the shells' completions, as the program prints them.
+if(TARGET palladion)
+  set(PLD_SHARE ${PROJECT_BINARY_DIR}/share)
+  file(MAKE_DIRECTORY ${PLD_SHARE})
+  add_custom_command(OUTPUT ${PLD_SHARE}/palladion.1 ${PLD_SHARE}/palladion ${PLD_SHARE}/_palladion ${PLD_SHARE}/palladion.fish
+    COMMAND palladion help --man > ${PLD_SHARE}/palladion.1
+    COMMAND palladion completion bash > ${PLD_SHARE}/palladion
+    COMMAND palladion completion zsh > ${PLD_SHARE}/_palladion
+    COMMAND palladion completion fish > ${PLD_SHARE}/palladion.fish
+    DEPENDS palladion)
+  add_custom_target(palladion_manual DEPENDS ${PLD_SHARE}/palladion.1)
+  install(FILES ${PLD_SHARE}/palladion.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+  install(FILES ${PLD_SHARE}/palladion DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions OPTIONAL)
+  install(FILES ${PLD_SHARE}/_palladion DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions OPTIONAL)
+  install(FILES ${PLD_SHARE}/palladion.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d OPTIONAL)
+endif()
+
 # What is installed, without tests and benches: `./dev install` builds it.
 add_custom_target(palladion_package)
-foreach(target palladion palladion_capture palladion_cuda palladion_cudart palladion_cublas palladion_exec pld_cli)
+foreach(target palladion palladion_manual palladion_capture palladion_cuda palladion_cudart palladion_cublas palladion_exec pld_cli)
   if(TARGET ${target})
     add_dependencies(palladion_package ${target})
   endif()

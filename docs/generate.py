@@ -12,7 +12,7 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-COMMANDS = ('run check compare sweep ptx list explain capture exec lab new doctor').split()
+COMMANDS = ('run check compare sweep ptx list explain capture exec lab new doctor help completion').split()
 INSIDE = ('isa frontend sim sim/numerics sim/program/compile sim/program/contraction sim/machine/exec sim/machine/async sim/schedule sim/clock sim/check sim/explore sim/mutate '
           'traces verify verify/arrays verify/launch cuda cuda/abi cuda/native cuda/fatbin cuda/bundle cuda/capture cuda/driver cli kernels kernels/zoo labs cmake').split()
 NAMESPACES = {'palladion::pl': 'pl', 'palladion::plgpu': 'plgpu', 'palladion::program': 'program', 'palladion::kernels': 'kernels',
@@ -42,7 +42,7 @@ def command_line(program, out):
     page = ['# The command line\n', fenced(program('--help'))]
     for c in COMMANDS:
         page += ['## %s\n' % c, fenced(program(c, '--help'))]
-    page += ['\nThe rules of exit codes, files and interruption: [cli](../inside/cli.md).\n']
+    page += ['\nExit codes, files, interruption, and what the commands do in detail: [commands](../commands.md).\n']
     (out / 'command_line.md').write_text('\n'.join(page))
 
 

@@ -29,24 +29,24 @@ void print_trial(const verify::CheckReport& report) {
   print_out(row(trial.schedule, text));
 }
 
-std::string replay_command(const Options& options, std::string_view command, const std::string& more) {
+std::string replay_command(const CheckRequest& request, std::string_view command, const std::string& more) {
   static constexpr std::string_view without[] = {"--explore", "--seeds", "--json",  "--sarif",
                                                  "--report",  "--limit", "--check", "--schedule"};
-  return command_line(options, command, without, more);
+  return command_line(request.run.words, command, without, more);
 }
 
 // The command that shows what was first seen under this schedule.
-std::string replay_of(const Options& options, const CheckReport& report, const std::string& schedule) {
+std::string replay_of(const CheckRequest& request, const CheckReport& report, const std::string& schedule) {
   if (schedule == exploration)
     return replay_command(
-        options, "check",
-        fmt::format("--explore {} --schedule {}", *options.explore, report.trials.front().schedule));
-  const std::string checks = options.check.empty() ? "all" : options.check;
+        request, "check",
+        fmt::format("--explore {} --schedule {}", *request.explore, report.trials.front().schedule));
+  const std::string checks = name(request.run.machine.checks);
   const auto trial = std::ranges::find(report.trials, schedule, &verify::Trial::schedule);
   // A hang is classified from several runs together.
-  if (options.explore && trial->hangs_by_letter())
-    return replay_command(options, "check", fmt::format("--check {} --explore {}", checks, *options.explore));
-  return replay_command(options, "run", fmt::format("--check {} --schedule {}", checks, schedule));
+  if (request.explore && trial->hangs_by_letter())
+    return replay_command(request, "check", fmt::format("--check {} --explore {}", checks, *request.explore));
+  return replay_command(request, "run", fmt::format("--check {} --schedule {}", checks, schedule));
 }
 
 ExitCode exit_code_of(const CheckReport& report, bool strict) {
@@ -57,20 +57,22 @@ ExitCode exit_code_of(const CheckReport& report, bool strict) {
   return report.incomplete.empty() ? code : exit_unsupported;
 }
 
-verify::CheckRequest request_of(const Options& options) {
-  verify::CheckRequest request{
-      .checks = checks_of(options).value(), .seed = options.seed, .explore = options.explore};
-  if (options.seeds) request.random = *options.seeds;
-  if (!options.schedule.empty()) request.only = conditions_of(options).value();
+verify::CheckRequest engine_request(const Subject& subject, const CheckRequest& asked) {
+  verify::CheckRequest request{.checks = asked.run.machine.checks,
+                               .run = run_options(subject, asked.run.machine, asked.run.clock()),
+                               .only = asked.run.conditions,
+                               .seed = asked.run.subject.seed,
+                               .explore = asked.explore};
+  if (asked.seeds) request.random = *asked.seeds;
   return request;
 }
 
 // Comparisons are kept with their error maps.
-std::vector<verify::OutputComparison> compare_and_keep(const Subject& subject, const Options& options,
+std::vector<verify::OutputComparison> compare_and_keep(const Subject& subject, bool maps,
                                                        const std::vector<Array>& outputs,
                                                        std::vector<NamedComparison>& kept) {
   std::vector<verify::OutputComparison> out;
-  auto compared = compare_with_reference(subject, outputs, !options.report.empty());
+  auto compared = compare_with_reference(subject, outputs, maps);
   if (!compared) return out;
   for (NamedComparison& c : *compared) {
     out.push_back(c);
@@ -81,20 +83,15 @@ std::vector<verify::OutputComparison> compare_and_keep(const Subject& subject, c
 
 }  // namespace
 
-Outcome<CheckReport> run_check(const Subject& subject, const Options& options) {
-  auto suppressions = suppressions_of(options);
-  if (!suppressions) return tl::make_unexpected(suppressions.error());
+Outcome<CheckReport> run_check(const Subject& subject, const CheckRequest& asked) {
   CheckReport report;
-  verify::CheckRequest request = request_of(options);
-  const sim::Schedule first = request.only.value_or(sim::check::Conditions{}).schedule;
-  const std::optional<ClockSettings> clock = clock_of(options, first);
-  request.run = run_options(subject, options, clock);
-  report.page = page_recording(subject, options, first);
+  verify::CheckRequest request = engine_request(subject, asked);
+  report.page = page_recording(subject, asked.run);
   if (report.page)
     for (sim::Observer* observer : report.page->observers()) request.first.push_back(observer);
-  if (options.reference)
+  if (asked.run.reference)
     request.compare = [&](const std::vector<Array>& outputs) {
-      return compare_and_keep(subject, options, outputs, report.comparisons);
+      return compare_and_keep(subject, !asked.run.output.report.empty(), outputs, report.comparisons);
     };
   Progress progress(fmt::format("check {}", subject.name), request.only ? 1 : 3 + request.random);
   auto checked = verify::check(subject.job, *subject.arch, request,
@@ -110,13 +107,13 @@ Outcome<CheckReport> run_check(const Subject& subject, const Options& options) {
     print_out(row(exploration, counted_findings(report.explored->findings.size())));
   }
   if (report.page) report.page->finish(nullptr);
-  for (SeenFinding& seen : report.findings) seen.replay = replay_of(options, report, seen.schedules.front());
-  if (*suppressions) {
-    suppress(report.findings, **suppressions, subject.ptx_name);
-    report.unused_suppressions = unused_text(**suppressions);
+  for (SeenFinding& seen : report.findings) seen.replay = replay_of(asked, report, seen.schedules.front());
+  if (auto suppressions = asked.run.findings.suppressions) {
+    suppress(report.findings, *suppressions, subject.ptx_name);
+    report.unused_suppressions = unused_text(*suppressions);
     judge(report);
   }
-  report.exit_code = exit_code_of(report, options.strict);
+  report.exit_code = exit_code_of(report, asked.run.findings.strict);
   return report;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,13 @@
 #include "verify/check.h"
 
 namespace palladion::cli {
+
+// `run`, under several schedules.
+struct CheckRequest {
+  RunRequest run;
+  std::optional<unsigned> seeds;    // random schedules
+  std::optional<uint64_t> explore;  // states to search at most
+};
 
 struct CheckReport : verify::CheckReport {
   std::vector<NamedComparison> comparisons;  // of `reference`, with their error maps
@@ -18,9 +26,9 @@ struct CheckReport : verify::CheckReport {
 };
 
 // Runs, and prints a line for each trial; the user's error when nothing could run at all.
-Outcome<CheckReport> run_check(const Subject& subject, const Options& options);
+Outcome<CheckReport> run_check(const Subject& subject, const CheckRequest& request);
 
-void print_check(const Subject& subject, const Options& options, const CheckReport& report);
-std::string check_json(const Subject& subject, const Options& options, const CheckReport& report);
+void print_check(const Subject& subject, const CheckRequest& request, const CheckReport& report);
+std::string check_json(const Subject& subject, const CheckRequest& request, const CheckReport& report);
 
 }  // namespace palladion::cli

@@ -32,8 +32,8 @@ std::string explored_text(const sim::check::ExploreReport& e) {
   return fmt::format("{}; {}", e.verdict, e.coverage);
 }
 
-json::object exploration_json(const Options& options, const sim::check::ExploreReport& e) {
-  return {{"budget", *options.explore},
+json::object exploration_json(uint64_t budget, const sim::check::ExploreReport& e) {
+  return {{"budget", budget},
           {"verdict", e.verdict},
           {"all_schedules", e.all_schedules},
           {"frozen", e.frozen},
@@ -81,16 +81,16 @@ json::object trial_json(const verify::Trial& trial) {
   return out;
 }
 
-json::object wall_json(const Options& options, const CheckReport& report) {
+json::object wall_json(unsigned threads, const CheckReport& report) {
   const auto seconds = [](const verify::Trial& trial) { return trial.outcome.seconds; };
-  return {{"threads", host_threads(options)}, {"sim_seconds", array_of(report.trials, seconds)}};
+  return {{"threads", threads}, {"sim_seconds", array_of(report.trials, seconds)}};
 }
 
 }  // namespace
 
-void print_check(const Subject& subject, const Options& options, const CheckReport& report) {
+void print_check(const Subject& subject, const CheckRequest& request, const CheckReport& report) {
   const bool color = wants_color(stdout);
-  FindingView view = view_of(subject, options, stderr);
+  FindingView view = view_of(subject, request.run.findings.limit, stderr);
   view.schedules = report.trials.size();
   print_err(fmt::format("{}{}", findings_text(report.findings, view), report.unused_suppressions));
   print_reference(subject.recorded ? "device" : "reference", report, color);
@@ -103,10 +103,10 @@ void print_check(const Subject& subject, const Options& options, const CheckRepo
   print_out(row("verdict", verdict_text(report.verdict, color)));
 }
 
-std::string check_json(const Subject& subject, const Options& options, const CheckReport& report) {
+std::string check_json(const Subject& subject, const CheckRequest& request, const CheckReport& report) {
   json::object out = {{"command", "check"}};
   append(out, launched_json(launched(subject)));
-  append(out, {{"seed", options.seed}, {"exit_code", int(report.exit_code)}});
+  append(out, {{"seed", request.run.subject.seed}, {"exit_code", int(report.exit_code)}});
   append(out, verdict_json(report.verdict));
   append(out, {{"decided_by_one_run", report.decided}, {"findings", findings_json(report.findings)}});
   if (!report.trials.empty())
@@ -114,8 +114,8 @@ std::string check_json(const Subject& subject, const Options& options, const Che
   const auto comparison = [](const auto& c) { return comparison_json(c.output, c.schedule); };
   append(out, {{"schedules", array_of(report.trials, trial_json)},
                {"reference", array_of(report.reference, comparison)}});
-  if (report.explored) out.emplace("exploration", exploration_json(options, *report.explored));
-  out.emplace("wall", wall_json(options, report));
+  if (report.explored) out.emplace("exploration", exploration_json(*request.explore, *report.explored));
+  out.emplace("wall", wall_json(request.run.machine.threads, report));
   return json_text(out);
 }
 

@@ -29,20 +29,20 @@ const SmallShape small_shapes[] = {
     {"transpose", "", "", {{"m", "256"}, {"n", "192"}}, {}},
 };
 
-bool fits(const SmallShape& shape, const Options& options) {
-  if (shape.kernel != options.kernel) return false;
+bool fits(const SmallShape& shape, std::string_view kernel, const Pairs& settings) {
+  if (shape.kernel != kernel) return false;
   if (shape.setting.empty()) return true;
-  const auto chosen = options.settings.find(std::string(shape.setting));
-  return chosen != options.settings.end() && chosen->second == shape.word;
+  const auto chosen = settings.find(std::string(shape.setting));
+  return chosen != settings.end() && chosen->second == shape.word;
 }
 
-verify::MutationRequest mutation_request(const Options& options) {
-  verify::MutationRequest request{.checks = checks_of(options).value(),
-                                  .seed = options.seed,
-                                  .threads = host_threads(options),
-                                  .strict = options.strict};
-  if (options.seeds) request.random = *options.seeds;
-  if (!options.schedule.empty()) request.only = schedule_of(options).value();
+verify::MutationRequest mutation_request(const CheckRequest& asked) {
+  verify::MutationRequest request{.checks = asked.run.machine.checks,
+                                  .seed = asked.run.subject.seed,
+                                  .threads = asked.run.machine.threads,
+                                  .strict = asked.run.findings.strict};
+  if (asked.seeds) request.random = *asked.seeds;
+  if (asked.run.conditions) request.only = asked.run.conditions->schedule;
   return request;
 }
 
@@ -57,22 +57,21 @@ tl::unexpected<Failure> no_mutation(const verify::NoMutation& none, const Subjec
 
 }  // namespace
 
-Options with_small_shape(const Options& options) {
-  Options small = options;
-  if (!options.sizes.empty()) return small;
+void take_small_shape(SubjectRequest& request) {
+  const auto* const kernel = std::get_if<NamedKernel>(&request.what);
+  if (kernel == nullptr || !request.sizes.empty()) return;
   for (const SmallShape& shape : small_shapes) {
-    if (!fits(shape, options)) continue;
-    small.sizes.insert(shape.sizes.begin(), shape.sizes.end());
-    small.settings.insert(shape.settings.begin(), shape.settings.end());
+    if (!fits(shape, kernel->name, request.settings)) continue;
+    request.sizes.insert(shape.sizes.begin(), shape.sizes.end());
+    request.settings.insert(shape.settings.begin(), shape.settings.end());
     break;
   }
-  return small;
 }
 
-Outcome<MutationReport> run_mutation(const Subject& subject, const Options& options) {
+Outcome<MutationReport> run_mutation(const Subject& subject, const CheckRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   std::optional<Progress> progress;
-  auto mutated = verify::mutate(subject.job, *subject.arch, mutation_request(options),
+  auto mutated = verify::mutate(subject.job, *subject.arch, mutation_request(request),
                                 {.stop = &interrupt_flag(), .step = [&](const verify::MutationStep& step) {
                                    if (!progress) progress.emplace(subject.name, step.mutants);
                                    progress->update(step.done);
@@ -85,17 +84,18 @@ Outcome<MutationReport> run_mutation(const Subject& subject, const Options& opti
   return report;
 }
 
-Outcome<ExitCode> check_by_mutation(const Options& given) {
-  const Options options = with_small_shape(given);
-  auto subject = load_subject(options);
+Outcome<ExitCode> check_by_mutation(CheckRequest request) {
+  take_small_shape(request.run.subject);
+  auto subject = load_subject(request.run.subject, request.run.clock());
   if (!subject) return tl::make_unexpected(subject.error());
   print_out(launched_text(launched(*subject)));
   const Polled polled;
-  const auto report = run_mutation(*subject, options);
+  const auto report = run_mutation(*subject, request);
   if (!report) return tl::make_unexpected(report.error());
   print_mutation(*subject, *report);
   Deliveries deliveries;
-  deliveries.take(write_json(options, [&] { return mutation_json(*subject, options, *report); }));
+  deliveries.take(
+      write_if_named(request.run.output.json, [&] { return mutation_json(*subject, request.run, *report); }));
   return deliveries.code(report->exit_code);
 }
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cli/execute/execute.h"
+#include "cli/check/check_run.h"
 #include "verify/mutate/mutation.h"
 
 namespace palladion::cli {
@@ -15,14 +15,14 @@ struct MutationReport : verify::MutationReport {
 };
 
 // Sizes and settings, where the user gave none, that fill a known kernel's pipeline and run quickly.
-Options with_small_shape(const Options& options);
+void take_small_shape(SubjectRequest& request);
 
-Outcome<MutationReport> run_mutation(const Subject& subject, const Options& options);
+Outcome<MutationReport> run_mutation(const Subject& subject, const CheckRequest& request);
 
 void print_mutation(const Subject& subject, const MutationReport& report);
-std::string mutation_json(const Subject& subject, const Options& options, const MutationReport& report);
+std::string mutation_json(const Subject& subject, const RunRequest& request, const MutationReport& report);
 
 // The whole of `check --mutate`.
-Outcome<ExitCode> check_by_mutation(const Options& options);
+Outcome<ExitCode> check_by_mutation(CheckRequest request);
 
 }  // namespace palladion::cli

@@ -133,7 +133,7 @@ void print_mutation(const Subject& subject, const MutationReport& report) {
   print_out(row("wall", human_seconds(report.seconds)));
 }
 
-std::string mutation_json(const Subject& subject, const Options& options, const MutationReport& report) {
+std::string mutation_json(const Subject& subject, const RunRequest& request, const MutationReport& report) {
   json::object out = {{"command", "check --mutate"}}, counts;
   append(out, launched_json(launched(subject)));
   for (size_t i = 0; i < verify::mutant_results; ++i)
@@ -142,14 +142,14 @@ std::string mutation_json(const Subject& subject, const Options& options, const 
     return json::object{{"name", rule.name}, {"because", rule.doc}};
   };
   const auto mutant = [&](const MutantOutcome& m) { return mutant_json(subject, m); };
-  append(out, {{"seed", options.seed},
+  append(out, {{"seed", request.subject.seed},
                {"exit_code", int(report.exit_code)},
                {"instructions", report.instructions},
                {"schedules", array_of(report.schedules)},
                {"counts", std::move(counts)},
                {"rules", array_of(sim::check::equivalence_rules(), rule_json)},
                {"mutants", array_of(report.mutants, mutant)},
-               {"wall", json::object{{"threads", host_threads(options)}, {"seconds", report.seconds}}}});
+               {"wall", json::object{{"threads", request.machine.threads}, {"seconds", report.seconds}}}});
   return json_text(out);
 }
 

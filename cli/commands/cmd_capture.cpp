@@ -8,7 +8,7 @@
 #include "cli/capture/launch.h"
 #include "cli/capture/match.h"
 #include "cli/capture/strip.h"
-#include "cli/commands/commands.h"
+#include "cli/options/command.h"
 #include "cli/support/files.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
@@ -21,12 +21,63 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t most_of_image = uint64_t{256} << 20;
 
+struct CaptureRequest {
+  std::string kernel;               // a regular expression; empty: all kernels
+  uint64_t skip = 0, launches = 1;  // of each kernel
+  uint64_t max_bytes = uint64_t{4} << 30;
+  bool strip = false;
+  std::vector<std::string> ptx_dirs;
+  std::string output;                // the folder of the bundles
+  std::vector<std::string> program;  // with its arguments; empty: it is about bundles that are there
+
+  bool runs() const { return !program.empty(); }
+};
+
+struct WordsOfCapture {
+  CaptureRequest given;
+
+  void state(Words& words);
+  Outcome<CaptureRequest> request(const Invocation& invocation) const;
+};
+
+void WordsOfCapture::state(Words& words) {
+  words.text("--kernel", given.kernel,
+             "kernels whose name, as it is or demangled, has this regular expression");
+  words.number("--skip", given.skip, 0, any_number, "launches of each kernel to pass by first (0)");
+  words.number("--launches", given.launches, 1, any_number, "launches of each kernel to record (1)");
+  words.bytes("--max-bytes", given.max_bytes, 1, "launches that reach more memory are not recorded (4 GiB)");
+  words.texts(
+      "--ptx-dir", given.ptx_dirs,
+      "a folder with PTX, for programs that load machine code: it is matched by assembling; the dumps "
+      "of Triton and XLA are looked through as well",
+      Value::folder);
+  words.flag(
+      "--strip", given.strip,
+      "put seeds in place of the memory's contents; tables of addresses stay; without a command: of the "
+      "bundles in DIR");
+  words.text("-o,--output", given.output, "the folder that gets a bundle for each launch", Value::folder);
+}
+
+Outcome<CaptureRequest> WordsOfCapture::request(const Invocation& invocation) const {
+  CaptureRequest request = given;
+  request.program = invocation.program;
+  if (!request.runs() && request.ptx_dirs.empty() && !request.strip)
+    return user_error("a command is missing",
+                      fmt::format("{} capture -o DIR -- ./program arguments", program_name()));
+  if (request.output.empty()) return user_error("-o DIR is missing: the folder that gets the bundles");
+  std::error_code failed;
+  for (const std::string& folder : request.ptx_dirs)
+    if (!request.runs() && !fs::is_directory(folder, failed))  // else the program may make it
+      return user_error(fmt::format("--ptx-dir {}: there is no such folder", folder));
+  return request;
+}
+
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-std::map<std::string, std::string> variables_of(const Options& o, const fs::path& library) {
+std::map<std::string, std::string> variables_of(const CaptureRequest& o, const fs::path& library) {
   const std::string before = variable("LD_PRELOAD");
   std::map<std::string, std::string> out = {
       {"LD_PRELOAD", before.empty() ? library.string() : library.string() + ":" + before},
@@ -72,20 +123,6 @@ Outcome<std::string> complete(const fs::path& folder, const std::vector<fs::path
   return "PTX from " + match.source;
 }
 
-Outcome<void> check_options(const Options& o) {
-  if (o.command_line.empty() && o.ptx_dirs.empty() && !o.strip)
-    return user_error("a command is missing",
-                      fmt::format("{} capture -o DIR -- ./program arguments", program_name()));
-  if (o.output.empty()) return user_error("-o DIR is missing: the folder that gets the bundles");
-  std::error_code failed;
-  fs::create_directories(o.output, failed);
-  if (failed) return user_error(fmt::format("the folder {} cannot be made: {}", o.output, failed.message()));
-  for (const std::string& folder : o.ptx_dirs)
-    if (!fs::is_directory(folder, failed))
-      return user_error(fmt::format("--ptx-dir {}: there is no such folder", folder));
-  return {};
-}
-
 Outcome<void> strip_bundle(const fs::path& folder) {
   auto manifest = cuda::bundle::read_manifest(folder);
   if (!manifest) return user_error(manifest.error());
@@ -97,48 +134,58 @@ Outcome<void> strip_bundle(const fs::path& folder) {
 }
 
 // The bundles that were not there before.
-Outcome<size_t> complete_all(const Options& options, const std::set<fs::path>& old) {
-  std::vector<fs::path> folders(options.ptx_dirs.begin(), options.ptx_dirs.end());
+Outcome<size_t> complete_all(const CaptureRequest& request, const std::set<fs::path>& old) {
+  std::vector<fs::path> folders(request.ptx_dirs.begin(), request.ptx_dirs.end());
   for (const fs::path& folder : dump_folders()) folders.push_back(folder);
   size_t found = 0;
-  for (const fs::path& folder : bundles_in(options.output)) {
+  for (const fs::path& folder : bundles_in(request.output)) {
     if (old.contains(folder)) continue;
     const auto said = complete(folder, folders);
     if (!said) return tl::make_unexpected(said.error());
     print_out("{}: {}\n", folder.string(), *said);
-    if (options.strip && options.command_line.empty())  // else nothing was written that is to be stripped
+    if (request.strip && !request.runs())  // else nothing was written that is to be stripped
       if (const auto stripped = strip_bundle(folder); !stripped) return tl::make_unexpected(stripped.error());
     ++found;
   }
   return found;
 }
 
-}  // namespace
-
-Outcome<ExitCode> cmd_capture(const Options& options) {
-  if (const auto ok = check_options(options); !ok) return tl::make_unexpected(ok.error());
-  const bool runs = !options.command_line.empty();  // else it is about bundles that are there
+Outcome<ExitCode> capture(const CaptureRequest& request) {
+  std::error_code failed;
+  fs::create_directories(request.output, failed);
+  if (failed)
+    return user_error(fmt::format("the folder {} cannot be made: {}", request.output, failed.message()));
   std::set<fs::path> old;
   int code = 0;
-  if (runs) {
+  if (request.runs()) {
     const auto library = capture_library();
     if (!library)
       return unsupported("libpalladion_capture.so is not beside this program", "build it: ./dev build");
-    old = bundles_in(options.output);
-    const auto ended = run_with(options.command_line, variables_of(options, *library));
+    old = bundles_in(request.output);
+    const auto ended = run_with(request.program, variables_of(request, *library));
     if (!ended) return tl::make_unexpected(ended.error());
     code = *ended;
   }
-  const auto found = complete_all(options, old);
+  const auto found = complete_all(request, old);
   if (!found) return tl::make_unexpected(found.error());
   if (code != 0) print_err(fmt::format("the program ended with {}\n", code));
   if (*found == 0)
-    return user_error(runs ? "no launch was recorded" : "there is no bundle in " + options.output,
-                      !runs || options.kernel.empty()
+    return user_error(request.runs() ? "no launch was recorded" : "there is no bundle in " + request.output,
+                      !request.runs() || request.kernel.empty()
                           ? "did the program launch a kernel through libcuda.so.1?"
-                          : fmt::format("no kernel's name matches `{}`", options.kernel));
-  print_out("try   {} compare {}\n", program_name(), bundles_in(options.output).rbegin()->string());
+                          : fmt::format("no kernel's name matches `{}`", request.kernel));
+  print_out("try   {} compare {}\n", program_name(), bundles_in(request.output).rbegin()->string());
   return code == 0 ? exit_clean : exit_findings;
+}
+
+}  // namespace
+
+Command capture_command() {
+  return {
+      .name = "capture",
+      .doc = "run another program on a GPU and record its launches as bundles: capture -o DIR -- ./program",
+      .state = stated<WordsOfCapture, capture>,
+      .takes_program = true};
 }
 
 }  // namespace palladion::cli

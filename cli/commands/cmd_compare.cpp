@@ -1,15 +1,19 @@
 #include <fmt/format.h>
 
-#include "cli/commands/commands.h"
 #include "cli/execute/differences.h"
 #include "cli/execute/execute.h"
+#include "cli/options/command.h"
 #include "cli/support/interrupt.h"
 
 namespace palladion::cli {
+namespace {
 
-Outcome<ExitCode> cmd_compare(const Options& options) {
-  if (const auto ok = check_run_options(options); !ok) return tl::make_unexpected(ok.error());
-  auto subject = load_subject(options);
+struct WordsOfCompare : RunWords {
+  WordsOfCompare() : RunWords("compare") {}
+};
+
+Outcome<ExitCode> compare_sides(RunRequest request) {
+  auto subject = load_subject(request.subject, request.clock());
   if (!subject) return tl::make_unexpected(subject.error());
   const Polled polled;
   // A bundle holds what the device left: no device is needed.
@@ -18,11 +22,19 @@ Outcome<ExitCode> cmd_compare(const Options& options) {
         fmt::format("{}: the launch did not end while it was captured: there is nothing to compare with",
                     subject->name),
         "`run` and `check` replay it");
-  auto report = execute(*subject, options, true, !subject->recorded);
+  request.device.on_sim = true;
+  request.device.on_device = !subject->recorded;
+  auto report = execute(*subject, request);
   if (!report) return tl::make_unexpected(report.error());
-  report->command = "compare";
-  explain_differences(*subject, *report, options);
-  return deliver(*subject, *report, options);
+  explain_differences(*subject, *report, request.machine);
+  return deliver(*subject, *report, request);
+}
+
+}  // namespace
+
+Command compare_command() {
+  return {"compare", "run on the machine and on a device and compare: bits, ulps, first mismatch",
+          stated<WordsOfCompare, compare_sides>};
 }
 
 }  // namespace palladion::cli

@@ -8,17 +8,16 @@
 #include <cstring>
 #include <filesystem>
 
-#include "cli/commands/commands.h"
-#include "cli/options/paths.h"
+#include "cli/runs/run_request.h"
+#include "cli/support/output.h"
 #include "cli/support/program_name.h"
-#include "isa/arch/arch.h"
-#include "sim/check/core/options.h"
-#include "sim/launch/schedule.h"
 
 namespace palladion::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int could_not_run = 127;  // as a shell says it
 
 // The folder of our libraries: beside the program in the build, below lib in an installation.
 fs::path driver_folder() {
@@ -29,25 +28,52 @@ fs::path driver_folder() {
   return {};
 }
 
-Outcome<void> check_words_of(const Options& o) {
-  if (isa::find_arch(o.arch) == nullptr) return user_error(fmt::format("there is no chip `{}`", o.arch));
-  if (!o.schedule.empty() && !sim::schedule_named(o.schedule))
-    return user_error(fmt::format("there is no schedule `{}`", o.schedule),
-                      "functional, hardware, seeded:N, latest, earliest");
-  std::string unknown;
-  if (!o.check.empty() && !sim::check::options_named(o.check, &unknown))
-    return user_error(fmt::format("there is no check `{}`", unknown),
-                      "valid names: all, none, race, barrier, memory, numerics");
-  if (o.json.find(';') != std::string::npos) return user_error("--json: a name without `;`");
-  return {};
-}
+struct ExecRequest {
+  const isa::ArchSpec* arch = &isa::default_arch();
+  sim::Schedule schedule;
+  sim::check::Options checks = no_checks;
+  unsigned threads = 0;
+  uint64_t max_instructions = usual_max_instructions;  // of a warp
+  bool fmad = true;
+  std::string json;                  // a file for the table of launches
+  std::vector<std::string> program;  // with its arguments
+};
 
-std::string settings_text(const Options& o, int report) {
+struct WordsOfExec {
+  ExecRequest given;
+
+  void state(Words& words) {
+    state_arch(words, given.arch);
+    words
+        .parsed("--schedule", given.schedule, schedule_in,
+                "functional, hardware (with the clock), seeded:N, latest, earliest")
+        .one_of(names_of(schedule_words()));
+    words
+        .parsed("--check", given.checks, checks_in,
+                "all, none (the default), or some of race, barrier, memory, numerics")
+        .one_of(names_of(check_words()));
+    state_threads(words, given.threads);
+    words.number("--max-instructions", given.max_instructions, 0, any_number,
+                 "end a kernel when a warp has executed N instructions (2^30); 0: never");
+    state_fmad(words, given.fmad);
+    words.text("--json", given.json, "a file for the table of launches as JSON", Value::output);
+  }
+  Outcome<ExecRequest> request(const Invocation& invocation) const {
+    if (invocation.program.empty())
+      return user_error("exec takes a program",
+                        fmt::format("{} exec -- ./program arguments", program_name()));
+    if (given.json.find(';') != std::string::npos) return user_error("--json: a name without `;`");
+    ExecRequest request = given;
+    request.program = invocation.program;
+    return request;
+  }
+};
+
+std::string settings_text(const ExecRequest& o, int report) {
   std::error_code failed;
-  return fmt::format("v1;arch={};schedule={};check={};threads={};max={};fmad={:d};report={};json={}", o.arch,
-                     o.schedule.empty() ? "functional" : o.schedule, o.check.empty() ? "none" : o.check,
-                     o.threads, o.max_instructions, o.fmad, report,
-                     o.json.empty() ? std::string() : fs::absolute(o.json, failed).string());
+  return fmt::format("v1;arch={};schedule={};check={};threads={};max={};fmad={:d};report={};json={}",
+                     o.arch->name, sim::name(o.schedule), name(o.checks), o.threads, o.max_instructions,
+                     o.fmad, report, o.json.empty() ? std::string() : fs::absolute(o.json, failed).string());
 }
 
 // In front of what the variable holds.
@@ -57,26 +83,34 @@ void put_first(const char* variable, std::string text) {
   ::setenv(variable, text.c_str(), 1);
 }
 
-[[noreturn]] void become(const Options& o, const fs::path& folder, int report) {
+[[noreturn]] void become(const ExecRequest& o, const fs::path& folder, int report) {
   put_first("LD_LIBRARY_PATH", folder.string());
   put_first("LD_PRELOAD", (folder / "libpalladion_exec.so").string());
   ::setenv("PALLADION_EXEC", settings_text(o, report).c_str(), 1);
   std::vector<char*> words;
-  for (const std::string& word : o.command_line) words.push_back(const_cast<char*>(word.c_str()));
+  for (const std::string& word : o.program) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   ::execvp(words[0], words.data());
-  fmt::print(stderr, "error: {} cannot be run: {}\n", o.command_line.front(), std::strerror(errno));
-  ::_exit(127);
+  fmt::print(stderr, "error: {} cannot be run: {}\n", o.program.front(), std::strerror(errno));
+  ::_exit(could_not_run);
 }
 
-}  // namespace
+// What the libraries write into the pipe: a byte for each program that launched a kernel, and for each in
+// which a launch had an error (cuda/driver/state.cpp).
+struct Told {
+  bool launched = false, errors = false;
+};
+
+Told read_told(int pipe) {
+  Told told;
+  char byte = 0;
+  while (::read(pipe, &byte, 1) == 1) (byte == 'e' ? told.errors : told.launched) = true;
+  return told;
+}
 
 // The program's own exit code, 128 + the signal that ended it; when it ends with 0 although a launch had
 // errors: 1.
-Outcome<ExitCode> cmd_exec(const Options& options) {
-  if (options.command_line.empty())
-    return user_error("exec takes a program", fmt::format("{} exec -- ./program arguments", program_name()));
-  if (const auto ok = check_words_of(options); !ok) return tl::make_unexpected(ok.error());
+Outcome<ExitCode> exec_program(const ExecRequest& request) {
   const fs::path folder = driver_folder();
   if (folder.empty()) return unsupported("this build has no exec/libcuda.so.1 beside the program");
   int report[2];
@@ -86,18 +120,28 @@ Outcome<ExitCode> cmd_exec(const Options& options) {
   if (child < 0) return user_error(fmt::format("no process: {}", std::strerror(errno)));
   if (child == 0) {
     ::close(report[0]);
-    become(options, folder, report[1]);
+    become(request, folder, report[1]);
   }
   ::close(report[1]);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  char byte = 0;
-  const bool errors = ::read(report[0], &byte, 1) == 1;
+  const Told told = read_told(report[0]);
   ::close(report[0]);
   if (WIFSIGNALED(status)) return static_cast<ExitCode>(128 + WTERMSIG(status));
   const int code = WEXITSTATUS(status);
-  return static_cast<ExitCode>(code == 0 && errors ? exit_findings : code);
+  if (!told.launched && !told.errors && code != could_not_run)
+    print_err(fmt::format("{} launched no kernel: nothing was simulated\n", request.program.front()));
+  return static_cast<ExitCode>(code == 0 && told.errors ? exit_findings : code);
+}
+
+}  // namespace
+
+Command exec_command() {
+  return {.name = "exec",
+          .doc = "run an unmodified CUDA program without a GPU: exec [options] -- ./program args",
+          .state = stated<WordsOfExec, exec_program>,
+          .takes_program = true};
 }
 
 }  // namespace palladion::cli

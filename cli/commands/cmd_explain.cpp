@@ -7,9 +7,9 @@
 #include "cli/codes/stalls.h"
 #include "cli/codes/twin_text.h"
 #include "cli/codes/verbs.h"
-#include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
 #include "cli/kernel_files/compiler.h"
+#include "cli/options/command.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
@@ -244,13 +244,25 @@ void list_topics() {
   print_out(wrapped(fmt::format("{}", fmt::join(reasons, ", ")), "  "));
 }
 
-}  // namespace
+struct ExplainRequest {
+  std::vector<std::string> topics;
 
-Outcome<ExitCode> cmd_explain(const Options& options) {
-  if (options.topics.empty()) list_topics();
-  for (const std::string& word : options.topics)
+  void state(Words& words) { words.texts("TOPIC", topics, "finding codes, instructions or stall reasons"); }
+  Outcome<ExplainRequest> request(const Invocation&) const { return *this; }
+};
+
+Outcome<ExitCode> explain(const ExplainRequest& request) {
+  if (request.topics.empty()) list_topics();
+  for (const std::string& word : request.topics)
     if (const auto done = explain_word(word); !done) return tl::make_unexpected(done.error());
   return exit_clean;
+}
+
+}  // namespace
+
+Command explain_command() {
+  return {"explain", "explain a finding code (PLD3001), an instruction (wgmma) or a stall reason",
+          stated<ExplainRequest, explain>};
 }
 
 }  // namespace palladion::cli

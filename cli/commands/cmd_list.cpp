@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <iterator>
 
-#include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
 #include "cli/kernel_files/kernel_file.h"
+#include "cli/options/command.h"
+#include "cli/options/run_words.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/arch/clock.h"
+#include "report/json/document.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::cli {
@@ -59,17 +61,6 @@ void list_arch(const isa::ArchSpec& arch, bool color) {
   print_out(clock);
 }
 
-struct Word {
-  std::string_view name, doc;
-};
-constexpr Word schedules[] = {
-    {"functional", "fair and fast"},
-    {"hardware", "the chip's own, with its clock: cycles, and where they went"},
-    {"earliest", "asynchronous work is done as early as it may be"},
-    {"latest", "asynchronous work waits until no warp can continue"},
-    {"seeded:N", "random choices, repeated exactly by their seed"},
-};
-
 void list_word(std::string_view name, std::string_view doc) { print_out("  {:<22} {}\n", name, doc); }
 
 void list_kernels(std::span<const kernels::KernelSpec> kernels, bool color) {
@@ -89,25 +80,40 @@ void list_architectures() {
     list_word(arch.name, fmt::format("{}, {} SMs, {}", arch.chip, arch.sm_count, arch.ptx_target));
 }
 
-void list_schedules() {
-  for (const Word& word : schedules) list_word(word.name, word.doc);
+void list_words(std::span<const NameAndDoc> words) {
+  for (const NameAndDoc& word : words) list_word(word.name, word.doc);
 }
 
-void list_checks() {
-  for (const CheckWord& word : check_words()) list_word(word.name, word.doc);
-}
+struct ListRequest {
+  std::vector<std::string> names;
+  std::string json;  // a file
+  std::span<const kernels::KernelSpec> kernels;
+
+  void state(Words& words) {
+    words.texts("NAME", names,
+                fmt::format("whatever `{} list` names, or a file of kernels, add.cpp", program_name()),
+                Value::kernel);
+    words.text("--json", json, "a file for all of the list as JSON", Value::output);
+  }
+  Outcome<ListRequest> request(const Invocation& invocation) const {
+    ListRequest request = *this;
+    request.kernels = invocation.kernels;
+    return request;
+  }
+};
 
 // A part of the list, by its heading.
 struct Part {
   std::string_view name, more;
-  void (*list)(const Options& options, bool color);
+  void (*list)(const ListRequest& request, bool color);
 };
 constexpr Part parts[] = {
-    {"kernels", "", [](const Options& o, bool color) { list_kernels(o.kernels, color); }},
-    {"zoo", ": broken kernels and, by zoo/NAME:good, right ones", [](const Options&, bool) { list_zoo(); }},
-    {"architectures", "", [](const Options&, bool) { list_architectures(); }},
-    {"schedules", "", [](const Options&, bool) { list_schedules(); }},
-    {"checks", "", [](const Options&, bool) { list_checks(); }},
+    {"kernels", "", [](const ListRequest& r, bool color) { list_kernels(r.kernels, color); }},
+    {"zoo", ": broken kernels and, by zoo/NAME:good, right ones",
+     [](const ListRequest&, bool) { list_zoo(); }},
+    {"architectures", "", [](const ListRequest&, bool) { list_architectures(); }},
+    {"schedules", "", [](const ListRequest&, bool) { list_words(schedule_words()); }},
+    {"checks", "", [](const ListRequest&, bool) { list_words(check_words()); }},
 };
 
 void list_pair(const kernels::zoo::Pair& pair, bool color) {
@@ -141,14 +147,16 @@ bool list_setting(std::span<const kernels::KernelSpec> kernels, std::string_view
 }
 
 bool list_word_of(std::string_view name) {
-  const auto is_seeded = [&](const Word& w) { return w.name == "seeded:N" && name.starts_with("seeded"); };
-  for (const Word& word : schedules)
+  const auto is_seeded = [&](const NameAndDoc& w) {
+    return w.name == "seeded:N" && name.starts_with("seeded");
+  };
+  for (const NameAndDoc& word : schedule_words())
     if (word.name == name || is_seeded(word)) {
       list_word(word.name, word.doc);
       print_out("  {} run KERNEL --schedule {}\n", program_name(), name == "seeded" ? "seeded:7" : name);
       return true;
     }
-  for (const CheckWord& word : check_words())
+  for (const NameAndDoc& word : check_words())
     if (word.name == name) {
       list_word(word.name, word.doc);
       print_out("  {} check KERNEL --check {}\n", program_name(), name);
@@ -164,13 +172,13 @@ bool list_twin(std::string_view name, bool color) {
   return pair != nullptr;
 }
 
-std::vector<std::string> names_of_all(const Options& options) {
+std::vector<std::string> names_of_all(const ListRequest& request) {
   std::vector<std::string> names;
   for (const Part& part : parts) names.emplace_back(part.name);
-  for (const kernels::KernelSpec& spec : options.kernels) names.push_back(spec.name);
+  for (const kernels::KernelSpec& spec : request.kernels) names.push_back(spec.name);
   for (const isa::ArchSpec& arch : isa::architectures()) names.emplace_back(arch.name);
-  for (const Word& word : schedules) names.emplace_back(word.name);
-  for (const CheckWord& word : check_words()) names.emplace_back(word.name);
+  for (const NameAndDoc& word : schedule_words()) names.emplace_back(word.name);
+  for (const NameAndDoc& word : check_words()) names.emplace_back(word.name);
   for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs()) names.push_back("zoo/" + pair.name);
   return names;
 }
@@ -188,15 +196,15 @@ Outcome<void> list_file(const KernelFileWord& word, bool color) {
   return {};
 }
 
-Outcome<void> list_one(const Options& options, const std::string& name, bool color) {
+Outcome<void> list_one(const ListRequest& request, const std::string& name, bool color) {
   if (const auto file = kernel_file_word(name)) return list_file(*file, color);
   const auto part = std::ranges::find(parts, name, &Part::name);
   if (part != std::end(parts)) {
-    part->list(options, color);
+    part->list(request, color);
     return {};
   }
-  const auto spec = std::ranges::find(options.kernels, name, &kernels::KernelSpec::name);
-  if (spec != options.kernels.end()) {
+  const auto spec = std::ranges::find(request.kernels, name, &kernels::KernelSpec::name);
+  if (spec != request.kernels.end()) {
     list_kernel(*spec, color);
     return {};
   }
@@ -204,8 +212,8 @@ Outcome<void> list_one(const Options& options, const std::string& name, bool col
     list_arch(*arch, color);
     return {};
   }
-  if (list_twin(name, color) || list_word_of(name) || list_setting(options.kernels, name, color)) return {};
-  const std::string near = nearest(name, names_of_all(options));
+  if (list_twin(name, color) || list_word_of(name) || list_setting(request.kernels, name, color)) return {};
+  const std::string near = nearest(name, names_of_all(request));
   return user_error(fmt::format("`{} list` names no `{}`", program_name(), name),
                     near.empty()
                         ? "kernels, architectures, schedules, checks, sizes, settings, zoo, zoo/NAME, "
@@ -213,19 +221,72 @@ Outcome<void> list_one(const Options& options, const std::string& name, bool col
                         : fmt::format("did you mean `{}`?", near));
 }
 
+json::object range_json(const kernels::Range& range) {
+  constexpr kernels::Range all;
+  json::object out;
+  if (range.min != all.min) out.emplace("min", range.min);
+  if (range.max != all.max) out.emplace("max", range.max);
+  if (range.multiple_of != 1) out.emplace("multiple_of", range.multiple_of);
+  return out;
+}
+
+json::object kernel_json(const kernels::KernelSpec& spec) {
+  const auto size = [](const kernels::SizeParam& p) {
+    return json::object{
+        {"name", p.name}, {"default", p.fallback}, {"doc", p.doc}, {"range", range_json(p.range)}};
+  };
+  const auto setting = [](const kernels::Setting& s) {
+    return json::object{{"name", s.name},
+                        {"default", s.fallback},
+                        {"doc", s.doc},
+                        {"allowed", array_of(s.allowed)},
+                        {"range", range_json(s.range)}};
+  };
+  return {{"name", spec.name},
+          {"doc", spec.doc},
+          {"chip", kernels::chip_of(spec).name},
+          {"sizes", array_of(spec.sizes, size)},
+          {"settings", array_of(spec.settings, setting)},
+          {"inputs", array_of(spec.inputs)},
+          {"outputs", array_of(spec.outputs)}};
+}
+
+std::string list_json(const ListRequest& request) {
+  const auto pair = [](const kernels::zoo::Pair& p) {
+    return json::object{{"name", "zoo/" + p.name}, {"code", p.code}, {"entry", p.entry}, {"title", p.title}};
+  };
+  const auto arch = [](const isa::ArchSpec& a) {
+    return json::object{{"name", a.name}, {"chip", a.chip}, {"sms", a.sm_count}, {"target", a.ptx_target}};
+  };
+  const auto word = [](const NameAndDoc& w) { return json::object{{"name", w.name}, {"doc", w.doc}}; };
+  return json_text(json::object{{"palladion", version},
+                                {"kernels", array_of(request.kernels, kernel_json)},
+                                {"zoo", array_of(kernels::zoo::all_pairs(), pair)},
+                                {"architectures", array_of(isa::architectures(), arch)},
+                                {"schedules", array_of(schedule_words(), word)},
+                                {"checks", array_of(check_words(), word)}});
+}
+
+Outcome<ExitCode> list(const ListRequest& request) {
+  const bool color = wants_color(stdout);
+  for (const std::string& name : request.names)
+    if (const auto listed = list_one(request, name, color); !listed)
+      return tl::make_unexpected(listed.error());
+  for (const Part& part : parts) {
+    if (!request.names.empty()) break;
+    print_out("{}\n", paint(fmt::format("{}{}", part.name, part.more), Style::bold, color));
+    part.list(request, color);
+  }
+  Deliveries deliveries;
+  deliveries.take(write_if_named(request.json, [&] { return list_json(request); }));
+  return deliveries.code(exit_clean);
+}
+
 }  // namespace
 
-Outcome<ExitCode> cmd_list(const Options& options) {
-  const bool color = wants_color(stdout);
-  for (const std::string& name : options.topics)
-    if (const auto listed = list_one(options, name, color); !listed)
-      return tl::make_unexpected(listed.error());
-  if (!options.topics.empty()) return exit_clean;
-  for (const Part& part : parts) {
-    print_out("{}\n", paint(fmt::format("{}{}", part.name, part.more), Style::bold, color));
-    part.list(options, color);
-  }
-  return exit_clean;
+Command list_command() {
+  return {"list", "list kernels, architectures, schedules, checks; with a name (h200, matmul_ws) its details",
+          stated<ListRequest, list>};
 }
 
 }  // namespace palladion::cli

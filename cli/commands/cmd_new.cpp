@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <iterator>
 
-#include "cli/commands/commands.h"
 #include "cli/commands/starter.h"
+#include "cli/options/command.h"
 #include "cli/support/files.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
@@ -30,13 +30,23 @@ bool is_reserved(std::string_view name) {
   return std::ranges::find(words, name) != std::end(words);
 }
 
-}  // namespace
+struct NewRequest {
+  std::string name;
+};
 
-Outcome<ExitCode> cmd_new(const Options& options) {
-  if (options.topics.size() != 1)
+struct WordsOfNew {
+  std::vector<std::string> names;
+
+  void state(Words& words) { words.texts("NAME", names, "of the project, its folder and its kernel"); }
+  Outcome<NewRequest> request(const Invocation&) const {
+    if (names.size() == 1) return NewRequest{names.front()};
     return user_error(fmt::format("`{} new` takes the name of a project", program_name()),
                       fmt::format("{} new my_kernel", program_name()));
-  const std::string& name = options.topics.front();
+  }
+};
+
+Outcome<ExitCode> write_project(const NewRequest& request) {
+  const std::string& name = request.name;
   if (!names_project(name) || is_reserved(name))
     return user_error(fmt::format("`{}` cannot name a project", name),
                       "small letters, digits and _, at most 64, a letter first; no target of CMake's own");
@@ -51,6 +61,13 @@ Outcome<ExitCode> cmd_new(const Options& options) {
   }
   print_out("try   {0} run {1}/{1}.cpp\n", program_name(), name);
   return exit_clean;
+}
+
+}  // namespace
+
+Command new_command() {
+  return {"new", "write a project with a kernel of your own, for example my_kernel",
+          stated<WordsOfNew, write_project>};
 }
 
 }  // namespace palladion::cli

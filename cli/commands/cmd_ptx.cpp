@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "cli/commands/commands.h"
-#include "cli/execute/execute.h"
+#include "cli/options/command.h"
+#include "cli/subjects/subject.h"
 #include "cli/support/files.h"
 #include "cli/support/output.h"
 #include "isa/text/print.h"
@@ -11,13 +11,41 @@
 namespace palladion::cli {
 namespace {
 
+struct PtxRequest {
+  SubjectRequest subject;
+  std::string output;    // a file; empty: standard output
+  bool lowered = false;  // what ptxas makes of it
+};
+
+struct WordsOfPtx {
+  SubjectWords subject;
+  PtxRequest given;
+
+  void state(Words& words) {
+    subject.state(words);
+    words.text("-o,--output", given.output, "output file (default: standard output)", Value::output);
+    words.flag(
+        "--lowered", given.lowered,
+        "print beside each instruction what ptxas makes of it, as the clock predicts: SASS instructions, "
+        "unit, what it folds into, scoreboard; then registers and totals by unit");
+  }
+  Outcome<PtxRequest> request(const Invocation& invocation) const {
+    return subject.request(invocation).map([&](SubjectRequest s) {
+      PtxRequest request = given;
+      request.subject = std::move(s);
+      request.subject.any_chip = !request.subject.names_arch;
+      return request;
+    });
+  }
+};
+
 // --lowered: an entry, and all that it calls.
-Outcome<std::string> lowered(const Subject& subject, const Options& options) {
+Outcome<std::string> lowered(const Subject& subject, const std::string& name) {
   const isa::Module& module = subject.program();
-  const isa::Function* const entry = module.find_entry(options.entry);
+  const isa::Function* const entry = module.find_entry(name);
   if (entry == nullptr)
-    return user_error(options.entry.empty() ? "the module has no entry, or several: name one with --entry"
-                                            : fmt::format("the module has no entry `{}`", options.entry));
+    return user_error(name.empty() ? "the module has no entry, or several: name one with --entry"
+                                   : fmt::format("the module has no entry `{}`", name));
   const isa::ClockParameters* const parameters = isa::find_clock(subject.arch->name);
   if (parameters == nullptr)
     return unsupported(fmt::format("the clock has no parameters of {}", subject.arch->name));
@@ -32,19 +60,23 @@ std::string printed(const Subject& subject) {
                     {.source_lines = true, .collect_files = !subject.is_foreign(), .buffer_names = true});
 }
 
-}  // namespace
-
-Outcome<ExitCode> cmd_ptx(const Options& options) {
-  const auto subject = load_program(options);
+Outcome<ExitCode> print_ptx(const PtxRequest& request) {
+  const auto subject = load_program(request.subject);
   if (!subject) return tl::make_unexpected(subject.error());
-  const Outcome<std::string> text = options.lowered ? lowered(*subject, options) : printed(*subject);
+  const auto* const file = std::get_if<PtxFile>(&request.subject.what);
+  const Outcome<std::string> text =
+      request.lowered ? lowered(*subject, file != nullptr ? file->entry : "") : printed(*subject);
   if (!text) return tl::make_unexpected(text.error());
-  if (options.output.empty()) {
+  if (request.output.empty()) {
     write_out(*text);
     return exit_clean;
   }
-  if (const auto written = write_text(options.output, *text); !written) return not_written(written.error());
+  if (const auto written = write_text(request.output, *text); !written) return not_written(written.error());
   return exit_clean;
 }
+
+}  // namespace
+
+Command ptx_command() { return {"ptx", "print the PTX of a kernel", stated<WordsOfPtx, print_ptx>}; }
 
 }  // namespace palladion::cli

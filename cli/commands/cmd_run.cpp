@@ -1,24 +1,32 @@
-#include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
+#include "cli/options/command.h"
 #include "cli/support/interrupt.h"
 
 namespace palladion::cli {
+namespace {
 
-Outcome<ExitCode> cmd_run(const Options& options) {
-  if (const auto ok = check_run_options(options); !ok) return tl::make_unexpected(ok.error());
-  auto suppressions = suppressions_of(options);
-  if (!suppressions) return tl::make_unexpected(suppressions.error());
-  auto subject = load_subject(options);
+struct WordsOfRun : RunWords {
+  WordsOfRun() : RunWords("run") {}
+};
+
+Outcome<ExitCode> run(RunRequest request) {
+  auto subject = load_subject(request.subject, request.clock());
   if (!subject) return tl::make_unexpected(subject.error());
   const Polled polled;
-  auto report = execute(*subject, options, options.on != "device", options.on != "sim");
+  auto report = execute(*subject, request);
   if (!report) return tl::make_unexpected(report.error());
-  report->command = "run";
-  if (*suppressions) {
-    suppress(report->findings, **suppressions, subject->ptx_name);
-    report->unused_suppressions = unused_text(**suppressions);
+  if (auto& suppressions = request.findings.suppressions) {
+    suppress(report->findings, *suppressions, subject->ptx_name);
+    report->unused_suppressions = unused_text(*suppressions);
   }
-  return deliver(*subject, *report, options);
+  return deliver(*subject, *report, request);
+}
+
+}  // namespace
+
+Command run_command() {
+  return {"run", "run a kernel or a PTX file; compare a kernel's outputs with its reference",
+          stated<WordsOfRun, run>};
 }
 
 }  // namespace palladion::cli

@@ -1,22 +1,13 @@
-// One function a command; each prints its output and returns the exit code.
+// All commands of the program, each stated in a file cmd_*.cpp.
 #pragma once
 
-#include "cli/options/options.h"
-#include "cli/support/outcome.h"
+#include <span>
+
+#include "cli/options/command.h"
 
 namespace palladion::cli {
 
-Outcome<ExitCode> cmd_list(const Options& options);
-Outcome<ExitCode> cmd_run(const Options& options);
-Outcome<ExitCode> cmd_sweep(const Options& options);
-Outcome<ExitCode> cmd_ptx(const Options& options);
-Outcome<ExitCode> cmd_check(const Options& options);
-Outcome<ExitCode> cmd_compare(const Options& options);
-Outcome<ExitCode> cmd_explain(const Options& options);
-Outcome<ExitCode> cmd_doctor(const Options& options);
-Outcome<ExitCode> cmd_lab(const Options& options);
-Outcome<ExitCode> cmd_new(const Options& options);
-Outcome<ExitCode> cmd_exec(const Options& options);
-Outcome<ExitCode> cmd_capture(const Options& options);
+// In the order of the help.
+std::span<const Command> commands();
 
 }  // namespace palladion::cli

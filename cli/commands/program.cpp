@@ -9,8 +9,7 @@
 #include <new>
 
 #include "cli/commands/commands.h"
-#include "cli/options/paths.h"
-#include "cli/subjects/subject.h"
+#include "cli/options/command_line.h"
 #include "cli/support/abandon.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
@@ -20,31 +19,21 @@
 namespace palladion::cli {
 namespace {
 
-Outcome<ExitCode> dispatch(const Options& options) {
-  constexpr Outcome<ExitCode> (*commands[])(const Options&) = {
-      // in the order of Command
-      cmd_list,    cmd_run,    cmd_sweep, cmd_ptx, cmd_check,   cmd_compare,
-      cmd_explain, cmd_doctor, cmd_lab,   cmd_new, cmd_capture, cmd_exec};
-  return commands[static_cast<size_t>(options.command)](options);
-}
-
 int fail(const Failure& failure) {
   print_err(failure.text);
   return failure.code;
 }
 
 int run_program(int argc, const char* const* argv, std::vector<kernels::KernelSpec> specs) {
-  auto parsed = parse_options(argc, argv);
-  if (!parsed) return fail(parsed.error());
-  const std::vector<kernels::KernelSpec> prepared = kernels::prepared(std::move(specs));
-  parsed->options.kernels = prepared;
-  choose_chip(parsed->options);
-  if (parsed->text) {
-    print_out(*parsed->text);
+  auto line = parse_line(commands(), argc, argv);
+  if (!line) return fail(line.error());
+  if (line->text) {
+    print_out(*line->text);
     return exit_clean;
   }
-  if (const auto ok = check_paths(parsed->options); !ok) return fail(ok.error());
-  const auto code = dispatch(parsed->options);
+  const std::vector<kernels::KernelSpec> prepared = kernels::prepared(std::move(specs));
+  line->invocation.kernels = prepared;
+  const auto code = line->run(line->invocation);
   if (!code) fail(code.error());
   if (interrupted()) return exit_interrupted;
   return code ? *code : code.error().code;

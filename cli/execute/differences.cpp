@@ -87,10 +87,10 @@ std::string text_of(const Differing& d, uint64_t schedules) {
 }
 
 // Gives the number of runs that reached their end.
-uint64_t run_other_schedules(const Subject& subject, const Report& report, const Options& options,
+uint64_t run_other_schedules(const Subject& subject, const Report& report, const MachineRequest& request,
                              std::vector<Differing>& differing) {
-  Options unchecked = options;
-  unchecked.check = "none";
+  MachineRequest unchecked = request;
+  unchecked.checks = no_checks;
   unchecked.max_instructions = 2 * report.sim->result.instructions + 100'000;  // another order may never end
   uint64_t work = report.sim->result.instructions + 1;
   for (const Array& a : report.sim->outputs) work += a.bytes.size() / word_bytes;
@@ -113,7 +113,7 @@ uint64_t run_other_schedules(const Subject& subject, const Report& report, const
 
 }  // namespace
 
-void explain_differences(const Subject& subject, Report& report, const Options& options) {
+void explain_differences(const Subject& subject, Report& report, const MachineRequest& request) {
   if (!subject.recorded || !report.sim || !report.sim->result.completed) return;
   std::vector<Differing> differing = differing_buffers(subject, report);
   if (differing.empty()) return;
@@ -124,10 +124,10 @@ void explain_differences(const Subject& subject, Report& report, const Options& 
     return !note.empty();
   });
   if (differing.empty()) return;
-  const uint64_t schedules = run_other_schedules(subject, report, options, differing);
+  const uint64_t schedules = run_other_schedules(subject, report, request, differing);
   if (schedules != 0)
     for (const Differing& d : differing) d.comparison->note += text_of(d, schedules);
-  if (options.fmad && !interrupted() &&
+  if (request.fmad && !interrupted() &&
       std::ranges::any_of(differing, [](const Differing& d) { return d.varying() != d.at.size(); }))
     differing.front().comparison->note += contraction_note(subject);
 }

@@ -2,7 +2,7 @@
 // otherwise.
 #pragma once
 
-#include "cli/options/options.h"
+#include "cli/runs/run_request.h"
 #include "cli/subjects/subject.h"
 #include "report/run/run.h"
 
@@ -12,6 +12,6 @@ namespace palladion::cli {
 // appends to the note of each buffer how many of the words of 4 bytes that differ vary between the schedules,
 // and how many have the device's bits under one of them. Where some do not vary, adds what ptxas contracts
 // (contraction_note.h). Ctrl-C ends it.
-void explain_differences(const Subject& subject, Report& report, const Options& options);
+void explain_differences(const Subject& subject, Report& report, const MachineRequest& request);
 
 }  // namespace palladion::cli

@@ -17,7 +17,6 @@
 #include "report/run/run_json.h"
 #include "report/run/run_text.h"
 #include "sim/program/program.h"
-#include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {
 namespace {
@@ -42,23 +41,22 @@ std::string device_name(const cuda::native::DeviceFacts& facts) {
   return fmt::format("{}, driver {}", facts.name, facts.driver_version);
 }
 
-Outcome<void> run_on_device(Report& report, const Subject& subject, const Options& options) {
+Outcome<void> run_on_device(Report& report, const Subject& subject, const RunRequest& request) {
   if (!subject.job.objects.empty())
     return unsupported("texture and surface objects of a launch on a device",
                        "`palladion run` without `--on device` has them");
   auto device = cuda::native::Device::open();
   if (!device) return tl::make_unexpected(Failure{exit_unsupported, isa::render(device.error())});
   report.device_facts = device->facts();
-  report.device = palladion::run(subject.job, *device,
-                                 {.repeats = options.repeats,
-                                  .limit = std::chrono::milliseconds(options.device_limit * 1000),
-                                  .stop = &interrupt_flag()});
+  report.device = palladion::run(
+      subject.job, *device,
+      {.repeats = request.device.repeats, .limit = request.device.limit, .stop = &interrupt_flag()});
   if (report.device->still_runs) note_abandoned_work();
   if (!has_scopes(subject)) return {};
   report.device_scopes = scopes_of(*subject.kernel->launch.profile, report.device->profile, 0,
                                    device_name(*report.device_facts), subject.name);
-  if (options.device_trace.empty()) return {};
-  return write_scopes(options.device_trace, *report.device_scopes);
+  if (request.trace.write_scopes.empty()) return {};
+  return write_scopes(request.trace.write_scopes, *report.device_scopes);
 }
 
 // The timelines of the run, with scopes where the kernel records them and the clock runs.
@@ -74,73 +72,39 @@ void finish_traces(Report& report, const Subject& subject, RunTrace* trace) {
   if (report.page != nullptr) report.page->finish(scopes ? &*scopes : nullptr);
 }
 
-void print_time(Report& report, const Subject& subject, const Options& options) {
+void take_time(Report& report, const Subject& subject, const RunRequest& request) {
   const sim::RunResult& result = report.sim->result;
-  if (!on_hardware_schedule(options) || result.clock.cycles == 0 || !result.completed) return;
-  const ClockSettings settings = clock_settings(options).value();
-  report.time = time_report(subject, result, settings);
-  if (options.why) report.time->why = ask_why(subject, result.clock, settings, host_threads(options));
+  const ClockSettings* const clock = request.clock();
+  if (clock == nullptr || result.clock.cycles == 0 || !result.completed) return;
+  report.time = time_report(subject, result, *clock);
+  if (request.why) report.time->why = ask_why(subject, result.clock, *clock, request.machine.threads);
 }
 
 }  // namespace
 
-Outcome<sim::check::Conditions> conditions_of(const Options& options) {
-  if (options.schedule.empty()) return sim::check::Conditions{};
-  if (const auto conditions = sim::check::conditions_named(options.schedule)) return *conditions;
-  return user_error(fmt::format("there is no schedule `{}`", options.schedule),
-                    "valid names: functional, hardware, seeded:N, latest, earliest; then, with commas, "
-                    "resident=N, order=descending, order=random:N, fail_waits=N, elect=N, lanes=N");
-}
-
-Outcome<sim::Schedule> schedule_of(const Options& options) {
-  return conditions_of(options).map([](const sim::check::Conditions& c) { return c.schedule; });
-}
-
-Outcome<void> check_run_options(const Options& o) {
-  if (const auto ok = check_trace_options(o); !ok) return ok;
-  if (o.on != "sim" && o.on != "device" && o.on != "both")
-    return user_error(fmt::format("--on is sim, device or both, not `{}`", o.on));
-  if (o.repeats < 0) return user_error("--repeats cannot be negative");
-  if (const auto schedule = schedule_of(o); !schedule) return tl::make_unexpected(schedule.error());
-  if (o.explore && *o.explore == 0) return user_error("--explore is at least 1: states to search");
-  if (o.limit == 0) return user_error("--limit is at least 1");
-  if (o.lines == 0) return user_error("--lines is at least 1");
-  if (const auto checks = checks_of(o); !checks) return tl::make_unexpected(checks.error());
-  return check_clock_options(o);
-}
-
-unsigned host_threads(const Options& options) {
-  return options.threads != 0 ? options.threads : sim::hardware_threads();
-}
-
-std::optional<ClockSettings> clock_of(const Options& options, const sim::Schedule& schedule) {
-  if (schedule.kind != sim::Schedule::Kind::hardware) return std::nullopt;
-  return clock_settings(options).value();
-}
-
-sim::RunOptions run_options(const Subject& subject, const Options& options,
-                            const std::optional<ClockSettings>& clock) {
+sim::RunOptions run_options(const Subject& subject, const MachineRequest& request,
+                            const ClockSettings* clock) {
   sim::RunOptions run;
-  if (clock) {
+  if (clock != nullptr) {
     clock->apply(run);
     run.registers = subject.registers.count;
   }
-  run.threads = host_threads(options);
-  run.max_warp_instructions = options.max_instructions;
-  run.fmad = options.fmad;
+  run.threads = request.threads;
+  run.max_warp_instructions = request.max_instructions;
+  run.fmad = request.fmad;
   run.stop = &interrupt_flag();
   return run;
 }
 
-MachineRun run_on_machine(const Subject& subject, Job& job, const Options& options,
+MachineRun run_on_machine(const Subject& subject, Job& job, const MachineRequest& request,
                           const sim::check::Conditions& conditions, std::span<sim::Observer* const> more) {
   const uint64_t clusters = subject.job.grid.count() / std::max<uint64_t>(1, subject.job.cluster.count());
   Progress progress(subject.name, clusters);
-  const std::optional<ClockSettings> clock = clock_of(options, conditions.schedule);
-  sim::RunOptions run = run_options(subject, options, clock);
+  const bool on_clock = conditions.schedule.kind == sim::Schedule::Kind::hardware;
+  sim::RunOptions run = run_options(subject, request, on_clock ? &*request.clock : nullptr);
   conditions.apply(run);
   run.progress = [&](uint64_t done, uint64_t) { progress.update(done); };
-  return verify::run_checked(job, *subject.arch, std::move(run), checks_of(options).value(), nullptr, more);
+  return verify::run_checked(job, *subject.arch, std::move(run), request.checks, nullptr, more);
 }
 
 std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<Array>& got,
@@ -193,138 +157,145 @@ std::optional<std::vector<NamedComparison>> compare_with_reference(const Subject
   return compare_outputs(subject, outputs, *wanted, tolerance_of(subject), maps);
 }
 
-Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device) {
-  const auto conditions = conditions_of(options);
-  if (!conditions) return tl::make_unexpected(conditions.error());
-  Report report;
-  report.schedule = name(*conditions);
-  report.seed = options.seed;
-  report.strict = options.strict;
-  report.threads = host_threads(options);
-  if (const auto ok = check_scopes(subject, options); !ok) return tl::make_unexpected(ok.error());
-  if (on_device && replays_device(options)) {
-    auto scopes = read_scopes(options.device_trace);
-    if (!scopes) return tl::make_unexpected(scopes.error());
-    report.device_scopes = std::move(*scopes);
-    on_device = false;
-  }
-  if (on_device)  // first: it leaves the inputs unchanged
-    if (const auto ran = run_on_device(report, subject, options); !ran)
-      return tl::make_unexpected(ran.error());
-  if (on_sim) {
-    auto trace = RunTrace::open(subject, options, conditions->schedule);
-    if (!trace) return tl::make_unexpected(trace.error());
-    report.page = page_recording(subject, options, conditions->schedule);
-    std::vector<sim::Observer*> observers;
-    if (*trace) observers.push_back((*trace)->observer());
-    if (report.page)
-      observers.insert(observers.end(), {report.page->observers()[0], report.page->observers()[1]});
-    MachineRun run = run_on_machine(subject, subject.job, options, *conditions, observers);
-    merge_findings(report.findings, run.outcome.result.findings, report.schedule);
-    sort_findings(report.findings);
-    report.sim = std::move(run.outcome);
-    report.watched = std::move(run.watched);
-    finish_traces(report, subject, trace->get());
-    print_time(report, subject, options);
-  }
-  const bool whole =
-      (report.sim ? report.sim->result.completed : report.device && report.device->errors.empty()) &&
-      options.values != "none";
-  if (whole && options.reference) {
+namespace {
+
+// A timeline and a page are recorded of it where they were asked for.
+Outcome<void> run_on_sim(Report& report, Subject& subject, const RunRequest& request) {
+  auto trace = RunTrace::open(subject, request);
+  if (!trace) return tl::make_unexpected(trace.error());
+  report.page = page_recording(subject, request);
+  std::vector<sim::Observer*> observers;
+  if (*trace) observers.push_back((*trace)->observer());
+  if (report.page)
+    observers.insert(observers.end(), {report.page->observers()[0], report.page->observers()[1]});
+  MachineRun run =
+      run_on_machine(subject, subject.job, request.machine, request.usual_conditions(), observers);
+  merge_findings(report.findings, run.outcome.result.findings, report.schedule);
+  sort_findings(report.findings);
+  report.sim = std::move(run.outcome);
+  report.watched = std::move(run.watched);
+  finish_traces(report, subject, trace->get());
+  take_time(report, subject, request);
+  return {};
+}
+
+void take_comparisons(Report& report, const Subject& subject, const RunRequest& request) {
+  const bool maps = !request.output.report.empty();
+  if (request.reference) {
     const auto start = std::chrono::steady_clock::now();
-    auto compared = compare_with_reference(subject, outputs_of(report), !options.report.empty());
+    auto compared = compare_with_reference(subject, outputs_of(report), maps);
     report.reference_interrupted = !compared;
     if (compared) report.reference = std::move(*compared);
     report.reference_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
-  if (whole && report.sim && report.device)
+  if (report.sim && report.device)
     report.device_against_sim =
-        compare_outputs(subject, report.device->outputs, report.sim->outputs, {}, !options.report.empty());
+        compare_outputs(subject, report.device->outputs, report.sim->outputs, {}, maps);
+}
+
+// The scopes of a device from a file, or what a device leaves.
+Outcome<void> take_device_side(Report& report, const Subject& subject, const RunRequest& request) {
+  if (request.trace.read_scopes.empty()) return run_on_device(report, subject, request);
+  return read_scopes(request.trace.read_scopes).map([&](RunScopes scopes) {
+    report.device_scopes = std::move(scopes);
+  });
+}
+
+bool compares_scopes(const RunRequest& request) {
+  return !request.trace.read_scopes.empty() || !request.trace.write_scopes.empty() ||
+         (request.command == "compare" && !request.trace.file.empty());
+}
+
+}  // namespace
+
+Outcome<Report> execute(Subject& subject, const RunRequest& request) {
+  Report report;
+  report.command = request.command;
+  report.schedule = name(request.usual_conditions());
+  report.seed = request.subject.seed;
+  report.strict = request.findings.strict;
+  report.threads = request.machine.threads;
+  if (compares_scopes(request))
+    if (const auto ok = check_scopes(subject); !ok) return tl::make_unexpected(ok.error());
+  if (request.device.on_device)  // first: it leaves the inputs unchanged
+    if (const auto ran = take_device_side(report, subject, request); !ran)
+      return tl::make_unexpected(ran.error());
+  if (request.device.on_sim)
+    if (const auto ran = run_on_sim(report, subject, request); !ran) return tl::make_unexpected(ran.error());
+  const bool whole =
+      report.sim ? report.sim->result.completed : report.device && report.device->errors.empty();
+  if (whole && request.with_values()) take_comparisons(report, subject, request);
   return report;
 }
 
-FindingView view_of(const Subject& subject, const Options& options, std::FILE* stream) {
+FindingView view_of(const Subject& subject, size_t limit, std::FILE* stream) {
   FindingView view;
   view.ptx_name = subject.ptx_name;
   view.ptx = subject.job.ptx;
   view.folder = current_folder();
   view.color = wants_color(stream);
-  view.limit = options.limit;
+  view.limit = limit;
   return view;
 }
 
-Outcome<std::optional<Suppressions>> suppressions_of(const Options& options) {
-  if (options.suppress.empty()) return std::nullopt;
-  const auto text = read_text(options.suppress, most_of_settings);
-  if (!text) return user_error(text.error());
-  auto parsed = parse_suppressions(*text, options.suppress);
-  if (!parsed) return failure_of(parsed.error());
-  return std::optional(std::move(*parsed));
-}
-
-Outcome<void> write_sarif(const Subject& subject, const Options& options,
+Outcome<void> write_sarif(const Subject& subject, const RunRequest& request,
                           std::span<const SeenFinding> findings, ExitCode code) {
-  if (options.sarif.empty()) return {};
+  if (request.output.sarif.empty()) return {};
   SarifRun run;
-  const std::string_view command = options.command == Command::check     ? "check"
-                                   : options.command == Command::compare ? "compare"
-                                                                         : "run";
-  run.command_line = command_line(options, command, {}, "");
+  run.command_line = command_line(request.words, request.command, {}, "");
   run.ptx_name = subject.ptx_name;
   run.folder = current_folder();
-  run.suppressions = !options.suppress.empty();
+  run.suppressions = request.findings.suppressions.has_value();
   run.exit_code = code;
-  if (const auto written = write_text(options.sarif, sarif_text(findings, run)); !written)
+  if (const auto written = write_text(request.output.sarif, sarif_text(findings, run)); !written)
     return not_written(written.error());
   return {};
 }
 
-std::shared_ptr<PageRecording> page_recording(const Subject& subject, const Options& options,
-                                              const sim::Schedule& schedule) {
-  if (options.report.empty()) return nullptr;
-  traces::RecorderOptions recorded = recorder_options(options).value();
+std::shared_ptr<PageRecording> page_recording(const Subject& subject, const RunRequest& request) {
+  if (request.output.report.empty()) return nullptr;
+  traces::RecorderOptions recorded = recorder_options(request);
   // Without a clock each cluster counts its own instructions: side by side they would mean nothing.
-  if (options.trace_ctas.empty() && schedule.kind != sim::Schedule::Kind::hardware)
-    recorded.ctas = {traces::CtaChoice::Kind::ctas, 0, 0};
-  return std::make_shared<PageRecording>(trace_header(subject, options, schedule, recorded), recorded);
+  if (!request.trace.ctas && !request.machine.clock) recorded.ctas = {traces::CtaChoice::Kind::ctas, 0, 0};
+  return std::make_shared<PageRecording>(trace_header(subject, request, recorded), recorded);
 }
 
-Outcome<void> write_page(const Subject& subject, const Options& options, std::string report,
+Outcome<void> write_page(const Subject& subject, const RunRequest& request, std::string report,
                          const PageRecording* recording, std::span<const SeenFinding> findings,
                          std::span<const NamedComparison* const> comparisons) {
-  if (options.report.empty()) return {};
-  const std::optional<ClockSettings> clock =
-      on_hardware_schedule(options) ? std::optional(clock_settings(options).value()) : std::nullopt;
+  if (request.output.report.empty()) return {};
   const auto read = [](const std::string& file, uint64_t most) -> std::optional<std::string> {
     auto text = read_text(file, most);
     return text ? std::optional(std::move(*text)) : std::nullopt;
   };
-  const auto written = write_text(options.report, run_page({.launched = launched(subject),
-                                                            .report = std::move(report),
-                                                            .recording = recording,
-                                                            .findings = findings,
-                                                            .comparisons = comparisons,
-                                                            .clock = clock ? &clock->parameters : nullptr,
-                                                            .folder = current_folder(),
-                                                            .read_source = read}));
+  const ClockSettings* const clock = request.clock();
+  const auto written =
+      write_text(request.output.report, run_page({.launched = launched(subject),
+                                                  .report = std::move(report),
+                                                  .recording = recording,
+                                                  .findings = findings,
+                                                  .comparisons = comparisons,
+                                                  .clock = clock != nullptr ? &clock->parameters : nullptr,
+                                                  .folder = current_folder(),
+                                                  .read_source = read}));
   return written ? Outcome<void>{} : not_written(written.error());
 }
 
 namespace {
 
-Outcome<void> write_run_page(const Subject& subject, const Report& report, const Options& options) {
-  if (options.report.empty()) return {};
+Outcome<void> write_run_page(const Subject& subject, const Report& report, const RunRequest& request) {
+  if (request.output.report.empty()) return {};
   std::vector<const NamedComparison*> comparisons;
   for (const auto* all : {&report.reference, &report.device_against_sim})
     for (const NamedComparison& c : *all) comparisons.push_back(&c);
-  return write_page(subject, options, run_json(launched(subject), report), report.page.get(), report.findings,
+  return write_page(subject, request, run_json(launched(subject), report), report.page.get(), report.findings,
                     comparisons);
 }
 
-void print_run(const Subject& subject, const Report& report, const Options& options) {
+void print_run(const Subject& subject, const Report& report, const RunRequest& request) {
   const RunView view{
-      .findings = view_of(subject, options, stderr), .lines = options.lines, .color = wants_color(stdout)};
+      .findings = view_of(subject, request.findings.limit, stderr), .lines = request.lines, .color = wants_color(stdout)};
   for (const Part& part : run_text(launched(subject), report, view)) {
     if (part.to == Part::To::out) print_out(part.text);
     if (part.to == Part::To::err) print_err(part.text);
@@ -361,15 +332,19 @@ bool Deliveries::take(const Outcome<void>& written) {
   return false;
 }
 
-Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options& options) {
+void Deliveries::take_page(const Outcome<void>& written, const std::string& file) {
+  if (take(written) && !file.empty()) print_out(row("report", file));
+}
+
+Outcome<ExitCode> deliver(const Subject& subject, Report& report, const RunRequest& request) {
   const ExitCode code = exit_code_of(report);
   report.exit_code = code;
-  print_run(subject, report, options);
+  print_run(subject, report, request);
   Deliveries deliveries;
   write_outputs(subject, report, deliveries);
-  deliveries.take(write_sarif(subject, options, report.findings, code));
-  deliveries.take(write_json(options, [&] { return run_json(launched(subject), report); }));
-  deliveries.take(write_run_page(subject, report, options));
+  deliveries.take(write_sarif(subject, request, report.findings, code));
+  deliveries.take(write_if_named(request.output.json, [&] { return run_json(launched(subject), report); }));
+  deliveries.take_page(write_run_page(subject, report, request), request.output.report);
   return deliveries.code(code);
 }
 

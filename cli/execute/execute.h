@@ -6,9 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "cli/options/clock_settings.h"
-#include "cli/options/options.h"
 #include "cli/runs/checks.h"
+#include "cli/runs/run_request.h"
 #include "cli/subjects/subject.h"
 #include "cli/support/files.h"
 #include "report/run/run.h"
@@ -18,27 +17,19 @@
 
 namespace palladion::cli {
 
-// Refuses by name what this version cannot do, and words that do not exist.
-Outcome<void> check_run_options(const Options& options);
-Outcome<sim::Schedule> schedule_of(const Options& options);
-// The complete value of --schedule.
-Outcome<sim::check::Conditions> conditions_of(const Options& options);
-unsigned host_threads(const Options& options);
-
-// The clock's settings under the hardware schedule; none under another.
-std::optional<ClockSettings> clock_of(const Options& options, const sim::Schedule& schedule);
-// What the options say of every run. `clock` must outlive it.
-sim::RunOptions run_options(const Subject& subject, const Options& options,
-                            const std::optional<ClockSettings>& clock);
+// What a request says of every run. `clock`: of the hardware schedule; null: another one. It must outlive the
+// result.
+sim::RunOptions run_options(const Subject& subject, const MachineRequest& request,
+                            const ClockSettings* clock);
 
 // One run, with the checkers that were requested.
 using MachineRun = verify::CheckedRun;
 // Runs `job`, the subject's or a copy of it. `more`: other observers.
-MachineRun run_on_machine(const Subject& subject, Job& job, const Options& options,
+MachineRun run_on_machine(const Subject& subject, Job& job, const MachineRequest& request,
                           const sim::check::Conditions& conditions,
                           std::span<sim::Observer* const> more = {});
 // Runs on one side or both, compares with the reference and the sides with each other.
-Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device);
+Outcome<Report> execute(Subject& subject, const RunRequest& request);
 // Against the kernel's reference; empty when it has none, nothing when Ctrl-C came first.
 // `maps`: with an error map each.
 std::optional<std::vector<NamedComparison>> compare_with_reference(const Subject& subject,
@@ -48,25 +39,22 @@ std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::
                                              const std::vector<Array>& wanted, Tolerance tolerance,
                                              bool maps = false);
 // How findings of this subject are shown on a stream.
-FindingView view_of(const Subject& subject, const Options& options, std::FILE* stream);
+FindingView view_of(const Subject& subject, size_t limit, std::FILE* stream);
 ExitCode exit_code_of(const Report& report);
 // What --report records of a run on the machine; null without it.
-std::shared_ptr<PageRecording> page_recording(const Subject& subject, const Options& options,
-                                              const sim::Schedule& schedule);
+std::shared_ptr<PageRecording> page_recording(const Subject& subject, const RunRequest& request);
 // --report, when it was given. `report`: the text of --json; `recording` may be null.
-Outcome<void> write_page(const Subject& subject, const Options& options, std::string report,
+Outcome<void> write_page(const Subject& subject, const RunRequest& request, std::string report,
                          const PageRecording* recording, std::span<const SeenFinding> findings,
                          std::span<const NamedComparison* const> comparisons);
-// --suppress, read and understood; nothing when it was not given.
-Outcome<std::optional<Suppressions>> suppressions_of(const Options& options);
 // --sarif, when it was given.
-Outcome<void> write_sarif(const Subject& subject, const Options& options,
+Outcome<void> write_sarif(const Subject& subject, const RunRequest& request,
                           std::span<const SeenFinding> findings, ExitCode code);
-// --json, when it was given.
+// A file that was asked for; empty: none was.
 template <class Text>
-Outcome<void> write_json(const Options& options, Text text) {
-  if (options.json.empty()) return {};
-  const auto written = write_text(options.json, text());
+Outcome<void> write_if_named(const std::string& file, Text text) {
+  if (file.empty()) return {};
+  const auto written = write_text(file, text());
   return written ? Outcome<void>{} : not_written(written.error());
 }
 
@@ -75,6 +63,8 @@ class Deliveries {
  public:
   // False when it failed.
   bool take(const Outcome<void>& written);
+  // The same for --report, whose file is named.
+  void take_page(const Outcome<void>& written, const std::string& file);
   ExitCode code(ExitCode of_report) const { return failed_ ? exit_not_written : of_report; }
 
  private:
@@ -82,6 +72,6 @@ class Deliveries {
 };
 
 // Text, then output files, --sarif and --json; gives the exit code.
-Outcome<ExitCode> deliver(const Subject& subject, Report& report, const Options& options);
+Outcome<ExitCode> deliver(const Subject& subject, Report& report, const RunRequest& request);
 
 }  // namespace palladion::cli

@@ -21,7 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned usual_seconds = 60;
 constexpr uint64_t judge_memory = uint64_t{8} << 30;  // bytes: of a submission's judge and its machine
 
 struct Submission {
@@ -84,12 +83,12 @@ std::string grade_text(const json::object& grade) {
 
 }  // namespace
 
-Outcome<ExitCode> lab_grade(const Options& options) {
-  if (options.topics.size() != 2)
+Outcome<ExitCode> lab_grade(const LabRequest& request) {
+  if (request.args.size() != 1)
     return user_error(
         fmt::format("`{} lab grade` takes a folder of submissions", program_name()),
         "STUDENT/parity.cpp or parity/STUDENT.cpp: a file is named as its lab, or its folder is");
-  const fs::path root = options.topics[1];
+  const fs::path root = request.args[0];
   std::error_code none;
   if (!fs::is_directory(root, none)) return user_error(fmt::format("{} is no folder", root.string()));
   std::vector<fs::path> others;
@@ -101,7 +100,7 @@ Outcome<ExitCode> lab_grade(const Options& options) {
     Progress progress("grade", submissions.size());
     for (const Submission& s : submissions) {
       if (interrupted()) return tl::make_unexpected(Failure{exit_interrupted, {}});
-      grades.emplace_back(graded(s, std::to_string(options.seconds.value_or(usual_seconds))));
+      grades.emplace_back(graded(s, std::to_string(request.seconds)));
       const json::object& grade = grades.back().as_object();
       if (grade.at("passed").as_bool()) ++passed;
       progress.pause();
@@ -111,24 +110,24 @@ Outcome<ExitCode> lab_grade(const Options& options) {
   }
   for (const fs::path& file : others) print_out("  {}: of no lab\n", file.string());
   print_out("{} submissions, {} passed\n", grades.size(), passed);
-  if (!options.json.empty()) {
+  if (!request.json.empty()) {
     const json::object all{{"submissions", grades},
                            {"of_no_lab", array_of(others, [](const fs::path& p) { return p.string(); })}};
-    if (const auto written = write_text(options.json, json_text(all)); !written)
+    if (const auto written = write_text(request.json, json_text(all)); !written)
       return not_written(written.error());
   }
   return exit_clean;
 }
 
-Outcome<ExitCode> lab_grade_one(const Options& options) {
-  if (options.topics.size() != 4) return user_error("grade-one FILE LAB JSON");
-  const labs::Lab* const lab = labs::find_lab(options.topics[2]);
-  if (lab == nullptr) return user_error(fmt::format("there is no lab `{}`", options.topics[2]));
-  ::alarm(options.seconds.value_or(usual_seconds));
+Outcome<ExitCode> lab_grade_one(const LabRequest& request) {
+  if (request.args.size() != 3) return user_error("grade-one FILE LAB JSON");
+  const labs::Lab* const lab = labs::find_lab(request.args[1]);
+  if (lab == nullptr) return user_error(fmt::format("there is no lab `{}`", request.args[1]));
+  ::alarm(request.seconds);
   limit_memory(judge_memory);
-  const auto verdict = judge_file(*lab, options.topics[1], options.threads);
+  const auto verdict = judge_file(*lab, request.args[0], request.threads);
   if (!verdict) return tl::make_unexpected(verdict.error());
-  if (const auto written = write_text(options.topics[3], json_text(verdict_json(*verdict))); !written)
+  if (const auto written = write_text(request.args[2], json_text(verdict_json(*verdict))); !written)
     return not_written(written.error());
   return exit_clean;
 }

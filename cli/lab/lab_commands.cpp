@@ -77,9 +77,9 @@ Outcome<Target> only_target_in(const fs::path& folder) {
 }
 
 // `lab check`, `lab check parity`, `lab check parity.cpp`, `lab check 05-parity`
-Outcome<Target> target_of(const Options& options) {
-  if (options.topics.size() < 2) return only_target_in(".");
-  const std::string& word = options.topics[1];
+Outcome<Target> target_of(const LabRequest& request) {
+  if (request.args.empty()) return only_target_in(".");
+  const std::string& word = request.args[0];
   std::error_code none;
   if (fs::is_regular_file(word, none)) {
     if (const Lab* lab = lab_of_file(word)) return Target{lab, word};
@@ -100,10 +100,10 @@ Outcome<Target> target_of(const Options& options) {
 }
 
 // The lab that is meant, without a file.
-Outcome<const Lab*> lab_meant(const Options& options) {
-  if (options.topics.size() >= 2) {
-    if (const Lab* lab = lab_of_file(options.topics[1])) return lab;
-    return lab_named(options.topics[1]);
+Outcome<const Lab*> lab_meant(const LabRequest& request) {
+  if (!request.args.empty()) {
+    if (const Lab* lab = lab_of_file(request.args[0])) return lab;
+    return lab_named(request.args[0]);
   }
   const auto target = only_target_in(".");
   if (!target) return tl::make_unexpected(target.error());
@@ -183,15 +183,15 @@ Outcome<ExitCode> lab_list() {
   return exit_clean;
 }
 
-Outcome<ExitCode> lab_start(const Options& options) {
-  if (options.topics.size() < 2)
+Outcome<ExitCode> lab_start(const LabRequest& request) {
+  if (request.args.empty())
     return user_error(fmt::format("`{}` takes a lab, and a folder if you like", command("start")),
                       command("list") + " names them");
-  const auto lab = lab_named(options.topics[1]);
+  const auto lab = lab_named(request.args[0]);
   if (!lab) return tl::make_unexpected(lab.error());
   auto progress = ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
-  const fs::path folder = options.topics.size() > 2 ? options.topics[2] : (*lab)->folder;
+  const fs::path folder = request.args.size() > 1 ? request.args[1] : (*lab)->folder;
   const fs::path file = folder / ((*lab)->name + ".cpp");
   std::error_code failed;
   if (fs::exists(file, failed))
@@ -216,10 +216,10 @@ Outcome<ExitCode> lab_start(const Options& options) {
   return exit_clean;
 }
 
-Outcome<ExitCode> lab_check(const Options& options) {
-  const auto target = target_of(options);
+Outcome<ExitCode> lab_check(const LabRequest& request) {
+  const auto target = target_of(request);
   if (!target) return tl::make_unexpected(target.error());
-  const auto verdict = judge_file(*target->lab, target->file, options.threads);
+  const auto verdict = judge_file(*target->lab, target->file, request.threads);
   if (!verdict) return tl::make_unexpected(verdict.error());
   auto progress = ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
@@ -233,14 +233,13 @@ Outcome<ExitCode> lab_check(const Options& options) {
   print_verdict(*verdict);
   print_next(*verdict, *progress);
   Deliveries deliveries;
-  deliveries.take(write_json(options, [&] { return json_text(verdict_json(*verdict)); }));
-  if (deliveries.take(write_lab_page(*verdict, options)) && !options.report.empty())
-    print_out(row("report", options.report));
+  deliveries.take(write_if_named(request.json, [&] { return json_text(verdict_json(*verdict)); }));
+  deliveries.take_page(write_lab_page(*verdict, request), request.report);
   return deliveries.code(verdict->passed ? exit_clean : exit_findings);
 }
 
-Outcome<ExitCode> lab_hint(const Options& options) {
-  const auto lab = lab_meant(options);
+Outcome<ExitCode> lab_hint(const LabRequest& request) {
+  const auto lab = lab_meant(request);
   if (!lab) return tl::make_unexpected(lab.error());
   auto progress = ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
@@ -257,8 +256,8 @@ Outcome<ExitCode> lab_hint(const Options& options) {
   return exit_clean;
 }
 
-Outcome<ExitCode> lab_solution(const Options& options) {
-  const auto lab = lab_meant(options);
+Outcome<ExitCode> lab_solution(const LabRequest& request) {
+  const auto lab = lab_meant(request);
   if (!lab) return tl::make_unexpected(lab.error());
   auto progress = ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
@@ -290,9 +289,9 @@ Outcome<ExitCode> lab_progress() {
   return exit_clean;
 }
 
-Outcome<ExitCode> lab_reset(const Options& options) {
-  if (options.topics.size() != 2) return user_error(fmt::format("`{}` takes a lab", command("reset")));
-  const auto lab = lab_named(options.topics[1]);
+Outcome<ExitCode> lab_reset(const LabRequest& request) {
+  if (request.args.size() != 1) return user_error(fmt::format("`{}` takes a lab", command("reset")));
+  const auto lab = lab_named(request.args[0]);
   if (!lab) return tl::make_unexpected(lab.error());
   auto progress = ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
@@ -316,13 +315,13 @@ Outcome<ExitCode> lab_reset(const Options& options) {
   return exit_clean;
 }
 
-Outcome<ExitCode> lab_variants(const Options& options) {
-  if (options.topics.size() < 2)
+Outcome<ExitCode> lab_variants(const LabRequest& request) {
+  if (request.args.empty())
     return user_error(fmt::format("`{}` takes a lab, and a folder if you like", command("variants")));
-  const auto lab = lab_named(options.topics[1]);
+  const auto lab = lab_named(request.args[0]);
   if (!lab) return tl::make_unexpected(lab.error());
   const fs::path folder =
-      (options.topics.size() > 2 ? fs::path(options.topics[2]) : fs::path(".")) / (*lab)->name;
+      (request.args.size() > 1 ? fs::path(request.args[1]) : fs::path(".")) / (*lab)->name;
   std::error_code failed;
   fs::create_directories(folder, failed);
   std::vector<std::string> names = {"solution"};

@@ -2,27 +2,35 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
-#include "cli/options/options.h"
 #include "cli/support/outcome.h"
 #include "labs/lab.h"
 
 namespace palladion::cli {
 
+struct LabRequest {
+  std::vector<std::string> args;  // behind the subcommand
+  std::string json, report;       // files; empty: none
+  unsigned seconds = 60;          // grade: limit of a submission
+  unsigned threads = 0;           // of the host; 0: all
+};
+
 Outcome<ExitCode> lab_list();
-Outcome<ExitCode> lab_start(const Options& options);
-Outcome<ExitCode> lab_check(const Options& options);
-Outcome<ExitCode> lab_hint(const Options& options);
-Outcome<ExitCode> lab_solution(const Options& options);
+Outcome<ExitCode> lab_start(const LabRequest& request);
+Outcome<ExitCode> lab_check(const LabRequest& request);
+Outcome<ExitCode> lab_hint(const LabRequest& request);
+Outcome<ExitCode> lab_solution(const LabRequest& request);
 Outcome<ExitCode> lab_progress();
-Outcome<ExitCode> lab_reset(const Options& options);
+Outcome<ExitCode> lab_reset(const LabRequest& request);
 // For teachers: the starter, the solution and every wrong answer as files: LAB [DIR].
-Outcome<ExitCode> lab_variants(const Options& options);
+Outcome<ExitCode> lab_variants(const LabRequest& request);
 
 // A folder of submissions (grade.cpp).
-Outcome<ExitCode> lab_grade(const Options& options);
+Outcome<ExitCode> lab_grade(const LabRequest& request);
 // What the process of one submission does: FILE LAB JSON.
-Outcome<ExitCode> lab_grade_one(const Options& options);
+Outcome<ExitCode> lab_grade_one(const LabRequest& request);
 
 // The lab that this file is of: by its name, or by its folder's.
 const labs::Lab* lab_of_file(const std::filesystem::path& file);

@@ -46,19 +46,25 @@ ShownRun chosen_run(const LabVerdict& v) {
   return of_case(v, 0, std::string(on_the_clock));
 }
 
-Options options_of(const LabVerdict& v, const ShownRun& run, const Options& given) {
-  Options o = given;
-  o.command = Command::run;
-  o.kernel = v.file.filename().string();
-  o.sizes = run.launch.values;
-  o.arch = arch_of(*v.lab).name;
-  o.schedule = run.schedule.empty() ? "functional" : run.schedule;
-  o.check = run.checked ? "all" : "none";
-  o.values = run.with_values ? "full" : "none";
-  o.strict = v.lab->strict;
-  o.max_instructions = most_warp_instructions;
-  o.reference = false;  // the lab's own, below
-  return o;
+RunRequest request_of(const LabVerdict& v, const ShownRun& run, const LabRequest& given) {
+  RunRequest request;
+  request.command = "lab check";
+  request.subject = {.what = KernelFileWord{v.file.filename().string(), {}},
+                     .sizes = run.launch.values,
+                     .arch = &arch_of(*v.lab)};
+  request.conditions = sim::check::conditions_named(run.schedule.empty() ? "functional" : run.schedule);
+  request.machine.checks = run.checked ? sim::check::Options{} : no_checks;
+  if (request.usual_conditions().schedule.kind == sim::Schedule::Kind::hardware) {
+    ClockWords clock;
+    clock.values = run.with_values ? sim::Values::full : sim::Values::none;
+    request.machine.clock = clock.settings(*request.subject.arch).value();
+  }
+  request.machine.threads = host_threads(given.threads);
+  request.machine.max_instructions = most_warp_instructions;
+  request.findings.strict = v.lab->strict;
+  request.output.report = given.report;
+  request.reference = false;  // the lab's own, below
+  return request;
 }
 
 std::vector<NamedComparison> compared(const LabVerdict& v, const ShownRun& run,
@@ -75,16 +81,16 @@ std::vector<NamedComparison> compared(const LabVerdict& v, const ShownRun& run,
 
 }  // namespace
 
-Outcome<void> write_lab_page(const LabVerdict& v, const Options& given) {
+Outcome<void> write_lab_page(const LabVerdict& v, const LabRequest& given) {
   if (given.report.empty()) return {};
   if (v.cases.empty())
     return tl::make_unexpected(
         Failure{exit_not_written, "error: --report: no kernel was recorded, so there is nothing to show\n"});
   const ShownRun run = chosen_run(v);
-  const Options options = options_of(v, run, given);
+  const RunRequest request = request_of(v, run, given);
   const std::vector<Array> inputs = labs::inputs_of(*v.lab, run.launch);
   Subject subject;
-  subject.name = options.kernel;
+  subject.name = v.file.filename().string();
   subject.arch = &arch_of(*v.lab);
   subject.kernel = std::make_unique<plgpu::Kernel>(v.recorded[run.recorded].kernel);
   try {
@@ -93,15 +99,14 @@ Outcome<void> write_lab_page(const LabVerdict& v, const Options& given) {
     return tl::make_unexpected(Failure{exit_not_written, isa::render(e.diagnostics())});
   }
   subject.contents.resize(subject.job.buffers.size());
-  auto report = execute(subject, options, true, false);
+  auto report = execute(subject, request);
   if (!report) return tl::make_unexpected(report.error());
-  report->command = "lab check";
   if (run.checked && report->sim && report->sim->result.completed)
     report->reference = compared(v, run, inputs, report->sim->outputs);
   report->exit_code = exit_code_of(*report);
   std::vector<const NamedComparison*> maps;
   for (const NamedComparison& c : report->reference) maps.push_back(&c);
-  return write_page(subject, options, run_json(launched(subject), *report), report->page.get(),
+  return write_page(subject, request, run_json(launched(subject), *report), report->page.get(),
                     report->findings, maps);
 }
 

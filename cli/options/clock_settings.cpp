@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/options/registers.h"
+#include "cli/options/units.h"
 #include "cli/support/files.h"
 #include "cli/support/program_name.h"
 #include "isa/arch/arch.h"
@@ -10,8 +10,6 @@
 
 namespace palladion::cli {
 namespace {
-
-constexpr std::string_view schedule_help = "it belongs to `--schedule hardware`";
 
 Outcome<isa::ClockParameters> read_parameters(const std::string& file) {
   const auto text = read_text(file, most_of_settings);
@@ -21,34 +19,18 @@ Outcome<isa::ClockParameters> read_parameters(const std::string& file) {
   return std::move(*parsed);
 }
 
-Outcome<isa::ClockParameters> parameters_of(const Options& o) {
-  if (!o.clock.empty()) return read_parameters(o.clock);
-  if (const isa::ClockParameters* known = isa::find_clock(o.arch)) return *known;
-  return unsupported(fmt::format("no clock is known for {}", o.arch),
+Outcome<isa::ClockParameters> parameters_of(const std::string& file, const isa::ArchSpec& arch) {
+  if (!file.empty()) return read_parameters(file);
+  if (const isa::ClockParameters* known = isa::find_clock(arch.name)) return *known;
+  return unsupported(fmt::format("no clock is known for {}", arch.name),
                      fmt::format("--clock FILE brings its parameters; `{} list h200` shows those of an H200",
                                  program_name()));
 }
 
-Outcome<void> refuse_without_clock(const Options& o) {
-  const std::pair<std::string_view, bool> given[] = {{"--l2", !o.l2.empty()},
-                                                     {"--clock", !o.clock.empty()},
-                                                     {"--sm-clock", o.sm_clock.has_value()},
-                                                     {"--registers", !o.registers.empty()},
-                                                     {"--why", o.why},
-                                                     {"--values none", o.values == "none"}};
-  for (const auto& [option, is_given] : given)
-    if (is_given) return user_error(fmt::format("{} needs the clock", option), std::string(schedule_help));
-  return {};
-}
-
-Outcome<void> check_values(const Options& o) {
-  if (o.values == "full") return {};
-  if (o.values != "none") return user_error(fmt::format("--values is full or none, not `{}`", o.values));
-  if (!o.out.empty()) return user_error("--out needs --values full: without values no output is computed");
-  if (!o.check.empty() && o.check != "none")
-    return user_error("--check needs --values full: checks need the computed values");
-  if (o.on != "sim") return user_error("--values none runs on the simulator alone");
-  return {};
+Outcome<double> frequency_in(const std::string& text) {
+  const auto mhz = megahertz_in(text);
+  if (mhz && *mhz > 0 && *mhz < 1e6) return *mhz;
+  return user_error(fmt::format("--sm-clock is a frequency above 0 and below 1000000 MHz, not `{}`", text));
 }
 
 }  // namespace
@@ -59,30 +41,49 @@ void ClockSettings::apply(sim::RunOptions& run) const {
   run.parameters = &parameters;
 }
 
-bool on_hardware_schedule(const Options& o) {
-  return o.schedule == "hardware" || o.schedule.starts_with("hardware,");
+void ClockWords::state(Words& words) {
+  words.word("--l2", l2, {{"cold", sim::L2Start::cold}, {"warm", sim::L2Start::warm}},
+             "contents of L2 at the start: cold (none), warm (those that a previous run left)");
+  words.parsed("--sm-clock", sm_clock, frequency_in, "SM clock in MHz (default: the architecture's)",
+               "FLOAT");
+  words.text("--clock", clock, "a file of clock parameters instead of the architecture's", Value::input);
+  words
+      .text("--registers", registers,
+            "registers a thread, which limit the CTAs of an SM: estimate (the default: cycles are the same "
+            "on every host), ptxas (of the CUDA toolkit on this host), or a number")
+      .one_of({"estimate", "ptxas"});
 }
 
-Outcome<void> check_clock_options(const Options& o) {
-  if (const auto ok = check_values(o); !ok) return ok;
-  if (!on_hardware_schedule(o)) return refuse_without_clock(o);
-  if (!o.l2.empty() && o.l2 != "cold" && o.l2 != "warm")
-    return user_error(fmt::format("--l2 is cold or warm, not `{}`", o.l2));
-  if (o.sm_clock && !(*o.sm_clock > 0 && *o.sm_clock < 1e6))
-    return user_error(
-        fmt::format("--sm-clock is a frequency above 0 and below 1000000 MHz, not `{}`", *o.sm_clock));
-  if (const auto settings = clock_settings(o); !settings) return tl::make_unexpected(settings.error());
-  return check_registers(o);
+void ClockWords::state_values(Words& words) {
+  words.word("--values", values, {{"full", sim::Values::full}, {"none", sim::Values::none}},
+             "full, or none: the clock without the arrays' contents, much faster");
 }
 
-Outcome<ClockSettings> clock_settings(const Options& o) {
-  auto parameters = parameters_of(o);
+tl::unexpected<Failure> needs_clock(std::string_view option) {
+  return user_error(fmt::format("{} needs the clock", option), "it belongs to `--schedule hardware`");
+}
+
+Outcome<void> ClockWords::refuse() const {
+  const std::pair<std::string_view, bool> given[] = {{"--l2", l2.has_value()},
+                                                     {"--clock", !clock.empty()},
+                                                     {"--sm-clock", sm_clock.has_value()},
+                                                     {"--registers", !registers.empty()},
+                                                     {"--values none", values == sim::Values::none}};
+  for (const auto& [option, is_given] : given)
+    if (is_given) return needs_clock(option);
+  return {};
+}
+
+Outcome<ClockSettings> ClockWords::settings(const isa::ArchSpec& arch) const {
+  auto parameters = parameters_of(clock, arch);
   if (!parameters) return tl::make_unexpected(parameters.error());
-  ClockSettings s;
-  s.parameters = std::move(*parameters);
-  if (o.sm_clock) s.parameters.sm_clock = *o.sm_clock;
-  s.l2 = o.l2 == "warm" ? sim::L2Start::warm : sim::L2Start::cold;
-  s.values = o.values == "none" ? sim::Values::none : sim::Values::full;
+  const auto wanted = registers_named(registers, arch);
+  if (!wanted) return tl::make_unexpected(wanted.error());
+  ClockSettings s{.l2 = l2.value_or(sim::L2Start::cold),
+                  .values = values,
+                  .parameters = std::move(*parameters),
+                  .registers = *wanted};
+  if (sm_clock) s.parameters.sm_clock = *sm_clock;
   return s;
 }
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "cli/options/kernel_word.h"
 #include "cli/support/files.h"
@@ -21,36 +23,47 @@ struct Files {
   std::vector<Named> inputs, outputs;
 };
 
-void add_argument(Files& files, const std::string& text, const char* option) {
+void add_argument(Files& files, const std::string& text, const std::string& option) {
   const auto spec = parse_arg(text);
-  if (!spec) return;  // reported where it is bound
+  if (!spec) return;  // reported where it is parsed
   const ArrayArg* array = array_of(*spec);
   if (const auto* bytes = std::get_if<BytesArg>(&*spec)) files.inputs.push_back({option, bytes->file});
   if (array == nullptr || array->file.empty()) return;
   (array->role == Role::out ? files.outputs : files.inputs).push_back({option, array->file});
 }
 
-Files files_of(const Options& o) {
-  Files files;
-  const bool scopes_are_input = o.command == Command::compare;
-  const std::pair<const char*, const std::string&> in[] = {
-      {"--ptx", o.ptx}, {"--clock", o.clock}, {"--suppress", o.suppress}};
-  const std::pair<const char*, const std::string&> out[] = {
-      {"--json", o.json},     {"--sarif", o.sarif}, {"--trace", o.trace},  {"--report", o.report},
-      {"--output", o.output}, {"--state", o.state}, {"--resume", o.resume}};
-  if (const auto file = kernel_file_word(o.kernel)) files.inputs.push_back({"the kernel", file->file});
-  for (const auto& [option, path] : in)
-    if (!path.empty()) files.inputs.push_back({option, path});
-  for (const auto& [option, path] : out)
-    if (!path.empty() && o.command != Command::capture) files.outputs.push_back({option, path});
-  if (!o.device_trace.empty())
-    (scopes_are_input ? files.inputs : files.outputs).push_back({"--device-trace", o.device_trace});
-  for (const auto& [name, path] : o.in) files.inputs.push_back({"--in " + name, path});
-  for (const auto& [name, path] : o.out) files.outputs.push_back({"--out " + name, path});
-  for (const std::string& text : o.args) add_argument(files, text, "--arg");
-  for (const std::string& text : o.binds)
-    add_argument(files, text.substr(std::min(text.find('=') + 1, text.size())), "--bind");
-  return files;
+// A text of the kind "NAME=...".
+std::string_view behind_equals(std::string_view text) {
+  return text.substr(std::min(text.find('='), text.size() - 1) + 1);
+}
+
+void add_named(std::vector<Named>& files, const std::string& option, const std::string& text) {
+  files.push_back({option + " " + text.substr(0, text.find('=')), std::string(behind_equals(text))});
+}
+
+void add_files(Files& files, const Option& option, const std::string& text) {
+  const std::string name = option.name();
+  switch (option.value) {
+    case Value::text:
+    case Value::folder:
+      return;
+    case Value::kernel:
+      if (const auto file = kernel_file_word(text)) files.inputs.push_back({"the kernel", file->file});
+      return;
+    case Value::input:
+      return files.inputs.push_back({name, text});
+    case Value::output:
+    case Value::continued:
+      return files.outputs.push_back({name, text});
+    case Value::named_input:
+      return add_named(files.inputs, name, text);
+    case Value::named_output:
+      return add_named(files.outputs, name, text);
+    case Value::argument:
+      return add_argument(files, text, name);
+    case Value::binding:
+      return add_argument(files, std::string(behind_equals(text)), name);
+  }
 }
 
 // Devices and pipes may be named as often as one likes.
@@ -69,8 +82,15 @@ Outcome<void> refuse_same(const Named& output, const Named& other, const char* w
 
 }  // namespace
 
-Outcome<void> check_paths(const Options& options) {
-  const Files files = files_of(options);
+Outcome<void> check_paths(std::span<const GivenOption> given) {
+  Files files;
+  std::set<std::string> continued;  // must be there; opened where they are read
+  for (const auto& [option, texts] : given)
+    for (const std::string& text : *texts) {
+      if (text.empty()) continue;
+      add_files(files, *option, text);
+      if (option->value == Value::continued) continued.insert(option->name());
+    }
   for (size_t i = 0; i < files.outputs.size(); ++i) {
     const Named& output = files.outputs[i];
     for (size_t k = 0; k < i; ++k)
@@ -78,7 +98,7 @@ Outcome<void> check_paths(const Options& options) {
         return ok;
     for (const Named& input : files.inputs)
       if (const auto ok = refuse_same(output, input, "it would replace what is read"); !ok) return ok;
-    if (output.option == "--resume") continue;  // it must be there; opened where it is read
+    if (continued.contains(output.option)) continue;
     if (const auto ok = probe_file(output.path); !ok)
       return user_error(fmt::format("{}: {}", output.option, ok.error()));
   }

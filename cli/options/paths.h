@@ -2,12 +2,20 @@
 // hour.
 #pragma once
 
-#include "cli/options/options.h"
-#include "cli/support/outcome.h"
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/options/words.h"
 
 namespace palladion::cli {
 
+struct GivenOption {
+  const Option* option = nullptr;
+  const std::vector<std::string>* texts = nullptr;  // that were given for it
+};
+
 // Every output can be written, none is a folder, an input or another output.
-Outcome<void> check_paths(const Options& options);
+Outcome<void> check_paths(std::span<const GivenOption> given);
 
 }  // namespace palladion::cli

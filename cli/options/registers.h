@@ -1,16 +1,18 @@
 // --registers: how many registers a thread of the kernel takes. They limit how many CTAs an SM holds.
 #pragma once
 
-#include "cli/options/options.h"
+#include <string>
+
+#include "cli/support/outcome.h"
 #include "isa/arch/arch.h"
 #include "report/run/time.h"
 #include "verify/launch/job.h"
 
 namespace palladion::cli {
 
-// Refuses words that do not exist, and ptxas where there is none.
-Outcome<void> check_registers(const Options& options);
+// What --registers says: "estimate" or nothing, "ptxas" where there is one, or a number.
+Outcome<Registers> registers_named(const std::string& word, const isa::ArchSpec& arch);
 // With ptxas' result where it was requested.
-Outcome<Registers> registers_of(const Options& options, const isa::ArchSpec& arch, const Job& job);
+Outcome<Registers> registers_of(const Registers& wanted, const isa::ArchSpec& arch, const Job& job);
 
 }  // namespace palladion::cli

@@ -6,33 +6,20 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/options/options.h"
+#include "cli/options/run_words.h"
 #include "cli/support/outcome.h"
 #include "report/text/findings.h"
 #include "sim/check/checker.h"
 
 namespace palladion::cli {
 
-using verify::Verdict;
-using verify::Watched;
-
-// Names of the checks, as --check takes them, with what they find.
-struct CheckWord {
-  std::string_view name, doc;
-};
-std::span<const CheckWord> check_words();
-
-// What --check asks for; without it `check` means all and every other command none. Faults and deadlocks are
-// always reported: the machine itself detects them.
-Outcome<sim::check::Options> checks_of(const Options& options);
-
 // Of the findings alone: errors, and with `strict` what only breaks the letter, are findings; what could not
 // be decided or run is unsupported.
 ExitCode code_of_findings(std::span<const SeenFinding> findings, bool strict);
 
-// The command line as a shell takes it, without the options named in `without` (with their values) and with
-// `more` at its end.
-std::string command_line(const Options& options, std::string_view command,
+// The command as a shell takes it, with the words behind it, without the options named in `without` (with
+// their values) and with `more` at its end.
+std::string command_line(const std::vector<std::string>& words, std::string_view command,
                          std::span<const std::string_view> without, std::string_view more);
 
 }  // namespace palladion::cli

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/options/clock_settings.h"
 #include "cli/support/files.h"
 #include "frontend/core/profile.h"
 
@@ -81,23 +80,8 @@ RunScopes scopes_of(const plgpu::Profile& profile, std::span<const std::byte> bu
   return out;
 }
 
-bool replays_device(const Options& o) { return o.command == Command::compare && !o.device_trace.empty(); }
-
-Outcome<void> check_scope_options(const Options& o) {
-  if (o.command == Command::compare && !o.trace.empty() && !on_hardware_schedule(o))
-    return user_error("compare --trace needs the clock", "--schedule hardware");
-  if (o.device_trace.empty()) return {};
-  if (o.command == Command::compare && o.trace.empty())
-    return user_error("--device-trace needs --trace FILE, the file for both timelines");
-  if (o.command != Command::compare && o.on == "sim")
-    return user_error(
-        "--device-trace needs `compare --trace`, which reads it, or `run --on device`, which writes it");
-  return {};
-}
-
-Outcome<void> check_scopes(const Subject& subject, const Options& o) {
-  const bool wanted = !o.device_trace.empty() || (o.command == Command::compare && !o.trace.empty());
-  if (!wanted || (subject.kernel && subject.kernel->launch.profile)) return {};
+Outcome<void> check_scopes(const Subject& subject) {
+  if (subject.kernel && subject.kernel->launch.profile) return {};
   const bool can = subject.spec != nullptr && std::ranges::any_of(subject.spec->settings, [](const auto& s) {
                      return std::string_view(s.name) == "profile";
                    });

@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 
-#include "cli/options/options.h"
 #include "cli/subjects/subject.h"
 #include "cli/support/outcome.h"
 #include "traces/scopes.h"
@@ -19,12 +18,8 @@ using traces::RunScopes;
 RunScopes scopes_of(const plgpu::Profile& profile, std::span<const std::byte> buffer, double sm_clock_mhz,
                     std::string what, std::string kernel);
 
-// Refuses --device-trace and `compare --trace` where they do not apply.
-Outcome<void> check_scope_options(const Options& options);
 // A kernel without scopes has nothing to compare.
-Outcome<void> check_scopes(const Subject& subject, const Options& options);
-// Whether `compare` takes the device's side from --device-trace.
-bool replays_device(const Options& options);
+Outcome<void> check_scopes(const Subject& subject);
 Outcome<RunScopes> read_scopes(const std::string& file);
 Outcome<void> write_scopes(const std::string& file, const RunScopes& scopes);
 

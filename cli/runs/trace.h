@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
+#include "cli/runs/run_request.h"
 #include "cli/runs/scopes.h"
 #include "cli/subjects/subject.h"
 #include "cli/support/interrupt.h"
 #include "report/run/run.h"
-#include "sim/launch/schedule.h"
 #include "traces/open.h"
 #include "traces/recorder.h"
 
@@ -18,8 +18,7 @@ namespace palladion::cli {
 class RunTrace {
  public:
   // Null without --trace.
-  static Outcome<std::unique_ptr<RunTrace>> open(const Subject& subject, const Options& options,
-                                                 const sim::Schedule& schedule);
+  static Outcome<std::unique_ptr<RunTrace>> open(const Subject& subject, const RunRequest& request);
   sim::Observer* observer() { return &*recorder_; }
   // The scopes of the run, and of a device beside them, aligned at the start of the first warpgroup.
   void add_scopes(const RunScopes* simulated, const RunScopes* device);
@@ -37,13 +36,11 @@ class RunTrace {
   TraceReport report_;
 };
 
-// Which CTAs and cycles --trace and --report record; the user's error for words that do not exist.
-Outcome<traces::RecorderOptions> recorder_options(const Options& options);
+// Which CTAs and cycles --trace and --report record.
+traces::RecorderOptions recorder_options(const RunRequest& request);
 // The header of a timeline: its title, unit and clock.
-traces::Header trace_header(const Subject& subject, const Options& options, const sim::Schedule& schedule,
+traces::Header trace_header(const Subject& subject, const RunRequest& request,
                             const traces::RecorderOptions& recorded);
 
-// Refuses words that do not exist, and words of traces without --trace or --report.
-Outcome<void> check_trace_options(const Options& options);
 
 }  // namespace palladion::cli

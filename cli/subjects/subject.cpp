@@ -7,14 +7,10 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "cli/kernel_files/kernel_file.h"
 #include "cli/subjects/npy_files.h"
-#include "cli/support/program_name.h"
-#include "cuda/bundle/read.h"
-#include "isa/arch/arch.h"
+#include "cli/support/files.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
 #include "verify/arrays/words.h"
@@ -22,6 +18,11 @@
 
 namespace palladion::cli {
 namespace {
+
+template <class... Fs>
+struct Overloaded : Fs... {
+  using Fs::operator()...;
+};
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
@@ -41,35 +42,30 @@ std::string one_of(std::string_view word, const std::vector<std::string>& known)
                       : fmt::format("did you mean `{}`? There are {}", near, fmt::join(known, ", "));
 }
 
-Outcome<void> check_which(const Options& o) {
-  if (o.kernel.empty() == o.ptx.empty())
-    return user_error(
-        o.kernel.empty() ? "a kernel or --ptx FILE is missing" : "a kernel and --ptx: only one can run",
-        o.kernel.empty() ? fmt::format("`{} list` names the kernels", program_name()) : "");
-  if (names_bundle(o.kernel) && !(o.sizes.empty() && o.settings.empty() && o.in.empty()))
-    return user_error("--shape, --set and --in belong to kernels by name",
-                      "a bundle brings its launch and its arrays");
-  if (!o.ptx.empty() && !(o.sizes.empty() && o.settings.empty()))
-    return user_error("--shape and --set belong to kernels by name",
-                      "a file of PTX takes --grid, --block and --arg");
-  if (!o.ptx.empty() && !o.in.empty())
-    return user_error("--in belongs to kernels by name",
-                      "a file of PTX is given its arrays by --arg in:f16[4,4]=a.npy");
-  const bool foreign_only = !o.grid.empty() || !o.block.empty() || !o.cluster.empty() || !o.args.empty() ||
-                            !o.binds.empty() || !o.entry.empty() || o.smem != 0;
-  if (o.ptx.empty() && foreign_only)
-    return user_error("--entry, --grid, --block, --cluster, --smem, --arg and --bind belong to --ptx",
-                      "a kernel by name knows its launch; it takes --shape and --set");
-  return {};
+Outcome<const kernels::KernelSpec*> spec_named(const std::string& word,
+                                               std::span<const kernels::KernelSpec> kernels) {
+  const auto at = std::ranges::find(kernels, word, &kernels::KernelSpec::name);
+  if (at != kernels.end()) return &*at;
+  std::error_code failed;
+  const bool exists = std::filesystem::exists(word, failed);
+  if (!exists && word.find('/') != std::string::npos)
+    return user_error(fmt::format("{}: no such file or folder", word));
+  if (word.ends_with(".ptx"))
+    return user_error(fmt::format("there is no kernel `{}`", word),
+                      fmt::format("a file of PTX runs with `--ptx {}`", word));
+  if (exists)
+    return user_error(fmt::format("{} is neither a file of kernels nor a bundle", word),
+                      "a file of kernels ends with .cpp or .so; a bundle is the folder of a captured launch");
+  return user_error(fmt::format("there is no kernel `{}`", word), one_of(word, names_of(kernels)));
 }
 
-Outcome<void> record(Subject& subject, const Options& o) {
-  const auto spec = find_spec(o, o.kernel);
+Outcome<void> record(Subject& subject, const SubjectRequest& request) {
+  const auto spec = find_spec(request);
   if (!spec) return tl::make_unexpected(spec.error());
   subject.spec = *spec;
   subject.name = subject.spec->name;
   try {
-    subject.choice = kernels::choose(*subject.spec, o.sizes, o.settings, subject.arch);
+    subject.choice = kernels::choose(*subject.spec, request.sizes, request.settings, subject.arch);
     const auto start = Clock::now();
     subject.kernel = std::make_unique<plgpu::Kernel>(subject.spec->build(subject.choice));
     subject.record_seconds = seconds_since(start);
@@ -79,27 +75,26 @@ Outcome<void> record(Subject& subject, const Options& o) {
   return {};
 }
 
-Outcome<void> parse_file(Subject& subject, const Options& o) {
-  auto text = read_text(o.ptx, most_of_ptx);
+Outcome<void> parse_file(Subject& subject, const PtxFile& file, bool any_chip) {
+  auto text = read_text(file.path, most_of_ptx);
   if (!text) return user_error(text.error());
-  subject.name = std::filesystem::path(o.ptx).filename().string();
-  return take_ptx(subject, o, std::move(*text), o.ptx);
+  subject.name = std::filesystem::path(file.path).filename().string();
+  return take_ptx(subject, std::move(*text), file.path, any_chip);
 }
 
 // Inputs from files where the user gave some, else as the kernel makes them.
-Outcome<void> make_inputs(Subject& subject, const Options& o) {
+Outcome<void> make_inputs(Subject& subject, const SubjectRequest& request, bool blank) {
   const auto start = Clock::now();
   double bytes = 0;
   for (const pl::ShapeDtype& type : subject.kernel->launch.inputs) bytes += bytes_of(type);
   for (const pl::ShapeDtype& type : subject.kernel->launch.outputs) bytes += bytes_of(type);
-  if (const auto fits = check_memory(bytes); !fits && o.values != "none") return fits;
-  const bool blank = o.values == "none";
+  if (const auto fits = check_memory(bytes); !fits && !blank) return fits;
   std::vector<Array> inputs =
       blank ? blank_inputs(*subject.kernel)
-            : kernels::inputs_of(*subject.spec, *subject.kernel, subject.choice, o.seed);
+            : kernels::inputs_of(*subject.spec, *subject.kernel, subject.choice, request.seed);
   subject.contents.assign(inputs.size(),
-                          blank ? "no contents: --values none" : fmt::format("seed {}", o.seed));
-  for (const auto& [name, file] : o.in) {
+                          blank ? "no contents: --values none" : fmt::format("seed {}", request.seed));
+  for (const auto& [name, file] : request.in) {
     const auto at = std::ranges::find(subject.spec->inputs, name);
     const size_t i = size_t(at - subject.spec->inputs.begin());
     if (i >= inputs.size())
@@ -124,11 +119,11 @@ Outcome<void> make_inputs(Subject& subject, const Options& o) {
   return {};
 }
 
-Outcome<void> take_output_files(Subject& subject, const Options& o) {
+Outcome<void> take_output_files(Subject& subject, const Pairs& files) {
   std::vector<std::string> names;
   for (size_t i = 0; i < subject.job.buffers.size(); ++i)
     if (subject.job.is_output(i)) names.push_back(subject.job.buffers[i].name);
-  for (const auto& [name, file] : o.out) {
+  for (const auto& [name, file] : files) {
     if (std::ranges::find(names, name) == names.end())
       return user_error(fmt::format("--out {}={}: {} has no output `{}`", name, file, subject.name, name),
                         one_of(name, names));
@@ -139,13 +134,11 @@ Outcome<void> take_output_files(Subject& subject, const Options& o) {
 
 }  // namespace
 
-Outcome<void> take_ptx(Subject& subject, const Options& o, std::string text, const std::string& path) {
+Outcome<void> take_ptx(Subject& subject, std::string text, const std::string& path, bool any_chip) {
   const auto start = Clock::now();
   auto module = isa::parse(text, path);
   if (!module) return failure_of(module.error(), text);
   subject.module = std::make_unique<isa::Module>(std::move(*module));
-  // PTX that is only printed may be for any chip, unless one is named.
-  const bool any_chip = o.command == Command::ptx && !o.names_arch;
   isa::Diagnostics problems =
       any_chip ? isa::verify(*subject.module) : isa::verify(*subject.module, *subject.arch);
   std::erase_if(problems, [](const isa::Diagnostic& d) { return d.severity == isa::Severity::warning; });
@@ -193,88 +186,44 @@ Outcome<void> write_array(const std::string& file, const Array& array) {
   return {};
 }
 
-Outcome<const kernels::KernelSpec*> find_spec(const Options& options, const std::string& word) {
-  if (const auto file = kernel_file_word(word)) return kernel_of_file(*file);
-  const auto at = std::ranges::find(options.kernels, word, &kernels::KernelSpec::name);
-  if (at != options.kernels.end()) return &*at;
-  std::vector<std::string> names;
-  for (const kernels::KernelSpec& s : options.kernels) names.push_back(s.name);
-  const bool is_file = word.ends_with(".ptx");
-  return user_error(fmt::format("there is no kernel `{}`", word),
-                    is_file ? fmt::format("a file of PTX runs with `--ptx {}`", word) : one_of(word, names));
+Outcome<const kernels::KernelSpec*> find_spec(const SubjectRequest& request) {
+  return std::visit(
+      Overloaded{[&](const NamedKernel& kernel) { return spec_named(kernel.name, request.kernels); },
+                 [](const KernelFileWord& word) { return kernel_of_file(word); },
+                 [](const auto&) -> Outcome<const kernels::KernelSpec*> {
+                   return user_error("a kernel by name is needed");
+                 }},
+      request.what);
 }
 
-namespace {
-
-// A chip that can run the file's `.target`; empty: none, or no file of PTX that can be read twice.
-std::string_view chip_for_file(const std::string& path) {
-  constexpr size_t head = 64 * 1024;  // the directive is among the first lines
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return {};
-  std::string text(head, ' ');
-  std::ifstream file(path);
-  text.resize(static_cast<size_t>(file.read(text.data(), head).gcount()));
-  std::istringstream in(std::move(text));
-  std::string word;
-  while (in >> word) {
-    if (word != ".target") continue;
-    in >> word;
-    const isa::ArchSpec* const chip = isa::chip_for(std::string_view(word).substr(0, word.find(',')));
-    return chip == nullptr ? std::string_view() : chip->name;
-  }
-  return {};
-}
-
-}  // namespace
-
-void choose_chip(Options& options) {
-  if (options.names_arch) return;
-  std::string file = options.ptx;
-  if (file.empty() && names_bundle(options.kernel))
-    if (const auto manifest = cuda::bundle::read_manifest(options.kernel))
-      file = (std::filesystem::path(options.kernel) / manifest->ptx_file).string();
-  if (!file.empty()) {
-    const std::string_view chip = chip_for_file(file);
-    if (chip.starts_with("b")) options.arch = chip;  // older targets run on the default one
-    return;
-  }
-  const auto at = std::ranges::find(options.kernels, options.kernel, &kernels::KernelSpec::name);
-  if (at != options.kernels.end()) options.arch = kernels::chip_of(*at).name;
-}
-
-Outcome<const isa::ArchSpec*> find_architecture(const std::string& name) {
-  if (const isa::ArchSpec* arch = isa::find_arch(name)) return arch;
-  std::vector<std::string> names;
-  for (const isa::ArchSpec& arch : isa::architectures()) names.emplace_back(arch.name);
-  return user_error(fmt::format("there is no architecture `{}`", name), one_of(name, names));
-}
-
-Outcome<Subject> load_program(const Options& options) {
+Outcome<Subject> load_program(const SubjectRequest& request) {
   Subject subject;
-  const auto arch = find_architecture(options.arch);
-  if (!arch) return tl::make_unexpected(arch.error());
-  subject.arch = *arch;
-  if (const auto ok = check_which(options); !ok) return tl::make_unexpected(ok.error());
-  const auto made = !options.ptx.empty()           ? parse_file(subject, options)
-                    : names_twin(options.kernel)   ? take_twin(subject, options)
-                    : names_bundle(options.kernel) ? open_bundle(subject, options)
-                                                   : record(subject, options);
+  subject.arch = request.arch;
+  const auto made = std::visit(
+      Overloaded{[&](const TwinWord& twin) { return take_twin(subject, twin, request.names_arch); },
+                 [&](const BundleFolder& bundle) { return open_bundle(subject, bundle, request.any_chip); },
+                 [&](const PtxFile& file) { return parse_file(subject, file, request.any_chip); },
+                 [&](const auto&) { return record(subject, request); }},
+      request.what);
   if (!made) return tl::make_unexpected(made.error());
   return subject;
 }
 
-Outcome<Subject> load_subject(const Options& options) {
-  auto subject = load_program(options);
+Outcome<Subject> load_subject(const SubjectRequest& request, const ClockSettings* clock) {
+  auto subject = load_program(request);
   if (!subject) return subject;
-  if (subject->pair == nullptr) {
-    const auto bound = subject->recorded       ? take_bundle(*subject, options)
-                       : subject->is_foreign() ? bind_arguments(*subject, options)
-                                               : make_inputs(*subject, options);
-    if (!bound) return tl::make_unexpected(bound.error());
-  }
-  if (const auto taken = take_output_files(*subject, options); !taken)
+  const bool blank = clock != nullptr && clock->values == sim::Values::none;
+  const auto bound =
+      std::visit(Overloaded{[](const TwinWord&) { return Outcome<void>{}; },
+                            [&](const BundleFolder& bundle) { return take_bundle(*subject, bundle); },
+                            [&](const PtxFile& file) { return bind_arguments(*subject, file); },
+                            [&](const auto&) { return make_inputs(*subject, request, blank); }},
+                 request.what);
+  if (!bound) return tl::make_unexpected(bound.error());
+  if (const auto taken = take_output_files(*subject, request.out); !taken)
     return tl::make_unexpected(taken.error());
-  auto registers = registers_of(options, *subject->arch, subject->job);
+  auto registers =
+      registers_of(clock != nullptr ? clock->registers : Registers{}, *subject->arch, subject->job);
   if (!registers) return tl::make_unexpected(registers.error());
   subject->registers = *registers;
   return subject;

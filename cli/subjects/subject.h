@@ -8,11 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/options.h"
-#include "cli/options/registers.h"
+#include "cli/options/clock_settings.h"
+#include "cli/options/subject_request.h"
 #include "cli/support/outcome.h"
 #include "cuda/bundle/bundle.h"
-#include "isa/arch/arch.h"
 #include "kernels/frame/spec.h"
 #include "kernels/zoo/zoo.h"
 #include "report/run/launched.h"
@@ -50,33 +49,28 @@ struct Subject {
 // As reports name it; it points into the subject.
 Launched launched(const Subject& subject);
 
-// Records or parses, makes or reads the inputs.
-Outcome<Subject> load_subject(const Options& options);
+// Records or parses, makes or reads the inputs. `clock`: of the hardware schedule, which may need no values;
+// null: another schedule.
+Outcome<Subject> load_subject(const SubjectRequest& request, const ClockSettings* clock);
 // Without arrays: for the PTX alone.
-Outcome<Subject> load_program(const Options& options);
+Outcome<Subject> load_program(const SubjectRequest& request);
 
-// The kernel that the command names, of the program or of a file, which is compiled when it has changed.
-Outcome<const kernels::KernelSpec*> find_spec(const Options& options, const std::string& word);
+// The kernel by its name, of the program or of a file, which is compiled when it has changed.
+Outcome<const kernels::KernelSpec*> find_spec(const SubjectRequest& request);
 
-// Without --arch: the chip that the kernel is for, or that can run the PTX file.
-void choose_chip(Options& options);
-Outcome<const isa::ArchSpec*> find_architecture(const std::string& name);
+// A twin of the zoo (subject_zoo.cpp).
+Outcome<void> take_twin(Subject& subject, const TwinWord& twin, bool keep_arch);
 
-// "zoo/NAME", the broken twin, or "zoo/NAME:good" (subject_zoo.cpp).
-bool names_twin(std::string_view kernel);
-Outcome<void> take_twin(Subject& subject, const Options& options);
-
-// The folder of a bundle (subject_bundle.cpp): its program, then its launch and buffers.
-bool names_bundle(const std::string& word);
-Outcome<void> open_bundle(Subject& subject, const Options& options);
-Outcome<void> take_bundle(Subject& subject, const Options& options);
+// A bundle (subject_bundle.cpp): its program, then its launch and buffers.
+Outcome<void> open_bundle(Subject& subject, const BundleFolder& bundle, bool any_chip);
+Outcome<void> take_bundle(Subject& subject, const BundleFolder& bundle);
 // "u32 0x3f800000, f32 1, f16 ..." of the word around byte `at`.
 std::string guesses(std::span<const std::byte> bytes, size_t at);
 
 // Parses and verifies the text of a file.
-Outcome<void> take_ptx(Subject& subject, const Options& options, std::string text, const std::string& path);
+Outcome<void> take_ptx(Subject& subject, std::string text, const std::string& path, bool any_chip);
 // The job's part of it, for a file of PTX (subject_ptx.cpp).
-Outcome<void> bind_arguments(Subject& subject, const Options& options);
+Outcome<void> bind_arguments(Subject& subject, const PtxFile& file);
 
 // Refuses arrays that would not fit this machine's memory, before they are made.
 Outcome<void> check_memory(double bytes);

@@ -86,11 +86,11 @@ void place_functions(const isa::Module& module, const std::string& variable, std
 }
 
 // A buffer of the bundle as one of the job; without an address it lies anywhere.
-Outcome<void> add_buffer(Subject& subject, const Options& options, const cuda::bundle::Buffer& b) {
-  auto before = cuda::bundle::read_contents(options.kernel, b.before, b.bytes);
+Outcome<void> add_buffer(Subject& subject, const std::string& folder, const cuda::bundle::Buffer& b) {
+  auto before = cuda::bundle::read_contents(folder, b.before, b.bytes);
   if (!before) return user_error(before.error());
   const bool same = b.after.kind == cuda::bundle::Contents::Kind::same;
-  auto after = same ? before : cuda::bundle::read_contents(options.kernel, b.after, b.bytes);
+  auto after = same ? before : cuda::bundle::read_contents(folder, b.after, b.bytes);
   if (!after) return user_error(after.error());
   if (b.variable) place_functions(*subject.module, b.name, *before, *after);
   Buffer buffer{.name = b.name,
@@ -116,14 +116,13 @@ Outcome<void> add_buffer(Subject& subject, const Options& options, const cuda::b
 }
 
 // The module becomes one with those that the program linked it with.
-Outcome<void> link_modules(Subject& subject, const Options& options, const cuda::bundle::Manifest& m) {
+Outcome<void> link_modules(Subject& subject, const std::string& folder, const cuda::bundle::Manifest& m) {
   if (m.linked.empty()) return {};
-  const auto texts = cuda::bundle::read_linked(options.kernel, m);
+  const auto texts = cuda::bundle::read_linked(folder, m);
   if (!texts) return user_error(texts.error());
   std::vector<isa::Module> others;
   for (size_t i = 0; i < texts->size(); ++i) {
-    auto module =
-        isa::parse((*texts)[i], (std::filesystem::path(options.kernel) / m.linked[i].file).string());
+    auto module = isa::parse((*texts)[i], (std::filesystem::path(folder) / m.linked[i].file).string());
     if (!module) return failure_of(module.error(), (*texts)[i]);
     others.push_back(std::move(*module));
   }
@@ -137,24 +136,22 @@ Outcome<void> link_modules(Subject& subject, const Options& options, const cuda:
 
 }  // namespace
 
-bool names_bundle(const std::string& word) { return !word.empty() && cuda::bundle::is_bundle(word); }
-
-Outcome<void> open_bundle(Subject& subject, const Options& options) {
-  auto manifest = cuda::bundle::read_manifest(options.kernel);
+Outcome<void> open_bundle(Subject& subject, const BundleFolder& bundle, bool any_chip) {
+  auto manifest = cuda::bundle::read_manifest(bundle.path);
   if (!manifest) return user_error(manifest.error());
-  auto text = cuda::bundle::read_ptx(options.kernel, *manifest);
+  auto text = cuda::bundle::read_ptx(bundle.path, *manifest);
   if (!text) return user_error(text.error());
-  subject.name = std::filesystem::path(options.kernel).lexically_normal().filename().string();
-  if (subject.name.empty()) subject.name = options.kernel;
-  const std::string path = (std::filesystem::path(options.kernel) / manifest->ptx_file).string();
-  if (const auto parsed = take_ptx(subject, options, std::move(*text), path); !parsed) return parsed;
-  if (const auto linked = link_modules(subject, options, *manifest); !linked) return linked;
+  subject.name = std::filesystem::path(bundle.path).lexically_normal().filename().string();
+  if (subject.name.empty()) subject.name = bundle.path;
+  const std::string path = (std::filesystem::path(bundle.path) / manifest->ptx_file).string();
+  if (const auto parsed = take_ptx(subject, std::move(*text), path, any_chip); !parsed) return parsed;
+  if (const auto linked = link_modules(subject, bundle.path, *manifest); !linked) return linked;
   subject.job.entry = manifest->entry;
   subject.recorded = std::make_shared<Recorded>(Recorded{.manifest = std::move(*manifest), .after = {}});
   return {};
 }
 
-Outcome<void> take_bundle(Subject& subject, const Options& options) {
+Outcome<void> take_bundle(Subject& subject, const BundleFolder& bundle) {
   const cuda::bundle::Manifest& m = subject.recorded->manifest;
   const isa::Function* entry = subject.module->find_entry(m.entry);
   if (entry == nullptr)
@@ -173,8 +170,7 @@ Outcome<void> take_bundle(Subject& subject, const Options& options) {
   job.programmatic_serialization = m.programmatic_serialization;
   job.recorded = m.complete && m.result == 0;
   if (const auto taken = take_parameters(subject, *entry, m.parameters); !taken) return taken;
-  if (const auto whole = cuda::bundle::check_files(options.kernel, m); !whole)
-    return user_error(whole.error());
+  if (const auto whole = cuda::bundle::check_files(bundle.path, m); !whole) return user_error(whole.error());
   double bytes = 0;
   for (const cuda::bundle::Buffer& b : m.buffers) bytes += 3 * static_cast<double>(b.bytes);
   for (const cuda::bundle::TexelArray& a : m.arrays)
@@ -183,13 +179,13 @@ Outcome<void> take_bundle(Subject& subject, const Options& options) {
   for (const cuda::bundle::Buffer& b : m.buffers) {
     if (const auto right = check_windows(subject, b); !right) return right;
     if (b.variable && !has_variable(*subject.module, b.name)) continue;  // the kernel does not name it
-    if (const auto added = add_buffer(subject, options, b); !added) return added;
+    if (const auto added = add_buffer(subject, bundle.path, b); !added) return added;
   }
   job.objects = objects_of(m, static_cast<int>(job.buffers.size()));
   for (const cuda::bundle::TexelArray& a : m.arrays) {
     const cuda::bundle::Buffer texels{
         .name = a.name, .bytes = cuda::bundle::bytes_of(a), .before = a.before, .after = a.after};
-    if (const auto added = add_buffer(subject, options, texels); !added) return added;
+    if (const auto added = add_buffer(subject, bundle.path, texels); !added) return added;
   }
   return {};
 }

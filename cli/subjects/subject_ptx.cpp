@@ -48,16 +48,12 @@ class Binder {
  public:
   Binder(Subject& subject, const isa::Function& entry) : subject_(subject), entry_(entry) {}
 
-  // `variables`: NAME=SPEC each, for the module's .texref, .surfref and .samplerref.
-  Outcome<void> bind(const std::vector<std::string>& texts, const std::vector<std::string>& variables) {
-    for (const std::string& text : texts) {
-      auto spec = parse_arg(text);
-      if (!spec) return user_error("--arg " + spec.error());
-      specs_.push_back(std::move(*spec));
-    }
+  // `variables`: the module's .texref, .surfref and .samplerref.
+  Outcome<void> bind(const std::vector<ArgSpec>& args, const std::vector<Binding>& variables) {
+    specs_ = args;
     if (specs_.size() != entry_.params.size()) return wrong_count();
-    for (const std::string& text : variables)
-      if (const auto named = add_variable(text); !named) return named;
+    for (const Binding& binding : variables)
+      if (const auto named = add_variable(binding); !named) return named;
     buffer_of_.assign(specs_.size(), -1);
     for (size_t i = 0; i < specs_.size(); ++i)  // tensor maps may name arrays that come later
       if (const auto made = make_buffer(i); !made) return made;
@@ -96,23 +92,20 @@ class Binder {
     return is_variable(i) ? "--bind " + name_of(i) : fmt::format("argument {}", i);
   }
 
-  Outcome<void> add_variable(const std::string& text) {
-    const size_t equals = std::min(text.find('='), text.size());
-    const std::string name = text.substr(0, equals);
-    const std::string spec = text.substr(std::min(equals + 1, text.size()));
+  Outcome<void> add_variable(const Binding& binding) {
+    const std::string& name = binding.name;
     const isa::SymbolId id = subject_.module->find_symbol(name);
     const isa::Type type = id == isa::no_id ? isa::Type::none : subject_.module->symbols[id].variable.type;
+    const std::string text = fmt::format("{}={}", name, binding.text);
     if (!isa::is_opaque(type))
       return user_error(
           fmt::format("--bind {}: the file has no .texref, .surfref or .samplerref `{}`", text, name));
     const std::string_view kind = type == isa::Type::texref    ? "tex:"
                                   : type == isa::Type::surfref ? "surf:"
                                                                : "sampler:";
-    if (!spec.starts_with(kind))
+    if (!binding.text.starts_with(kind))
       return user_error(fmt::format("--bind {}: a .{} takes `{}={}...`", text, isa::name(type), name, kind));
-    auto parsed = parse_arg(spec);
-    if (!parsed) return user_error(fmt::format("--bind {}={}", name, parsed.error()));
-    specs_.push_back(std::move(*parsed));
+    specs_.push_back(binding.spec);
     variables_.push_back(id);
     return {};
   }
@@ -213,36 +206,31 @@ class Binder {
   double bytes_ = 0;
 };
 
-Outcome<isa::Dim3> dims(const std::string& text, const char* option, std::optional<isa::Dim3> fallback) {
-  if (text.empty() && fallback) return *fallback;
-  if (text.empty())
-    return user_error(fmt::format("{} is needed to launch PTX", option), fmt::format("{} x,y,z", option));
-  const auto parsed = parse_dims(text);
-  if (!parsed) return user_error(fmt::format("{}: {}", option, parsed.error()));
-  return *parsed;
+Outcome<isa::Dim3> dims(const std::optional<isa::Dim3>& given, const char* option,
+                        std::optional<isa::Dim3> fallback) {
+  if (given) return *given;
+  if (fallback) return *fallback;
+  return user_error(fmt::format("{} is needed to launch PTX", option), fmt::format("{} x,y,z", option));
 }
 
 }  // namespace
 
-Outcome<void> bind_arguments(Subject& subject, const Options& options) {
-  const auto entry = find_entry(*subject.module, options.entry);
+Outcome<void> bind_arguments(Subject& subject, const PtxFile& file) {
+  const auto entry = find_entry(*subject.module, file.entry);
   if (!entry) return tl::make_unexpected(entry.error());
   const isa::Function& f = **entry;
   Job& job = subject.job;
   job.entry = f.name;
-  const auto grid = dims(options.grid, "--grid", std::nullopt);
-  const auto block = dims(options.block, "--block", f.reqntid);
-  const auto cluster = dims(options.cluster, "--cluster", f.reqnctapercluster.value_or(isa::Dim3{}));
+  const auto grid = dims(file.grid, "--grid", std::nullopt);
+  const auto block = dims(file.block, "--block", f.reqntid);
+  const auto cluster = dims(file.cluster, "--cluster", f.reqnctapercluster.value_or(isa::Dim3{}));
   for (const auto* each : {&grid, &block, &cluster})
     if (!*each) return tl::make_unexpected(each->error());
-  constexpr uint64_t most_ctas = UINT32_MAX;
-  if (uint64_t{grid->x} * grid->y > most_ctas || grid->count() > most_ctas)
-    return user_error(fmt::format("--grid {}: a grid has 1 to {} CTAs", options.grid, most_ctas));
   job.grid = *grid;
   job.block = *block;
   job.cluster = *cluster;
-  job.dynamic_shared = options.smem;
-  return Binder(subject, f).bind(options.args, options.binds);
+  job.dynamic_shared = file.dynamic_shared;
+  return Binder(subject, f).bind(file.args, file.binds);
 }
 
 }  // namespace palladion::cli

@@ -7,28 +7,12 @@
 #include "verify/arrays/words.h"
 
 namespace palladion::cli {
-namespace {
 
-constexpr std::string_view prefix = "zoo/";
-
-Outcome<void> refuse_settings(const Options& o) {
-  if (o.sizes.empty() && o.settings.empty() && o.in.empty()) return {};
-  return user_error("--shape, --set and --in belong to kernels by name",
-                    "kernels of the zoo have no sizes and settings");
-}
-
-}  // namespace
-
-bool names_twin(std::string_view kernel) { return kernel.starts_with(prefix); }
-
-Outcome<void> take_twin(Subject& subject, const Options& options) {
-  if (const auto ok = refuse_settings(options); !ok) return ok;
-  const std::string_view text = std::string_view(options.kernel).substr(prefix.size());
-  const size_t colon = text.find(':');
-  const std::string_view which = colon == std::string_view::npos ? "broken" : text.substr(colon + 1);
-  const std::string name(text.substr(0, colon));
-  if (which != "broken" && which != "good")
-    return user_error(fmt::format("`{}` has no twin `{}`", name, which), "the twins are `broken` and `good`");
+Outcome<void> take_twin(Subject& subject, const TwinWord& twin, bool keep_arch) {
+  const std::string& name = twin.pair;
+  if (twin.which != "broken" && twin.which != "good")
+    return user_error(fmt::format("`{}` has no twin `{}`", name, twin.which),
+                      "the twins are `broken` and `good`");
   subject.pair = kernels::zoo::find_pair(name);
   if (subject.pair == nullptr) {
     std::vector<std::string> names;
@@ -38,9 +22,9 @@ Outcome<void> take_twin(Subject& subject, const Options& options) {
                       near.empty() ? fmt::format("`{} list` names them", program_name())
                                    : fmt::format("did you mean `zoo/{}`?", near));
   }
-  kernels::zoo::Specimen specimen = subject.pair->make(which == "broken");
-  if (!options.names_arch) subject.arch = &kernels::zoo::chip_of(specimen);
-  subject.name = fmt::format("zoo/{}{}", name, which == "good" ? ":good" : "");
+  kernels::zoo::Specimen specimen = subject.pair->make(twin.which == "broken");
+  if (!keep_arch) subject.arch = &kernels::zoo::chip_of(specimen);
+  subject.name = fmt::format("zoo/{}{}", name, twin.which == "good" ? ":good" : "");
   subject.specimen = std::move(specimen.owner);
   subject.job = std::move(specimen.job);
   subject.ptx_name = subject.job.ptx.empty() ? "" : subject.name;

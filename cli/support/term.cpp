@@ -27,7 +27,13 @@ int terminal_columns() {
 
 }  // namespace
 
+ColorChoice& color_choice() {
+  static ColorChoice choice = ColorChoice::automatic;
+  return choice;
+}
+
 bool wants_color(std::FILE* stream) {
+  if (color_choice() != ColorChoice::automatic) return color_choice() == ColorChoice::always;
   const char* term = std::getenv("TERM");
   const bool dumb = term != nullptr && std::string_view(term) == "dumb";
   return ::isatty(::fileno(stream)) != 0 && !is_set("NO_COLOR") && !dumb;

@@ -18,7 +18,12 @@
 
 namespace palladion::cli {
 
-// True on a terminal that takes colour; NO_COLOR (https://no-color.org) and TERM=dumb turn it off.
+// What --color says, for the whole program.
+enum class ColorChoice : uint8_t { automatic, always, never };
+ColorChoice& color_choice();
+
+// What was chosen; automatic: on a terminal that takes colour. NO_COLOR (https://no-color.org) and TERM=dumb
+// turn it off there.
 bool wants_color(std::FILE* stream);
 
 // What a command does and how far it is, on stderr. On a terminal one line, redrawn in place after half a

@@ -24,22 +24,20 @@ constexpr uint64_t most_combinations = 1'000'000;
 
 // Words that are invalid for every configuration: reported once.
 Outcome<kernels::Choice> check_words(const kernels::KernelSpec& spec, const isa::ArchSpec& arch,
-                                     const Options& o) {
-  if (o.axes.empty())
-    return user_error("a sweep needs settings to combine: --set NAME=value,value or NAME=first..last",
-                      fmt::format("`{} list {}` shows them", program_name(), o.kernel));
-  if (combinations(o.axes) > most_combinations)
+                                     const SweepRequest& request) {
+  const Pairs& sizes = request.subject.sizes;
+  if (combinations(request.axes) > most_combinations)
     return user_error(fmt::format("more than {} combinations", most_combinations));
-  for (const auto& [name, text] : o.sizes)
+  for (const auto& [name, text] : sizes)
     if (text.find("..") != std::string::npos)
       return user_error(fmt::format("--shape {}={}: a sweep ranks configurations of one shape", name, text));
   try {
-    for (const Axis& axis : o.axes) {  // names; which values can be is each configuration's own matter
+    for (const Axis& axis : request.axes) {  // names; which values can be is each configuration's own matter
       const auto known = std::ranges::find(spec.settings, axis.name, &kernels::Setting::name);
       const bool is_known = known != spec.settings.end();
-      kernels::choose(spec, o.sizes, {{axis.name, is_known ? known->fallback : axis.values.front()}}, &arch);
+      kernels::choose(spec, sizes, {{axis.name, is_known ? known->fallback : axis.values.front()}}, &arch);
     }
-    return kernels::choose(spec, o.sizes, {}, &arch);
+    return kernels::choose(spec, sizes, {}, &arch);
   } catch (const isa::Error& e) {
     return failure_of(e.diagnostics());
   }
@@ -55,10 +53,11 @@ NoTime no_time_of(const Failure& failure) {
   return out;
 }
 
-uint64_t key_of(const Subject& subject, const ClockSettings& clock, const Options& o) {
+uint64_t key_of(const Subject& subject, const SweepRequest& request) {
+  const ClockSettings& clock = request.clock;
   std::string text = fmt::format("{} {} {} {:016x} {} {} {} {}", version, subject.name, subject.arch->name,
-                                 hash(clock.parameters), report::name(clock.l2), o.seed, o.max_instructions,
-                                 subject.registers.count);
+                                 hash(clock.parameters), report::name(clock.l2), request.subject.seed,
+                                 request.max_instructions, subject.registers.count);
   for (const auto& [name, value] : subject.choice.sizes) text += fmt::format(" {}={}", name, value);
   for (const auto& [name, value] : subject.choice.settings) text += fmt::format(" {}={}", name, value);
   text += isa::print(subject.program());
@@ -84,8 +83,8 @@ void take_time(Timed& timed, const Subject& subject, const sim::RunResult& resul
 
 class Sweep {
  public:
-  Sweep(const Options& options, SweepReport& report, SweepState& state)
-      : options_(options),
+  Sweep(const SweepRequest& request, SweepReport& report, SweepState& state)
+      : request_(request),
         report_(report),
         state_(state),
         progress_(report.spec->name, combinations(report.axes)) {}
@@ -103,35 +102,33 @@ class Sweep {
   void one(size_t i) {
     Timed& timed = report_.all[i];
     timed.settings = combination(report_.axes, i);
-    Options o = options_;
-    o.settings = timed.settings;
-    o.values = "none";
-    auto subject = load_subject(o);
+    SubjectRequest configuration = request_.subject;
+    configuration.settings = timed.settings;
+    ClockSettings clock = request_.clock;
+    clock.values = sim::Values::none;
+    auto subject = load_subject(configuration, &clock);
     if (!subject) {
       const NoTime none = no_time_of(subject.error());
       timed.code = none.code;
       timed.reason = none.reason;
       return finish(timed, false);
     }
-    const uint64_t key = key_of(*subject, report_.clock, o);
+    const uint64_t key = key_of(*subject, request_);
     if (const Timed* known = state_.find(key)) {
       timed = *known;
       return finish(timed, true);
     }
     timed.key = key;
-    time_it(timed, *subject, o);
+    time_it(timed, *subject, configuration, clock);
   }
 
-  void time_it(Timed& timed, Subject& subject, Options& o) {
-    ClockSettings clock = report_.clock;
-    clock.values = sim::Values::none;
-    sim::RunResult result = timed_run(subject, clock, report_.threads, options_.max_instructions);
+  void time_it(Timed& timed, Subject& subject, const SubjectRequest& configuration, ClockSettings& clock) {
+    sim::RunResult result = timed_run(subject, clock, report_.threads, request_.max_instructions);
     if (refused_for_values(result)) {
       clock.values = sim::Values::full;
-      o.values = "full";
-      auto filled = load_subject(o);
+      auto filled = load_subject(configuration, &clock);
       if (filled) subject = std::move(*filled);
-      result = timed_run(subject, clock, report_.threads, options_.max_instructions);
+      result = timed_run(subject, clock, report_.threads, request_.max_instructions);
     }
     if (result.interrupted) return;
     timed.values = clock.values;
@@ -153,7 +150,7 @@ class Sweep {
     broken_ = true;
   }
 
-  const Options& options_;
+  const SweepRequest& request_;
   SweepReport& report_;
   SweepState& state_;
   Progress progress_;
@@ -190,34 +187,22 @@ ExitCode SweepReport::exit_code() const {
   return any(unsupported) ? exit_unsupported : exit_user_error;
 }
 
-Outcome<SweepReport> run_sweep(const Options& asked) {
+Outcome<SweepReport> run_sweep(const SweepRequest& request) {
   const auto start = std::chrono::steady_clock::now();
-  Options options = asked;
-  options.schedule = "hardware";
-  if (!options.state.empty() && !options.resume.empty())
-    return user_error("--state and --resume cannot both be given");
-  if (options.kernel.empty())
-    return user_error("a kernel is missing", fmt::format("`{} list` names them", program_name()));
   SweepReport report;
-  const auto spec = find_spec(options, options.kernel);
+  const auto spec = find_spec(request.subject);
   if (!spec) return tl::make_unexpected(spec.error());
   report.spec = *spec;
-  if (const auto ok = check_clock_options(options); !ok) return tl::make_unexpected(ok.error());
-  const auto arch = find_architecture(options.arch);
-  if (!arch) return tl::make_unexpected(arch.error());
-  auto fixed = check_words(*report.spec, **arch, options);
+  auto fixed = check_words(*report.spec, *request.subject.arch, request);
   if (!fixed) return tl::make_unexpected(fixed.error());
-  auto clock = clock_settings(options);
-  if (!clock) return tl::make_unexpected(clock.error());
   report.fixed = std::move(*fixed);
-  for (const Axis& axis : options.axes) report.fixed.settings.erase(axis.name);
-  report.clock = std::move(*clock);
-  report.axes = options.axes;
-  report.threads = host_threads(options);
-  const bool resumes = !options.resume.empty();
-  auto state = SweepState::open(resumes ? options.resume : options.state, resumes, report.notes);
+  for (const Axis& axis : request.axes) report.fixed.settings.erase(axis.name);
+  report.clock = request.clock;
+  report.axes = request.axes;
+  report.threads = request.threads;
+  auto state = SweepState::open(request.state, request.resumes, report.notes);
   if (!state) return tl::make_unexpected(state.error());
-  Sweep sweep(options, report, *state);
+  Sweep sweep(request, report, *state);
   sweep.run();
   if (!sweep.trouble().empty()) return user_error(sweep.trouble());
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

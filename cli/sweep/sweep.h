@@ -5,11 +5,23 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/clock_settings.h"
+#include "cli/options/sweep_axes.h"
+#include "cli/runs/run_request.h"
 #include "cli/sweep/sweep_state.h"
 #include "kernels/frame/registry.h"
 
 namespace palladion::cli {
+
+struct SweepRequest {
+  SubjectRequest subject;  // without the settings that are combined
+  std::vector<Axis> axes;  // in the order given
+  ClockSettings clock;
+  unsigned threads = 1;
+  uint64_t max_instructions = usual_max_instructions;  // of a warp
+  size_t top = 20;                                     // configurations reported; 0: all
+  std::string state;                                   // a file that keeps what is done; empty: none
+  bool resumes = false;                                // the file must exist
+};
 
 struct SweepReport {
   const kernels::KernelSpec* spec = nullptr;
@@ -31,9 +43,9 @@ struct SweepReport {
 };
 
 // Checks the words, then runs; returns the user's error.
-Outcome<SweepReport> run_sweep(const Options& options);
+Outcome<SweepReport> run_sweep(const SweepRequest& request);
 
-std::string sweep_text(const SweepReport& report, const Options& options, bool color);
-std::string sweep_json(const SweepReport& report, const Options& options);
+std::string sweep_text(const SweepReport& report, const SweepRequest& request, bool color);
+std::string sweep_json(const SweepReport& report);
 
 }  // namespace palladion::cli

@@ -156,11 +156,11 @@ json::object timed_json(const Timed& t) {
 
 }  // namespace
 
-std::string sweep_text(const SweepReport& r, const Options& options, bool color) {
+std::string sweep_text(const SweepReport& r, const SweepRequest& request, bool color) {
   std::string out = title(r) + row("sweep", summary(r)) + row("", conditions(r));
   for (const std::string& note : r.notes) out += row("note", note);
-  out += ranking_text(r, options.top, color) + left_out_text(r, color);
-  const std::string& file = options.resume.empty() ? options.state : options.resume;
+  out += ranking_text(r, request.top, color) + left_out_text(r, color);
+  const std::string& file = request.state;
   if (r.interrupted && !file.empty())
     out += fmt::format("interrupted: what is done is in {}, `--resume {}` goes on\n", file, file);
   else if (r.interrupted)
@@ -168,7 +168,7 @@ std::string sweep_text(const SweepReport& r, const Options& options, bool color)
   return out;
 }
 
-std::string sweep_json(const SweepReport& r, const Options&) {
+std::string sweep_json(const SweepReport& r) {
   const auto timed = [&](size_t i) { return timed_json(r.all[i]); };
   json::object combined;
   for (const Axis& axis : r.axes) combined.emplace(axis.name, array_of(axis.values));

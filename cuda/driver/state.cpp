@@ -111,6 +111,13 @@ void write_json(const State& s) {
   if (!out.flush()) fmt::print(stderr, "palladion exec: {} cannot be written\n", s.settings.json);
 }
 
+// What `palladion exec` reads: "k" when a kernel was launched, "e" when a launch had an error.
+bool tell_program(const State& s) {
+  const std::string told = std::string(s.launches.empty() ? "" : "k") + (s.errors != 0 ? "e" : "");
+  const int pipe = s.settings.report_fd;
+  return pipe < 0 || ::write(pipe, told.data(), told.size()) == static_cast<ssize_t>(told.size());
+}
+
 __attribute__((destructor)) void at_end() { report(); }
 
 }  // namespace
@@ -122,8 +129,7 @@ void report() {
   show_printed();
   std::fflush(stdout);
   if (!s.settings.json.empty()) write_json(s);
-  if (s.errors != 0 && s.settings.report_fd >= 0)
-    if (::write(s.settings.report_fd, "e", 1) != 1) return;
+  if (!tell_program(s)) return;
   if (s.settings.quiet || (s.launches.empty() && s.missing.empty())) return;
   const bool timed = s.settings.schedule.starts_with("hardware");
   fmt::print(stderr, "launches on a simulated {}, schedule {}, checks {}\n", s.arch->name,

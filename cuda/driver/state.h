@@ -21,7 +21,7 @@ struct Settings {
   std::string arch = "h200", schedule = "functional", check = "none", json;
   unsigned threads = 0;
   uint64_t max_instructions = uint64_t{1} << 30;
-  int report_fd = -1;  // a byte is written there when an error was found
+  int report_fd = -1;  // `k` is written there when a kernel was launched, `e` when a launch had an error
   bool quiet = false;
   bool fmad = true;  // RunOptions::fmad
 };

@@ -41,6 +41,10 @@ class Chooser {
     for (const Setting& s : spec_.settings) known.push_back(s.name);
     const auto at = std::ranges::find(spec_.settings, name, &Setting::name);
     if (at == spec_.settings.end()) return unknown("setting", name, known);
+    if (const auto flag = boolean_in(text); flag && at->allowed == std::vector<std::string>{"0", "1"}) {
+      choice_.settings[name] = *flag ? "1" : "0";
+      return;
+    }
     const auto value = number_in<int64_t>(text);
     if (at->allowed.empty() && !value)
       return wrong(fmt::format("setting `{}` must be an integer, not `{}`", name, text));

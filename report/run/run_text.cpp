@@ -142,7 +142,8 @@ std::string time_text(const Launched& launched, const Report& report, const RunV
 }
 
 std::string checks_text(const Report& report, bool color) {
-  std::string text = row("findings", findings_count_text(report.findings));
+  const bool checked = report.watched || !report.findings.empty();
+  std::string text = row("findings", checked ? findings_count_text(report.findings) : "not checked");
   if (report.watched) text += row("coverage", coverage_text(report.watched->coverage));
   if (report.watched || was_interrupted(report))
     text += row("verdict", verdict_text(verdict_of(report), color));

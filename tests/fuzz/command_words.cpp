@@ -323,6 +323,10 @@ Words small_command(Random& random) {
                               "--version",
                               "run --help",
                               "sweep --help",
+                              "help check",
+                              "help --man",
+                              "completion bash",
+                              "completion fish",
                               "",
                               "explain ld st atom red"};
   Words words = split_at_spaces(random.of(lines));

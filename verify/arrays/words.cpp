@@ -1,26 +1,36 @@
 #include "verify/arrays/words.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace palladion {
 namespace {
 
+// Letters that are put in, left out, replaced or exchanged with their neighbour.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> before, above(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
+    before = std::exchange(above, row);
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t up = row[j];
-      row[j] = std::min({up + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = up;
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row[b.size()];
 }
 
 }  // namespace
+
+std::optional<bool> boolean_in(std::string_view text) {
+  for (const std::string_view word : {"true", "yes", "on", "1"})
+    if (text == word) return true;
+  for (const std::string_view word : {"false", "no", "off", "0"})
+    if (text == word) return false;
+  return std::nullopt;
+}
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
   const std::string* best = nullptr;

@@ -30,6 +30,9 @@ std::optional<T> number_in(std::string_view text) {
   }
 }
 
+// true, yes, on, 1; false, no, off, 0; none for other words.
+std::optional<bool> boolean_in(std::string_view text);
+
 // Splits at any of `separators`; empty pieces are kept, an empty text has none.
 inline std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;
