@@ -294,8 +294,9 @@ Outcome<void> write_run_page(const Subject& subject, const Report& report, const
 }
 
 void print_run(const Subject& subject, const Report& report, const RunRequest& request) {
-  const RunView view{
-      .findings = view_of(subject, request.findings.limit, stderr), .lines = request.lines, .color = wants_color(stdout)};
+  const RunView view{.findings = view_of(subject, request.findings.limit, stderr),
+                     .lines = request.lines,
+                     .color = wants_color(stdout)};
   for (const Part& part : run_text(launched(subject), report, view)) {
     if (part.to == Part::To::out) print_out(part.text);
     if (part.to == Part::To::err) print_err(part.text);

@@ -9,7 +9,6 @@
 namespace palladion::cli {
 namespace {
 
-
 bool is_plain(std::string_view word) {
   return !word.empty() && word.find_first_of(" ()[]{}*?!#~$&|;<>`'\"\\\t\n") == std::string_view::npos;
 }

@@ -42,5 +42,4 @@ traces::RecorderOptions recorder_options(const RunRequest& request);
 traces::Header trace_header(const Subject& subject, const RunRequest& request,
                             const traces::RecorderOptions& recorded);
 
-
 }  // namespace palladion::cli

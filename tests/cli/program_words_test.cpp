@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/support/json_reading.h"
 #include "tests/cli/program.h"
+#include "tests/support/json_reading.h"
 
 namespace palladion::cli {
 namespace {
