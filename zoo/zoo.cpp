@@ -9,6 +9,7 @@
 
 #include "isa/arch/arch.h"
 #include "isa/core/diagnostic.h"
+#include "sim/check/catalogue/catalogue.h"
 #include "zoo/ptx_file.h"
 #include "zoo/recorded.h"
 
@@ -16,9 +17,9 @@ namespace palladion::zoo {
 namespace {
 
 int group_of(std::string_view entry) {
-  constexpr std::string_view groups[] = {"MB", "TX", "TM", "WG", "TC", "NB", "DV",
-                                         "CL", "DL", "GM", "UN", "RS", "NU"};
-  return int(std::ranges::find(groups, entry.substr(0, 2)) - std::begin(groups));
+  using sim::check::code_groups, sim::check::CodeGroup;
+  return int(std::ranges::find(code_groups, entry.substr(0, 2), &CodeGroup::letters) -
+             std::begin(code_groups));
 }
 
 std::vector<Pair> collect() {

@@ -20,6 +20,7 @@ struct CodeText {
   std::string_view fix;
   int reported_as = 0;  // of an entry of the taxonomy that the machine itself detects: the machine's code
   CodeSeverity severity = CodeSeverity::error;
+  std::string_view name = {};  // of the enumerator, where it is stated beside the text
 };
 
 }  // namespace palladion::isa

@@ -23,23 +23,24 @@ Words words(const Skeleton& s, const OpRef& r) {
   const bool cluster = !s.objects.empty() && s.objects[op.object].kind == SyncObject::Kind::cluster_barrier;
   switch (op.kind) {
     case SyncKind::wait:
-      return {"wait", 4115};
+      return {"wait", Code::ambiguous_phase};
     case SyncKind::bar_arrive:
     case SyncKind::bar_pass:
-      if (cluster) return {"arrival at the cluster barrier", 4804, "barrier.cluster"};
-      return {"arrival", 4604};
+      if (cluster)
+        return {"arrival at the cluster barrier", Code::unpaired_cluster_barrier, "barrier.cluster"};
+      return {"arrival", Code::barrier_of_two_groups};
     case SyncKind::arrive:
-      if (op.count != 0) return {"arrival", 4126};
-      return {op.tx < 0 ? "landing" : "expect_tx", 4205,
+      if (op.count != 0) return {"arrival", Code::shared_stage_mbarrier};
+      return {op.tx < 0 ? "landing" : "expect_tx", Code::late_expect_tx,
               "Tracking asynchronous operations by the mbarrier object"};
     case SyncKind::init:
     case SyncKind::inval:
-      return {op.kind == SyncKind::init ? "init" : "inval", 4106};
+      return {op.kind == SyncKind::init ? "init" : "inval", Code::unordered_mbarrier_init};
     case SyncKind::registers_inc:
     case SyncKind::registers_dec:
-      return {"setmaxnreg", 4907};
+      return {"setmaxnreg", Code::unreleased_registers};
     default:
-      return {"operation", 4126};
+      return {"operation", Code::shared_stage_mbarrier};
   }
 }
 
@@ -121,12 +122,12 @@ std::string phase_text(const Skeleton& s, const OpRef& r, uint32_t phase) {
 
 // The exploration takes the rule of a code from the catalogue; it knows less than the checkers about fixes.
 void classify(Finding& f, Code code, const char* rule = "") {
-  f.code = code.name();
+  f.code = name_of(code);
   f.rule = *rule != 0 ? rule : text_of(code).rule;
 }
 
 void tell_deadlock(const Skeleton& s, const Problem& p, Finding& f) {
-  complete(f, 4909);
+  complete(f, Code::possible_deadlock);
   f.message = fmt::format("in another schedule no warp can continue: {} thread{} would wait forever",
                           p.blocked.size(), p.blocked.size() == 1 ? "" : "s");
   std::set<std::pair<std::string, std::string>> seen;
@@ -143,7 +144,7 @@ void tell_deadlock(const Skeleton& s, const Problem& p, Finding& f) {
 
 // The thread would have to be delayed for a whole phase: shipped kernels rely on that not happening.
 void tell_missed(const Skeleton& s, const Problem& p, Finding& f) {
-  classify(f, 4115);
+  classify(f, Code::ambiguous_phase);
   f.severity = FindingSeverity::strict;
   const uint32_t late = p.other_phase - p.phase;
   f.message = fmt::format(
@@ -173,24 +174,24 @@ void tell_error(const Skeleton& s, const Problem& p, Finding& f) {
   f.sites.push_back(site_of(s, p.op, w.noun));
   switch (p.error) {
     case SyncError::uninitialised:
-      classify(f, 4106);
+      classify(f, Code::unordered_mbarrier_init);
       f.message = fmt::format("in another schedule the {} finds no valid mbarrier", w.noun);
       f.missing = "nothing orders it after the mbarrier.init, or before the mbarrier.inval";
       return;
     case SyncError::too_many_arrivals:
-      classify(f, 4102);
+      classify(f, Code::surplus_arrival);
       f.message = "in another schedule more arrivals come than the phase has pending";
       return;
     case SyncError::tx_range:
-      classify(f, 4206);
+      classify(f, Code::transaction_count_overflow);
       f.message = "in another schedule the transaction count leaves its range";
       return;
     case SyncError::barrier_threads:
-      classify(f, 4601, w.rule);
+      classify(f, Code::differing_barrier_counts, w.rule);
       f.message = "in another schedule threads meet at the barrier that do not agree on its thread count";
       return;
     case SyncError::barrier_overflow:
-      classify(f, 4605, w.rule);
+      classify(f, Code::repeated_barrier_arrival, w.rule);
       f.message = "in another schedule more threads arrive than the barrier expects";
       return;
     case SyncError::none:
@@ -229,7 +230,7 @@ Finding to_finding(const Skeleton& skeleton, const Problem& p) {
       f.severity = FindingSeverity::strict;
       break;
     case Problem::Kind::overrun:
-      classify(f, 4112);
+      classify(f, Code::unobserved_phase);
       f.message = fmt::format(
           "in another schedule this arrival in phase {} comes before any wait has observed phase {}", p.phase,
           p.phase - 1);

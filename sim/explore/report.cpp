@@ -90,7 +90,7 @@ class Judgement {
   // One finding for each code, pair of lines and object; deadlocks are all one.
   void add(Finding f, uint64_t clusters) {
     const Site& s = f.sites.front();
-    const bool deadlock = f.code == Code(4909).name();
+    const bool deadlock = f.code == name_of(Code::possible_deadlock);
     const uint32_t line = s.source.known() ? s.source.line : s.ptx_line;
     const auto key = std::tuple(f.code, deadlock ? 0 : line, deadlock ? std::string() : s.source.file);
     const auto [at, is_new] = known_.try_emplace(key, report_.findings.size());

@@ -43,7 +43,7 @@ void needs_more_clusters(Finding& f, uint64_t hangs, uint64_t needed, const Resi
   f.missing = "the CTAs that could continue are not started: they wait for room";
   f.help = "use a cooperative launch, or limit the grid to the CTAs that are resident at once";
   f.rule.clear();
-  complete(f, 4905);
+  complete(f, Code::spin_on_absent_cta);
 }
 
 void assumes_order(Finding& f, const Conditions& c, const ResidencyLaunch& launch) {
@@ -54,7 +54,7 @@ void assumes_order(Finding& f, const Conditions& c, const ResidencyLaunch& launc
   f.missing = "the CTA that could continue is not started: it waits for room";
   f.rule.clear();
   f.help.clear();
-  complete(f, 4906);
+  complete(f, Code::assumed_cta_order);
 }
 
 }  // namespace

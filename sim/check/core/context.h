@@ -21,7 +21,7 @@ namespace palladion::sim::check {
 // Findings with one key are one finding, counted. `object` distinguishes objects of one CTA (a shared offset
 // without the rank, an allocation's base).
 struct FindingKey {
-  Code code;
+  Code code = Code::none;
   uint32_t pc_a = ~0U, pc_b = ~0U;
   uint64_t object = 0;
   friend auto operator<=>(const FindingKey&, const FindingKey&) = default;

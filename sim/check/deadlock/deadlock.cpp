@@ -157,7 +157,7 @@ Finding report(const WaitGraph& g, const Reason& r, size_t resident, bool more_c
   f.missing = r.missing;
   f.rule = r.rule;
   f.help = r.help;
-  if (r.code) complete(f, r.code);
+  if (r.code != Code::none) complete(f, r.code);
   add_arrivers(f, g, add_waiters(f, g, r));
   uint64_t warps = 0;
   for (const CtaState& cta : g.cluster().ctas)

@@ -41,8 +41,9 @@ Reason bytes_differ(const WaitGraph& g, uint32_t i) {
   r.missing = expected > delivered
                   ? fmt::format("{} bytes that no copy under way will deliver", expected - delivered)
                   : fmt::format("an expect_tx of {} bytes more", delivered - expected);
-  r.help = code == Code(4208) ? "let one thread of one warp issue the copy, or expect the bytes of every copy"
-           : code == Code(4201)
+  r.help = code == Code::duplicate_copy
+               ? "let one thread of one warp issue the copy, or expect the bytes of every copy"
+           : code == Code::missing_expect_tx
                ? "announce the bytes of the copies: mbarrier.arrive.expect_tx"
                : "expect exactly what the copies of the phase deliver; a tensor copy counts its whole box, "
                  "also where it lies outside the tensor";
@@ -94,7 +95,8 @@ Reason wrong_instance(const WaitGraph& g, uint32_t i, const MbarrierObject& othe
     const auto* e = effect_of<isa::Mbarrier>(s.origin);
     return e != nullptr && e->space == isa::Space::shared_cluster;
   });
-  Reason r = reason(mapped && w.object->arrivers.empty() ? Code(4807) : Code(4121), Weight::certain, i,
+  Reason r = reason(mapped && w.object->arrivers.empty() ? Code::wrong_cta_rank : Code::arrival_at_wrong_cta,
+                    Weight::certain, i,
                     fmt::format("{} lacks {} of {} arrivals, while {} got arrivals that no thread waits for",
                                 g.object(w), w.state.pending, w.state.expected, there));
   r.missing = fmt::format("the arrivals at {} belong to {}", there, g.object(w));
@@ -118,7 +120,7 @@ const Origin* commit_elsewhere(const WaitGraph& g, const Waiter& w) {
 
 Reason commit_for_one(const WaitGraph& g, uint32_t i, const Origin& commit) {
   const Waiter& w = g.waiters()[i];
-  Reason r = reason(4526, Weight::certain, i,
+  Reason r = reason(Code::commit_without_peer, Weight::certain, i,
                     fmt::format("{} waits at {}, and the tcgen05.commit arrives in the other CTA alone",
                                 g.name(w), g.object(w)));
   r.missing = fmt::format("an arrival of the commit at {}", g.object(w));
@@ -134,15 +136,15 @@ Reason same_parity_again(const WaitGraph& g, uint32_t i, int64_t observed) {
   const auto* form = effect_of<isa::Mbarrier>(w.origin);
   const bool by_state = form != nullptr && !form->parity;
   Reason r = reason(
-      by_state ? Code(4123)
-      : others ? Code(4115)
-               : Code(4114),
+      by_state ? Code::misused_mbarrier_form
+      : others ? Code::ambiguous_phase
+               : Code::wrong_parity,
       Weight::certain, i,
       fmt::format("{} waits for parity {} of {} again, having seen phase {}; phase {} has completed since",
                   g.name(w), w.wait.value, g.object(w), observed, observed + 1));
   r.missing = fmt::format("a wait for phase {} (parity {}): with that parity it passes", observed + 1,
                           1 - w.wait.value);
-  r.help = text_of(4114).fix;
+  r.help = text_of(Code::wrong_parity).fix;
   return r;
 }
 
@@ -180,7 +182,7 @@ bool partial_arrival(const WaitGraph& g, const Waiter& w) {
 }
 
 Reason left_early(uint32_t i, const std::vector<Origin>& leavers, std::string message) {
-  Reason r = reason(4703, Weight::orphan, i, std::move(message));
+  Reason r = reason(Code::exited_arriver, Weight::orphan, i, std::move(message));
   r.missing = "the arrivals of threads that have returned";
   r.culprits = leavers;
   return r;
@@ -188,22 +190,22 @@ Reason left_early(uint32_t i, const std::vector<Origin>& leavers, std::string me
 
 Reason no_arrival(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
-  Code code = 4101;
+  Code code = Code::missing_arrival;
   std::string help;
   if (announced_alone(w)) {
-    code = 4202;
+    code = Code::expect_tx_without_arrival;
   } else if (deferred_places(w)) {
-    code = 4125;
+    code = Code::miscounted_deferred_arrival;
     help =
         "without .noinc cp.async.mbarrier.arrive adds a place for its own arrival: the counted ones are "
         "still missing";
   } else if (foreign_bytes_only(w)) {
-    code = 4207;
+    code = Code::unexpected_multicast;
   } else if (w.object != nullptr && partial_arrival(g, w)) {
-    code = 4902;
+    code = Code::differing_step_counts;
     help = "not all lanes arrive: count those that do, or let all arrive";
   } else if (w.object != nullptr && w.object->number > 0 && w.object->current.signals.empty()) {
-    code = 4902;
+    code = Code::differing_step_counts;
   } else if (const auto leavers = early_leavers(g, w); !leavers.empty()) {
     return left_early(
         i, leavers,
@@ -232,9 +234,9 @@ Reason first_parity(const WaitGraph& g, uint32_t i) {
   const auto* form = effect_of<isa::Mbarrier>(w.origin);
   const bool by_state = form != nullptr && !form->parity;
   Reason r =
-      reason(deferred   ? Code(4125)
-             : by_state ? Code(4123)
-                        : Code(4113),
+      reason(deferred   ? Code::miscounted_deferred_arrival
+             : by_state ? Code::misused_mbarrier_form
+                        : Code::wrong_first_parity,
              Weight::certain, i,
              fmt::format("{} waits for parity {} of {}, that is for phase {}; phase {} is complete, and it "
                          "has not waited for that",
@@ -289,18 +291,18 @@ Reason of_cta_barrier(const WaitGraph& g, uint32_t i) {
   const bool mixed = mixes_roles(record, w.wait.value);
   if (!w.arrivers.empty() && !mixed) return {};
   const NamedBarrier& b = g.cluster().ctas[w.origin.cta_rank].barriers[id];
-  Reason r =
-      reason(4602, Weight::orphan, i, fmt::format("{}, and no other warp can arrive any more", g.awaited(w)));
+  Reason r = reason(Code::missing_barrier_threads, Weight::orphan, i,
+                    fmt::format("{}, and no other warp can arrive any more", g.awaited(w)));
   r.missing = "the remaining threads: they do not execute this barrier";
   if (mixed) {
-    r.code = 4604;
+    r.code = Code::barrier_of_two_groups;
     r.message = fmt::format("barrier {} mixes arrivals of roles that used it apart before", id);
     r.missing = "an id of its own for each group of warps";
     r.help = "give each role its own barrier id";
   } else if (w.origin.lanes != lanes_alive(g, w.origin)) {
-    r.code = 4606;
+    r.code = Code::barrier_by_part_of_warp;
   } else if (b.expected == 0) {
-    r.code = 4607;
+    r.code = Code::divergent_barrier;
   } else if (const auto leavers = early_leavers(g, w); !leavers.empty()) {
     return left_early(i, leavers, r.message + "; threads that could have arrived have returned");
   }
@@ -317,13 +319,13 @@ Reason of_cluster_barrier(const WaitGraph& g, uint32_t i) {
                                 (a.origin.lanes & w.origin.lanes) != 0;
                        });
   if (!arrived) {
-    Reason r = reason(4804, Weight::certain, i,
+    Reason r = reason(Code::unpaired_cluster_barrier, Weight::certain, i,
                       fmt::format("{} waits at the cluster barrier without having arrived", g.name(w)));
     r.missing = "barrier.cluster.arrive of the same threads before the wait";
     return r;
   }
   if (!w.arrivers.empty()) return {};
-  Reason r = reason(4803, Weight::orphan, i,
+  Reason r = reason(Code::missing_cluster_arrival, Weight::orphan, i,
                     fmt::format("{}, and the others do not execute the barrier any more", g.awaited(w)));
   r.missing = "barrier.cluster.arrive of all threads of the cluster that have not exited";
   return r;
@@ -342,7 +344,7 @@ Reason of_registers(const WaitGraph& g, uint32_t i) {
       held += cta.warps[k].register_limit * 32ULL;
   }
   Reason r = reason(
-      4907, Weight::orphan, i,
+      Code::unreleased_registers, Weight::orphan, i,
       fmt::format("setmaxnreg waits for registers that no warpgroup releases: it requests {} a thread, the "
                   "warpgroups hold {} ({} registers), {} are free",
                   w.wait.value, pool, held, cta.free_registers));
@@ -354,7 +356,7 @@ Reason of_registers(const WaitGraph& g, uint32_t i) {
 // All other threads wait, so that none frees columns.
 Reason of_tensor_memory(const WaitGraph& g, uint32_t i) {
   Reason r =
-      reason(4504, Weight::orphan, i,
+      reason(Code::unsatisfiable_tensor_allocation, Weight::orphan, i,
              fmt::format("tcgen05.alloc waits for {} columns, and all threads that could free some wait",
                          g.waiters()[i].wait.value));
   r.missing = "a tcgen05.dealloc by a warp that does not wait for this one";
@@ -430,17 +432,19 @@ Reason of_cycle(const WaitGraph& g, std::vector<uint32_t> cycle) {
     aligned |= meets && effect_of<isa::CtaBarrier>(w.origin) != nullptr;
     collective |= meets && effect_of<isa::WarpSync>(w.origin) == nullptr;
   }
-  Reason r = reason(4901, Weight::cycle, cycle[0], "a cycle of waits: " + path(g, cycle));
+  Reason r = reason(Code::wait_cycle, Weight::cycle, cycle[0], "a cycle of waits: " + path(g, cycle));
   if (named) {
-    r.code = 4904;
+    r.code = Code::missing_first_arrival;
   } else if (one_warp) {
-    r.code = aligned ? Code(4606) : collective ? Code(4701) : Code(4908);
+    r.code = aligned      ? Code::barrier_by_part_of_warp
+             : collective ? Code::divergent_collective
+                          : Code::spin_on_own_warp;
     if (aligned)
       r.help = "all lanes of a warp execute an aligned barrier together: not inside `if (elected)`";
     else if (!collective)
       r.help = "lanes of one warp wait for each other: signal before the branch in which the others wait";
   } else if (const Waiter* first = should_pass(g, cycle)) {
-    r.code = 4113;
+    r.code = Code::wrong_first_parity;
     r.root = static_cast<uint32_t>(first - waiters.data());
     r.message = fmt::format(
         "{} waits for parity 0 of {}, which nothing has ever completed, before it fills the buffer "
@@ -448,7 +452,7 @@ Reason of_cycle(const WaitGraph& g, std::vector<uint32_t> cycle) {
         g.name(*first), g.object(*first), path(g, cycle));
     r.help = "the first wait of a producer has parity 1: on a new mbarrier it returns at once";
   } else if (too_shallow(g, cycle)) {
-    r.code = 4903;
+    r.code = Code::too_few_stages;
   }
   r.missing = fmt::format("a signal of {} before these waits", g.object(waiters[r.root]));
   r.cycle = std::move(cycle);
@@ -465,21 +469,22 @@ Reason of_spin(const WaitGraph& g, uint32_t i, bool more_clusters) {
   const std::string where = w.polled.text.empty() ? "memory" : w.polled.text;
   Reason r;
   if (w.polled.of_the_host) {
-    r = reason({}, Weight::spin, i, "");
+    r = reason(Code::none, Weight::spin, i, "");
     r.waits_for_host = true;
   } else if (siblings) {
-    r = reason(4908, Weight::spin, i,
+    r = reason(Code::spin_on_own_warp, Weight::spin, i,
                fmt::format("{} spins on {}, while other lanes of its warp wait", g.name(w), where));
     r.help =
         "signal before the branch in which the others wait; what the host writes during a launch is not "
         "simulated";
   } else if (more_clusters) {
-    r = reason(4905, Weight::residency, i,
+    r = reason(Code::spin_on_absent_cta, Weight::residency, i,
                fmt::format("{} spins on {}; CTAs that could write there wait for room on the SMs", g.name(w),
                            where));
     r.help = "launch at most as many CTAs as are resident at once, or let no CTA wait for a later one";
   } else {
-    r = reason({}, Weight::spin, i, fmt::format("{} spins on {}: all others wait too", g.name(w), where));
+    r = reason(Code::none, Weight::spin, i,
+               fmt::format("{} spins on {}: all others wait too", g.name(w), where));
     r.help =
         "let a thread that does not wait write there; what the host writes during a launch is not simulated";
   }

@@ -9,7 +9,7 @@
 namespace palladion::sim::check {
 
 struct Reason {
-  Code code;  // none: no known cause
+  Code code = Code::none;  // none: no known cause
   // How much it explains: the reasons of several waiters compete.
   enum class Weight : uint8_t { nothing, spin, residency, cycle, orphan, certain } weight = Weight::nothing;
   bool waits_for_host = false;   // rather than for a thread of the kernel: no deadlock

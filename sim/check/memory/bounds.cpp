@@ -69,7 +69,7 @@ void Bounds::on(const Access& a) {
     if (offset >= array->base && offset + a.size <= array->base + array->bytes) continue;
     Origin lane = a.origin;
     lane.lanes = m & (0 - m);
-    return report(lane, 6104, address, a.size,
+    return report(lane, Code::access_beyond_array, address, a.size,
                   fmt::format("an access of {} bytes at byte {} of `{}`, which has {}", a.size,
                               static_cast<int64_t>(offset) - static_cast<int64_t>(array->base), array->name,
                               array->bytes));
@@ -83,7 +83,7 @@ void Bounds::on(const AsyncIssue& e) {
       continue;  // other checks judge rows and descriptors
     for (const Piece& p : pieces) {
       if (!p.shared() || arrays_.inside(p.address & shared_offset_mask, p.bytes)) continue;
-      return report(origin, 4303, static_cast<uint32_t>(p.address), p.bytes,
+      return report(origin, Code::copy_beyond_array, static_cast<uint32_t>(p.address), p.bytes,
                     fmt::format("a copy of {} bytes runs over the end of its array", p.bytes));
     }
   }
@@ -92,7 +92,7 @@ void Bounds::on(const AsyncIssue& e) {
       !e.writes[0].shared())
     return;
   if (e.writes[0].address >> cta_rank_shift != origin.cta_rank) return;
-  const FindingKey key{4323, origin.pc, ~0U, 0};
+  const FindingKey key{Code::copy_to_own_cta, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message = "a copy between CTAs has its own CTA as its destination";

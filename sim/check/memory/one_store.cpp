@@ -67,7 +67,7 @@ void OneStore::on(const Access& a) {
 }
 
 void OneStore::report(const Access& a, uint32_t first, uint32_t second) {
-  constexpr Code code = 4612;
+  constexpr Code code = Code::lane_store_conflict;
   const uint64_t address = a.addresses[first];
   const bool global = space_of(a.space, address) == isa::Space::global;
   const FindingKey key{code, a.origin.pc, a.origin.pc, global ? 1U : 0U};

@@ -156,7 +156,7 @@ void judge(Finding& f, Code code, const Case& c, bool equal_values, const std::o
   }
   // CUDA's own example: __threadfence, a relaxed atomic, a volatile read, and no fence behind the atomic.
   const auto first_lane = static_cast<uint32_t>(std::countr_zero(c.conflict.earlier_lanes | 1U << 31));
-  if (code == Code(6002) && c.later.strong && !c.later.writes && !c.then.async &&
+  if (code == Code::unsynchronised_flag && c.later.strong && !c.later.writes && !c.then.async &&
       c.order.knows_unacquired(c.order.cta_of(c.now.warp), c.then.cluster, c.then.warp, first_lane,
                                c.then.time)) {
     f.severity = FindingSeverity::strict;
@@ -168,25 +168,25 @@ void judge(Finding& f, Code code, const Case& c, bool equal_values, const std::o
 
 // The message, help and notes of cases that their code's own do not fit.
 void word_for(Finding& f, Code code, const Case& c) {
-  if (code == Code(6001) && c.same_cta())
+  if (code == Code::global_memory_race && c.same_cta())
     f.help =
         "put a barrier (bar.sync) between the two accesses, or give each element one owner, or use atomics";
-  if (code == Code(6002) && stored_beside_atomic(c)) {
+  if (code == Code::unsynchronised_flag && stored_beside_atomic(c)) {
     f.message = "a plain store and an atomic of the same bytes race in global memory";
     f.help = "order the two by a barrier, or by a release and an acquire at .gpu scope, or store atomically";
   }
-  if (code == Code(4310) && (c.now_is_wgmma() || c.now_is_tensor())) {
+  if (code == Code::unordered_copy_source && (c.now_is_wgmma() || c.now_is_tensor())) {
     f.message = fmt::format("{} reads shared memory while another thread's write is not ordered before it",
                             c.now.async->name);
     f.help =
         "let every writing thread execute a proxy fence, then synchronise them by a barrier with the "
         "threads that issue it";
   }
-  if (code == Code(4322) && c.later.writes && !c.later.reads) {
+  if (code == Code::cp_async_of_other_thread && c.later.writes && !c.later.reads) {
     f.message = "shared memory that cp.async of one thread fills is written by another";
     f.help = "give each byte one writer, or put a barrier between wait_group and the other write";
   }
-  if (code == Code(4406) && c.then_is_wgmma())
+  if (code == Code::overwritten_wgmma_operand && c.then_is_wgmma())
     f.notes.emplace_back(
         "the chip does not hold the later access back: measured on an H200, a TMA copy issued behind a chain "
         "of 4 or 16 m64n256k16 was read by up to 4 of them in nearly every trial; only the copy's latency "
@@ -220,7 +220,7 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
                .last_sync = sync == isa::no_id ? nullptr : effect_at(program, sync),
                .then_sync = before == isa::no_id ? nullptr : effect_at(program, before),
                .two_names = later.shared && names_at(context_, conflict.address) > 1,
-               .wait_verdict = verdict ? verdict->code : Code()};
+               .wait_verdict = verdict ? verdict->code : Code::none};
   const Code code = code_of(c);
   // Shipped compilers let every thread store one value.
   const bool equal_content = now.content != 0 && now.content == then.content;
@@ -245,7 +245,7 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   f.object = later.shared ? shared_name(context_.run, context_.cluster,
                                         static_cast<uint32_t>(conflict.address), conflict.bytes)
                           : global_name(context_.run, conflict.address, conflict.bytes);
-  const bool scope = code == Code(6004) && conflict.relation == Relation::unordered;
+  const bool scope = code == Code::narrow_scope && conflict.relation == Relation::unordered;
   f.missing = scope ? missing_scope(c) : missing_edge(context_, c);
   if (verdict) f.notes.push_back(verdict->text);
   f.sites.push_back(site_of(context_, order_, now, lanes, fmt::format("{}", verb(now, later.writes))));
@@ -259,7 +259,7 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
 void RaceReporter::uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t lane) {
   if (!options_.memory) return;
   const Record& now = (*records_)[reader.record];
-  const Code code = reader.shared ? Code(6101) : Code(6103);
+  const Code code = reader.shared ? Code::uninitialised_shared_memory : Code::uninitialised_value;
   const FindingKey key{code, now.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
@@ -279,7 +279,7 @@ void RaceReporter::barrier_bytes(const Actor& origin, uint32_t init_record, uint
   const Record& now = (*records_)[origin.record];
   const Record& then = (*records_)[init_record];
   if ((now.flags & Record::barrier) != 0) return;  // a second init: judged by the protocol checks
-  const FindingKey key{4110, now.pc, then.pc, 0};
+  const FindingKey key{Code::data_over_mbarrier, now.pc, then.pc, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message =
@@ -296,7 +296,7 @@ void RaceReporter::fill_read(const Actor& reader, uint32_t writer_record, uint64
   if (!options_.memory) return;
   const Record& now = (*records_)[reader.record];
   const Record& then = (*records_)[writer_record];
-  const FindingKey key{4321, now.pc, then.pc, 0};
+  const FindingKey key{Code::out_of_bounds_fill_used, now.pc, then.pc, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message = "what a tensor copy filled in for elements outside the tensor is read as data";
@@ -316,7 +316,7 @@ void RaceReporter::read_after(const Actor& reader, uint32_t writer_record, uint6
   if (then.async->layout == layout_unknown || now.async->layout == layout_unknown ||
       then.async->layout == now.async->layout)
     return;
-  const FindingKey key{4304, now.pc, then.pc, 0};
+  const FindingKey key{Code::layout_mismatch, now.pc, then.pc, 0};
   if (context_.reporter.seen(key)) return;
   constexpr std::string_view names[] = {"unknown", "no swizzle", "32-byte swizzle", "64-byte swizzle",
                                         "128-byte swizzle"};

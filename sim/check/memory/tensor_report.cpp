@@ -62,26 +62,28 @@ const TensorOrder::Commit* TensorRaceReporter::foreign_commit(const AsyncRecord&
 Code TensorRaceReporter::of_product(const Pair& p) const {
   const AsyncRecord& then = p.then();
   if (!p.later_is_access()) {
-    if (!p.same_thread()) return ctas_of(then) == 2 && ctas_of(*p.now()) == 2 ? Code(4524) : Code(4523);
-    return !p.conflict.earlier_wrote ? Code(4530) : Code(4517);
+    if (!p.same_thread())
+      return ctas_of(then) == 2 && ctas_of(*p.now()) == 2 ? Code::pair_operation_by_both_ctas
+                                                          : Code::tensor_memory_race;
+    return !p.conflict.earlier_wrote ? Code::overwritten_tensor_operand : Code::unordered_products;
   }
   const TensorOrder::Commit& commit = order_.tensor().last_commit(then.stream);
-  if (commit.id > then.id) return 4515;
-  if (foreign_commit(then) != nullptr) return 4518;
-  return commit.id != 0 ? Code(4519) : Code(4515);
+  if (commit.id > then.id) return Code::use_before_product_completion;
+  if (foreign_commit(then) != nullptr) return Code::commit_by_other_thread;
+  return commit.id != 0 ? Code::commit_before_operation : Code::use_before_product_completion;
 }
 
 Code TensorRaceReporter::code_of(const Pair& p) const {
-  if (p.now() == nullptr) return 4507;
-  if (p.conflict.relation == Relation::other_proxy) return 4516;
+  if (p.now() == nullptr) return Code::tensor_memory_freed_in_use;
+  if (p.conflict.relation == Relation::other_proxy) return Code::missing_tcgen05_fence;
   const AsyncRecord& then = p.then();
   // Its issue is known, not its end: the thread signalled before it had waited.
   const bool issue_known =
       p.later.warp == p.earlier.warp || p.view.knows_any(Visibility::generic, p.earlier.cluster,
                                                          p.earlier.warp, p.earlier.lanes, p.earlier.time);
-  if (then.tensor_load && issue_known) return 4513;
-  if (then.tensor_load) return p.later_is_access() ? Code(4523) : Code(4522);
-  if (then.tensor_store) return issue_known ? Code(4514) : Code(4523);
+  if (then.tensor_load && issue_known) return Code::overwrite_before_wait_ld;
+  if (then.tensor_load) return p.later_is_access() ? Code::tensor_memory_race : Code::overwritten_accumulator;
+  if (then.tensor_store) return issue_known ? Code::use_before_wait_st : Code::tensor_memory_race;
   return of_product(p);
 }
 
@@ -98,7 +100,7 @@ bool TensorRaceReporter::has_been_read(const Pair& p) const {
 
 std::string TensorRaceReporter::missing(const Pair& p, Code code) const {
   const AsyncRecord& then = p.then();
-  if (code == Code(4516)) {
+  if (code == Code::missing_tcgen05_fence) {
     const bool before = order_.tensor_relation(then, p.earlier, *p.now(), p.later) ==
                         HappensBefore::TensorRelation::unfenced_before;
     return before ? "the thread that waited for the earlier one has not executed "
@@ -106,7 +108,7 @@ std::string TensorRaceReporter::missing(const Pair& p, Code code) const {
                   : "the later thread has not executed tcgen05.fence::after_thread_sync after the barrier "
                     "between them";
   }
-  if (code == Code(4518))
+  if (code == Code::commit_by_other_thread)
     return fmt::format("the commit is by another thread than the {}: it covers nothing", then.name);
   if (then.tensor_load || then.tensor_store) {
     const char* const wait = then.tensor_load ? "tcgen05.wait::ld" : "tcgen05.wait::st";
@@ -138,20 +140,21 @@ void TensorRaceReporter::conflict(const Actor& later, const Conflict& conflict) 
   if (!options_.race) return;
   const Pair p{(*records_)[later.record], (*records_)[conflict.earlier], conflict, *later.view};
   const Code code = code_of(p);
-  const bool read = (code == Code(4507) || code == Code(4513)) && has_been_read(p);
+  const bool read = (code == Code::tensor_memory_freed_in_use || code == Code::overwrite_before_wait_ld) &&
+                    has_been_read(p);
   const FindingKey key{code, p.later.pc, p.earlier.pc, read ? 3ULL : 2ULL};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  const bool copied = code == Code(4517) && p.now()->is_tensor_copy();
+  const bool copied = code == Code::unordered_products && p.now()->is_tensor_copy();
   if (copied || read) f.severity = FindingSeverity::strict;
   f.message = text_of(code).title;
   f.object = tensor_name(context_.cluster, conflict.address, conflict.bytes);
   f.missing = missing(p, code);
   f.sites.push_back(site_of(p.later, std::string(does(p.later, later.writes))));
   f.sites.push_back(site_of(p.earlier, fmt::format("{} (earlier)", does(p.earlier, conflict.earlier_wrote))));
-  if (code == Code(4518))
+  if (code == Code::commit_by_other_thread)
     f.sites.push_back(context_.reporter.site(foreign_commit(p.then())->origin, "the commit"));
-  if (code == Code(4519))
+  if (code == Code::commit_before_operation)
     f.sites.push_back(context_.reporter.site(order_.tensor().last_commit(p.then().stream).origin,
                                              "the thread's last commit"));
   context_.reporter.report(key, std::move(f));
@@ -160,7 +163,7 @@ void TensorRaceReporter::conflict(const Actor& later, const Conflict& conflict) 
 void TensorRaceReporter::uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t) {
   if (!options_.memory) return;
   const Record& now = (*records_)[reader.record];
-  const FindingKey key{4529, now.pc, ~0U, 2};
+  const FindingKey key{Code::uninitialised_tensor_memory, now.pc, ~0U, 2};
   if (context_.reporter.seen(key)) return;
   Finding f;
   // A load takes whole lanes: what it does not need may never have been written.

@@ -72,8 +72,8 @@ void Numerics::judge(const Origin& origin, const Watched& w, const Value& d) {
       if (!made.any()) continue;
       const Special had = special_sources(origin, w, lane, part);
       const bool half = number_bytes(d.type) == 2 && (d.type == isa::Type::f16 || d.type == isa::Type::f16x2);
-      if (made.nan && !had.nan && nan_found(origin) == 0) report(origin, w, first_nan_code, lane, part);
-      if (made.infinite && half && !had.any()) report(origin, w, overflow_code, lane, part);
+      if (made.nan && !had.nan && nan_found(origin) == 0) report(origin, w, Code::first_nan, lane, part);
+      if (made.infinite && half && !had.any()) report(origin, w, Code::narrow_overflow, lane, part);
       if (done_[origin.pc] != 0) return;
     }
   }
@@ -112,10 +112,10 @@ std::string Numerics::operands(const Origin& origin, const Watched& w, uint32_t 
 
 void Numerics::report(const Origin& origin, const Watched& w, Code code, uint32_t lane, uint32_t part) {
   done_[origin.pc] = 1;
-  if (code == first_nan_code) nan_found(origin) = 1;
+  if (code == Code::first_nan) nan_found(origin) = 1;
   const FindingKey key{code, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
-  const bool overflow = code == overflow_code;
+  const bool overflow = code == Code::narrow_overflow;
   Origin at = origin;
   at.lanes = 1U << lane;
   Finding f;

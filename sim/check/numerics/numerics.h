@@ -10,8 +10,6 @@
 
 namespace palladion::sim::check {
 
-inline constexpr Code overflow_code = 6301, first_nan_code = 6302;
-
 // Instructions of one warp: arithmetic and mma.sync.
 class Numerics {
  public:

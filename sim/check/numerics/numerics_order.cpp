@@ -12,7 +12,6 @@
 namespace palladion::sim::check {
 namespace {
 
-constexpr Code order_dependent = 6304;
 constexpr uint64_t granule_of_copies = 16;  // bytes by which reductions of copies are judged
 
 bool adds_floats(const isa::Effect& effect) {
@@ -85,7 +84,7 @@ std::string OrderedSums::name(const Origin& origin, uint64_t address) const {
 
 void OrderedSums::report(const Origin& origin, Site other, uint64_t address) {
   reported_.insert(origin.pc);
-  const FindingKey key{order_dependent, origin.pc, ~0U, 0};
+  const FindingKey key{Code::order_dependent_sum, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message = "a sum of floats depends on the order of its terms: not deterministic, but no race";

@@ -79,7 +79,7 @@ void WgmmaNumerics::judge(const Pending& p, const uint8_t* words) {
     int column = 0;
     while (!suspicious(w.d, at + size * static_cast<size_t>(column), size)) ++column;
     const Special made = special(w.d, at + size * static_cast<size_t>(column));
-    const Code code = made.nan ? first_nan_code : overflow_code;
+    const Code code = made.nan ? Code::first_nan : Code::narrow_overflow;
     if (!special_operands(p, !made.nan)) report(p, code, row, column);
   }
   if (found)
@@ -113,7 +113,7 @@ bool WgmmaNumerics::special_operands(const Pending& p, bool infinities) const {
 void WgmmaNumerics::report(const Pending& p, Code code, int row, int column) {
   const FindingKey key{code, p.origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
-  const bool overflow = code == overflow_code;
+  const bool overflow = code == Code::narrow_overflow;
   Finding f;
   f.message = overflow ? "an f16 accumulator of wgmma leaves its range and becomes infinite"
                        : "an accumulator of wgmma becomes NaN, though no operand is";

@@ -43,7 +43,7 @@ void ClusterBarriers::on(const ClusterBarrierEvent& e) {
 }
 
 void ClusterBarriers::check_twice(const Origin& origin, const Arrived& a, uint64_t number) {
-  const FindingKey key{4804, origin.pc, a.pc, 0};
+  const FindingKey key{Code::unpaired_cluster_barrier, origin.pc, a.pc, 0};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.message = fmt::format("threads arrive twice at the cluster barrier in generation {}", number);
@@ -65,7 +65,7 @@ void ClusterBarriers::check_wait(const Origin& origin, Arrived& a) {
     a.waited[lane] = a.next[lane];
   }
   if (arrived) return;
-  const FindingKey key{4804, origin.pc, ~0U, 0};
+  const FindingKey key{Code::unpaired_cluster_barrier, origin.pc, ~0U, 0};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.message = "threads wait at the cluster barrier without having arrived";

@@ -34,10 +34,10 @@ void Lifetime::check_started(const Origin& origin, uint32_t address, const char*
   const bool gone = p_.exited(rank);
   if (knows && !gone) return;
   const bool arrival = origin.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*origin.effect);
-  const FindingKey key{!gone                ? Code(4801)
-                       : is_of_pair(origin) ? Code(4527)
-                       : arrival            ? Code(4122)
-                                            : Code(4802),
+  const FindingKey key{!gone                ? Code::access_before_cta_start
+                       : is_of_pair(origin) ? Code::exit_before_peer_operation
+                       : arrival            ? Code::arrival_at_exited_cta
+                                            : Code::exit_before_remote_access,
                        origin.pc, ~0U, address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f;
@@ -64,8 +64,8 @@ void Lifetime::check_uses(const Origin& origin) {
       continue;
     const bool arrival =
         u.origin.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*u.origin.effect);
-    const FindingKey key{arrival ? Code(4122) : Code(4802), u.origin.pc, origin.pc,
-                         u.address & shared_offset_mask};
+    const FindingKey key{arrival ? Code::arrival_at_exited_cta : Code::exit_before_remote_access, u.origin.pc,
+                         origin.pc, u.address & shared_offset_mask};
     if (p_.reporter().seen(key)) continue;
     Finding f;
     f.message = fmt::format("{} may exit before another CTA has {}", cta_text(p_.cluster(), rank),
@@ -97,8 +97,12 @@ void Lifetime::report_operation(const Operation& o, const Interest& i, const Ori
   const bool bulk = o.group == isa::AsyncGroup::bulk && !i.writes;
   const bool remote = o.origin.cta_rank != i.cta_rank;
   const bool foreign = bulk && !o.committed && o.foreign_commit.instruction != nullptr;
-  const Code of_group = o.committed ? Code(4314) : foreign ? Code(4702) : Code(4311);
-  const Code at_mbarrier = !remote ? Code(4118) : o.tensor ? Code(4527) : Code(4802);
+  const Code of_group = o.committed ? Code::exit_before_store_read
+                        : foreign   ? Code::group_of_other_thread
+                                    : Code::uncovered_bulk_store;
+  const Code at_mbarrier = !remote    ? Code::exit_before_completion
+                           : o.tensor ? Code::exit_before_peer_operation
+                                      : Code::exit_before_remote_access;
   const Code code = bulk ? of_group : at_mbarrier;
   const FindingKey key{code, o.origin.pc, origin.pc, i.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
@@ -125,13 +129,13 @@ void Lifetime::report_operation(const Operation& o, const Interest& i, const Ori
     f.notes.emplace_back(
         "PTX ends the life of the memory with its CTA; an H100 keeps it until the copy has ended (measured)");
   }
-  if (bulk) f.help = text_of(4314).fix;
+  if (bulk) f.help = text_of(Code::exit_before_store_read).fix;
   p_.reporter().report(key, std::move(f));
 }
 
 // Groups belong to a thread: another lane's wait_group does not cover them.
 void Lifetime::check_group_owner(const Origin& origin, uint32_t owners) {
-  const FindingKey key{4311, origin.pc, ~0U, 0};
+  const FindingKey key{Code::uncovered_bulk_store, origin.pc, ~0U, 0};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.severity = FindingSeverity::strict;
@@ -152,7 +156,7 @@ void Lifetime::check_registers(const Origin& origin) {
   for (uint32_t g = 0; g + mma_warps <= per_cta; g += mma_warps) {
     for (uint32_t w = g + 1; w < g + mma_warps; ++w) {
       if (registers_[base + w] == registers_[base + g]) continue;
-      const FindingKey key{6202, origin.pc, ~0U, g};
+      const FindingKey key{Code::invalid_register_count, origin.pc, ~0U, g};
       if (p_.reporter().seen(key)) break;
       const auto &first = registers_[base + g], &other = registers_[base + w];
       const bool as_many = first.size() == other.size();

@@ -425,14 +425,14 @@ std::optional<WaitVerdict> MbarrierLedger::explain_wait(uint64_t id, const Origi
     const std::string name = p_.mbarrier(b->address);
     const int parity = static_cast<int>(w.parity);
     if (w.ignored || !w.succeeded) {
-      v.code = 4116;
+      v.code = Code::ignored_wait_result;
       v.message = "the wait for the copy timed out, and the code ignores its result";
       v.text = fmt::format(
           "the wait for {} may return false, and does not make the thread wait: the code ignores its result",
           name);
       if (!w.ignored) v.text = fmt::format("the wait for {} returned false, the thread went on", name);
     } else if (w.phase < 0) {
-      v.code = 4113;
+      v.code = Code::wrong_first_parity;
       v.message = "the wait for the copy passed on the phase before the first";
       v.help = "a fresh mbarrier's first phase completes with parity 0: wait for 0 first";
       v.text = fmt::format(
@@ -441,9 +441,9 @@ std::optional<WaitVerdict> MbarrierLedger::explain_wait(uint64_t id, const Origi
           parity, name, 1 - parity);
     } else {
       const bool skips = others_wait_otherwise(*b, warp, w.parity);
-      v.code = w.by_state ? Code(4123) : skips ? Code(4115) : Code(4114);
+      v.code = w.by_state ? Code::misused_mbarrier_form : skips ? Code::ambiguous_phase : Code::wrong_parity;
       v.message = "the wait for the copy passed on an earlier phase";
-      if (v.code == Code(4114))
+      if (v.code == Code::wrong_parity)
         v.help = "the parity to wait for flips once each time the barrier is used: (use / stages) & 1";
       v.text =
           fmt::format("the wait for parity {} of {} passed for phase {}{}; the copy belongs to phase {}",

@@ -25,8 +25,8 @@ struct Signal {
   bool async = false;                   // by an operation that `origin` issued
 };
 
-// What is wrong with the bytes of a phase: nothing expected (4201), only what lies inside the tensor
-// (4204), what one of several copies delivers (4208), another number (4203).
+// What is wrong with the bytes of a phase: missing_expect_tx, expected_valid_part_only, duplicate_copy or
+// wrong_expected_bytes.
 struct MbarrierPhase;
 Code bytes_code(const MbarrierPhase& phase);
 
@@ -62,7 +62,7 @@ struct LastWait {
 
 // Why a wait did not order a reader after an operation that signals at an mbarrier.
 struct WaitVerdict {
-  Code code;  // 4113 to 4116, 4123
+  Code code = Code::none;  // a wrong parity, phase or form
   Origin wait;
   std::string message, help;  // of the race's finding; no help: the catalogue's
   std::string text;           // with the values of this wait

@@ -30,11 +30,12 @@ bool issued_by_many(const MbarrierPhase& p) {
 
 Code bytes_code(const MbarrierPhase& phase) {
   const int64_t expected = phase.expected(), delivered = phase.delivered();
-  if (expected == 0) return 4201;
-  if (issued_by_many(phase)) return 4208;
+  if (expected == 0) return Code::missing_expect_tx;
+  if (issued_by_many(phase)) return Code::duplicate_copy;
   int64_t inside = 0;
   for (const Signal& s : phase.signals) inside += s.inside;
-  return inside == expected && inside < delivered ? Code(4204) : Code(4203);
+  return inside == expected && inside < delivered ? Code::expected_valid_part_only
+                                                  : Code::wrong_expected_bytes;
 }
 
 // --- phases ---------------------------------------------------------------------------------------
@@ -66,30 +67,30 @@ Overrun overrun(const MbarrierObject& b, const Origin& origin, uint32_t nth, con
   }
   if (copies ||
       (origin.effect != nullptr && std::holds_alternative<isa::CpAsyncMbarrierArrive>(*origin.effect)))
-    return {4125,
+    return {Code::miscounted_deferred_arrival,
             fmt::format(
                 "{} expects {} arrivals, more come in one round: those of cp.async.mbarrier.arrive count too",
                 name, b.count)};
   if (same_instruction)
     return {
-        4104,
+        Code::arrival_by_all_lanes,
         fmt::format("several lanes of one instruction arrive at {}, whose count is {}: they run through its "
                     "phases",
                     name, b.count)};
   if (twice || (arrived_before && others))
-    return {4126,
+    return {Code::shared_stage_mbarrier,
             fmt::format(
                 "a warp that arrived in phase {} of {} arrives again before a wait has observed that phase: "
                 "rounds mix",
                 b.last.number, name)};
   if (!arrived_before)
     return {
-        4102,
+        Code::surplus_arrival,
         fmt::format("{} expects {} arrivals, phase {} is complete with them, and another warp arrives before "
                     "a wait has observed it",
                     name, b.count, b.last.number)};
-  return {4112, fmt::format("arrival in phase {} of {} before a wait has observed phase {}", b.number, name,
-                            b.last.number)};
+  return {Code::unobserved_phase, fmt::format("arrival in phase {} of {} before a wait has observed phase {}",
+                                              b.number, name, b.last.number)};
 }
 
 }  // namespace
@@ -151,7 +152,9 @@ void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierOb
   const uint32_t warp = p_.causality.index(origin);
   const LastWait& w = waited.users[warp].wait;
   const bool others = others_wait_otherwise(waited, warp, w.parity);
-  const Code code = w.by_state ? Code(4123) : others ? Code(4115) : Code(4114);
+  const Code code = w.by_state ? Code::misused_mbarrier_form
+                    : others   ? Code::ambiguous_phase
+                               : Code::wrong_parity;
   const FindingKey key{code, w.pc, origin.pc, waited.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f =
@@ -169,7 +172,7 @@ void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierOb
     for (const Signal& s : phase->signals)
       if (f.sites.size() <= partners_shown && s.delivered != 0) f.sites.push_back(signal_site(s));
   f.missing = fmt::format("a wait for phase {} (parity {})", w.phase + 1, 1 - static_cast<int>(w.parity));
-  if (w.by_state) f.help = text_of(4114).fix;
+  if (w.by_state) f.help = text_of(Code::wrong_parity).fix;
   p_.reporter().report(key, std::move(f));
 }
 
@@ -177,7 +180,7 @@ void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierOb
 void MbarrierLedger::check_late_announcement(const MbarrierObject& b, uint32_t warp) {
   for (const Signal& s : b.current.signals) {
     if (s.async || s.expected == 0 || s.arrivals != 0 || p_.causality.index(s.origin) != warp) continue;
-    const FindingKey key{4205, s.origin.pc, b.init.pc, b.address & shared_offset_mask};
+    const FindingKey key{Code::late_expect_tx, s.origin.pc, b.init.pc, b.address & shared_offset_mask};
     if (p_.reporter().seen(key)) return;
     Finding f = finding(b,
                         fmt::format("phase {} of {} can complete before {} bytes are announced to it",
@@ -209,7 +212,7 @@ void MbarrierLedger::check_token(const MbarrierObject& b, const Origin& origin) 
   if (value != token.values[lane]) return;  // the register holds something else by now
   const bool foreign = token.address != b.address || token.serial != b.serial;
   if (!foreign && token.phase >= b.number - 1) return;
-  const FindingKey key{4123, origin.pc, b.init.pc, b.address & shared_offset_mask};
+  const FindingKey key{Code::misused_mbarrier_form, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b,
                       foreign ? fmt::format("a wait at {} with the state of {}", p_.mbarrier(b.address),
@@ -226,7 +229,7 @@ void MbarrierLedger::check_token(const MbarrierObject& b, const Origin& origin) 
 // A wait returned for a phase; if no order ensures that the phase before had completed when the wait began,
 // the wait may also return for the phase two before, which has the same parity.
 void MbarrierLedger::check_skipped(const MbarrierObject& b, const Origin& origin) {
-  const FindingKey key{4115, origin.pc, b.init.pc, b.address & shared_offset_mask};
+  const FindingKey key{Code::ambiguous_phase, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   const int64_t seen = b.users[p_.causality.index(origin)].observed;
   Finding f = finding(b,
@@ -247,7 +250,7 @@ void MbarrierLedger::check_skipped(const MbarrierObject& b, const Origin& origin
 // so long, that thread waits for ever, or passes for the phase after.
 void MbarrierLedger::check_missable(const MbarrierObject& b, const Observation& wait) {
   const Origin& waiter = b.users[wait.warp].last_origin;
-  const FindingKey key{4115, b.users[wait.warp].wait.pc, b.init.pc, 1};
+  const FindingKey key{Code::ambiguous_phase, b.users[wait.warp].wait.pc, b.init.pc, 1};
   // Of a warp that only waits nothing depends on the wait: the exploration judges those.
   auto& spectators = missable_[wait.warp];
   if (acts_[wait.warp] ? p_.reporter().seen(key) : spectators.contains(key)) return;
@@ -282,7 +285,7 @@ void MbarrierLedger::note_act(uint32_t warp) {
 void MbarrierLedger::check_landing(const MbarrierObject& b, const Flight& flight) {
   const bool known = b.last.number == flight.phase;
   const int64_t expected = known ? b.last.expected() : 0;
-  const Code code = expected == 0 ? Code(4201) : Code(4203);
+  const Code code = expected == 0 ? Code::missing_expect_tx : Code::wrong_expected_bytes;
   const FindingKey key{code, flight.origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b,
@@ -299,13 +302,13 @@ void MbarrierLedger::check_landing(const MbarrierObject& b, const Flight& flight
   for (const Signal& s : b.last.signals)
     if (known && f.sites.size() <= partners_shown) f.sites.push_back(signal_site(s));
   f.missing = "an expect_tx of these bytes before the last arrival of the phase";
-  f.help = text_of(4201).fix;
+  f.help = text_of(Code::missing_expect_tx).fix;
   p_.reporter().report(key, std::move(f));
 }
 
 void MbarrierLedger::check_placement(const MbarrierObject& b, const Origin& origin) {
   if (b.address >> cta_rank_shift == origin.cta_rank) return;
-  const FindingKey key{4124, origin.pc, b.init.pc, b.address & shared_offset_mask};
+  const FindingKey key{Code::misplaced_mbarrier, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b, fmt::format("a thread waits on {}, which is in another CTA", p_.mbarrier(b.address)),
                       FindingSeverity::error);
@@ -320,7 +323,7 @@ void MbarrierLedger::check_special_forms(const MbarrierObject& b, const Mbarrier
   const bool ends = form->no_complete && e.completed;
   const bool empty = form->drop && MbarrierState::decode(e.after).expected == 0;
   if (!ends && !empty) return;
-  const FindingKey key{4123, origin.pc, b.init.pc, b.address & shared_offset_mask};
+  const FindingKey key{Code::misused_mbarrier_form, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f =
       finding(b,
@@ -353,7 +356,7 @@ void MbarrierLedger::check_balance(const MbarrierObject& b) {
     if (s.arrivals != 0 && f.sites.size() <= 2 * partners_shown) f.sites.push_back(signal_site(s));
   f.missing = delivered > expected ? "an expect_tx of the bytes that were delivered"
                                    : "copies of the bytes that were expected";
-  f.help = text_of(4203).fix;
+  f.help = text_of(Code::wrong_expected_bytes).fix;
   p_.reporter().report(key, std::move(f));
 }
 

@@ -33,7 +33,7 @@ Site MbarrierLedger::signal_site(const Signal& s) const {
 
 // --- life -----------------------------------------------------------------------------------------
 void MbarrierLedger::check_reinit(const MbarrierObject& b, const Origin& origin, bool together) {
-  const FindingKey key{4109, origin.pc, b.init.pc, b.address & shared_offset_mask};
+  const FindingKey key{Code::repeated_mbarrier_init, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f =
       finding(b,
@@ -59,8 +59,8 @@ void MbarrierLedger::check_init_known(MbarrierObject& b, const Origin& origin) {
   if (ordered) return;
   const bool after = p_.causality.knows(warp, p_.causality.index(b.init), b.init_time);
   const bool remote = origin.cta_rank != b.init.cta_rank;
-  const FindingKey key{remote ? Code(4107) : Code(4106), origin.pc, b.init.pc,
-                       b.address & shared_offset_mask};
+  const FindingKey key{remote ? Code::unordered_remote_mbarrier_init : Code::unordered_mbarrier_init,
+                       origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b,
                       fmt::format("{} is used by a thread that its initialisation is not ordered before",
@@ -79,7 +79,8 @@ void MbarrierLedger::check_uses_known(const MbarrierObject& b, const Origin& ori
     if (u.last_use == 0 || w == self || p_.causality.knows(self, w, u.last_use) ||
         p_.context.order.before(u.last_point, origin))
       continue;
-    const FindingKey key{4111, origin.pc, u.last_origin.pc, b.address & shared_offset_mask};
+    const FindingKey key{Code::mbarrier_inval_in_use, origin.pc, u.last_origin.pc,
+                         b.address & shared_offset_mask};
     if (p_.reporter().seen(key)) continue;
     Finding f =
         finding(b, fmt::format("mbarrier.inval of {} while others may still use it", p_.mbarrier(b.address)),
@@ -96,7 +97,7 @@ void MbarrierLedger::check_waiters(const MbarrierObject& b, const Origin& origin
       for (const LaneGroup& g : warp.groups) {
         if (g.wait.kind != Wait::Kind::mbarrier || static_cast<uint32_t>(g.wait.object) != b.address)
           continue;
-        const FindingKey key{4111, origin.pc, g.pc, b.address & shared_offset_mask};
+        const FindingKey key{Code::mbarrier_inval_in_use, origin.pc, g.pc, b.address & shared_offset_mask};
         if (p_.reporter().seen(key)) continue;
         const Origin waiter{.cta_rank = static_cast<uint16_t>(cta.rank),
                             .warp = static_cast<uint16_t>(warp.id),
@@ -116,7 +117,7 @@ void MbarrierLedger::check_waiters(const MbarrierObject& b, const Origin& origin
 // Copies that complete on it are in flight, or have completed without a wait.
 void MbarrierLedger::check_leftover(const MbarrierObject& b, const Origin& origin) {
   const auto report = [&](const Origin& copy, uint32_t nth, int64_t bytes, bool landed) {
-    const FindingKey key{4117, origin.pc, copy.pc, b.address & shared_offset_mask};
+    const FindingKey key{Code::phase_without_wait, origin.pc, copy.pc, b.address & shared_offset_mask};
     if (p_.reporter().seen(key)) return;
     Finding f = finding(b,
                         fmt::format("mbarrier.inval of {} before any wait has observed that a copy which "
@@ -144,7 +145,7 @@ void MbarrierLedger::check_dead(const MbarrierEvent& e) {
   const auto at = objects_.find(e.address);
   if (at == objects_.end()) return;
   const MbarrierObject& b = at->second;
-  const FindingKey key{4108, e.origin.pc, b.end.pc, b.address & shared_offset_mask};
+  const FindingKey key{Code::invalid_mbarrier, e.origin.pc, b.end.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b, fmt::format("{} is used after mbarrier.inval", p_.mbarrier(b.address)),
                       FindingSeverity::error);
@@ -160,7 +161,7 @@ void MbarrierLedger::check_overwritten(const Origin& origin, uint32_t address, u
        at != objects_.end() && at->first < address + bytes; ++at) {
     const MbarrierObject& b = at->second;
     if (!b.alive) continue;
-    const FindingKey key{4110, origin.pc, b.init.pc, b.address & shared_offset_mask};
+    const FindingKey key{Code::data_over_mbarrier, origin.pc, b.init.pc, b.address & shared_offset_mask};
     if (p_.reporter().seen(key)) continue;
     Finding f =
         finding(b, fmt::format("{} writes over {}, which is a valid mbarrier", what, p_.mbarrier(b.address)),

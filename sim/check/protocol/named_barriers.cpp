@@ -64,7 +64,7 @@ void NamedBarriers::on(const CtaBarrierEvent& e) {
 void NamedBarriers::check_twice(const BarrierGeneration& g, const Origin& origin, uint32_t id) {
   for (const BarrierArrival& a : g.arrivals) {
     if (a.origin.warp != origin.warp || (a.origin.lanes & origin.lanes) == 0) continue;
-    const FindingKey key{4605, origin.pc, a.origin.pc, id};
+    const FindingKey key{Code::repeated_barrier_arrival, origin.pc, a.origin.pc, id};
     if (p_.reporter().seen(key)) return;
     Finding f;
     f.message = fmt::format("warp {} arrives twice at barrier {} before it completes", origin.warp, id);
@@ -91,7 +91,8 @@ void NamedBarriers::check_recycled(const BarrierGeneration& last, const Origin& 
       unknown = &a;
   }
   if (unknown == nullptr) return;
-  const FindingKey key{took_part ? Code(4605) : Code(4604), origin.pc, unknown->origin.pc, id};
+  const FindingKey key{took_part ? Code::repeated_barrier_arrival : Code::barrier_of_two_groups, origin.pc,
+                       unknown->origin.pc, id};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.message =
@@ -112,7 +113,7 @@ void NamedBarriers::check_count(const CtaBarrierEvent& e) {
   const Origin& origin = e.origin;
   const auto* form = origin.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(origin.effect);
   if (form == nullptr || form->action != isa::BarrierAction::arrive || e.threads != 0) return;
-  const FindingKey key{4603, origin.pc, ~0U, e.id};
+  const FindingKey key{Code::invalid_barrier_count, origin.pc, ~0U, e.id};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.message = fmt::format("barrier.arrive at barrier {} with a thread count of 0", e.id);
@@ -125,7 +126,7 @@ void NamedBarriers::check_mixed(const BarrierGeneration& g, const Origin& origin
   const bool reduction = reduces(action_of(origin));
   for (const BarrierArrival& a : g.arrivals) {
     if (reduces(action_of(a.origin)) == reduction) continue;
-    const FindingKey key{4608, origin.pc, a.origin.pc, id};
+    const FindingKey key{Code::mixed_barrier_operations, origin.pc, a.origin.pc, id};
     if (p_.reporter().seen(key)) return;
     Finding f;
     f.message = fmt::format("barrier {} is used by a reduction and by sync or arrive at once", id);

@@ -55,7 +55,7 @@ void TensorColumns::check_growth(const Cta& cta, const TensorAllocated& e) {
   const auto smaller =
       std::ranges::find_if(cta.all, [&](const Allocation& a) { return a.columns < e.columns; });
   if (smaller == cta.all.end()) return;
-  const FindingKey key{4502, e.origin.pc, smaller->origin.pc, 0};
+  const FindingKey key{Code::growing_tensor_allocation, e.origin.pc, smaller->origin.pc, 0};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.message = fmt::format("an allocation of {} columns after one of {}", e.columns, smaller->columns);
@@ -74,7 +74,7 @@ void TensorColumns::check_peer(const Origin& origin) {
   const bool known = std::ranges::any_of(
       theirs, [&](const Allocation& a) { return p_.causality.knows(warp, a.warp, a.time); });
   if (known) return;
-  const FindingKey key{4508, origin.pc, ~0U, 0};
+  const FindingKey key{Code::unordered_pair_dealloc, origin.pc, ~0U, 0};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.message = "tcgen05.dealloc.cta_group::2 before the peer is known to have allocated";
@@ -93,7 +93,7 @@ void TensorColumns::check_group(const Origin& origin, int ctas) {
     first_group_ = origin;
     return;
   }
-  const FindingKey key{4509, origin.pc, first_group_.pc, 0};
+  const FindingKey key{Code::mixed_cta_groups, origin.pc, first_group_.pc, 0};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.message =
@@ -142,7 +142,9 @@ void TensorColumns::use(const Origin& origin, const Range& range) {
 
 // `mine`: the last allocation that had the first of the columns; null: none ever.
 void TensorColumns::report_use(const Origin& origin, const Range& range, const Allocation* mine) {
-  const Code code = mine == nullptr ? Code(4501) : mine->live ? Code(4510) : Code(4507);
+  const Code code = mine == nullptr ? Code::unallocated_columns
+                    : mine->live    ? Code::access_beyond_tensor_allocation
+                                    : Code::tensor_memory_freed_in_use;
   const FindingKey key{code, origin.pc, mine == nullptr ? ~0U : mine->origin.pc, 2};
   if (p_.reporter().seen(key)) return;
   Finding f;
@@ -170,7 +172,7 @@ void TensorColumns::on(const Exited& event) {
   if (!p_.exited(origin.cta_rank)) return;
   for (const Allocation& a : ctas_[origin.cta_rank].all) {
     if (!a.live) continue;
-    const FindingKey key{4505, a.origin.pc, origin.pc, 0};
+    const FindingKey key{Code::tensor_memory_leak, a.origin.pc, origin.pc, 0};
     if (p_.reporter().seen(key)) continue;
     Finding f;
     f.message = fmt::format("a CTA ends with {} columns of tensor memory allocated", a.columns);

@@ -10,7 +10,6 @@
 namespace palladion::sim::check {
 namespace {
 
-constexpr Code tile_alignment = 4305, beyond_buffer = 4408, encoding = 4409;
 constexpr const char* operand_names[] = {"A", "B"};
 
 const char* swizzle_name(isa::Swizzle s) {
@@ -92,7 +91,7 @@ void Descriptors::judge_lanes(const Origin& origin, const Values& first) {
 
 void Descriptors::report_difference(const Origin& origin, const Origin& other, int operand, uint64_t mine,
                                     uint64_t theirs) {
-  const FindingKey key{encoding, origin.pc, ~0U, static_cast<uint64_t>(operand)};
+  const FindingKey key{Code::invalid_descriptor, origin.pc, ~0U, static_cast<uint64_t>(operand)};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message = fmt::format("the descriptor of {} differs within the warpgroup", operand_names[operand]);
@@ -113,7 +112,7 @@ void Descriptors::judge_encoding(const Origin& origin, const Values& values) {
     const bool reserved = (values[k] & isa::matrix_descriptor_reserved) != 0;
     const bool no_pattern = d.base_offset != 0 && d.base_offset != (d.start >> 7 & 7);
     if (!reserved && !no_pattern) continue;
-    const FindingKey key{encoding, origin.pc, origin.pc, static_cast<uint64_t>(k)};
+    const FindingKey key{Code::invalid_descriptor, origin.pc, origin.pc, static_cast<uint64_t>(k)};
     if (context_.reporter.seen(key)) continue;
     Finding f;
     f.severity = FindingSeverity::strict;
@@ -155,7 +154,7 @@ void Descriptors::judge_range(const AsyncIssue& e) {
     outside += below + above;
   }
   if (outside == 0) return;
-  const FindingKey key{beyond_buffer, origin.pc, ~0U, 0};
+  const FindingKey key{Code::descriptor_beyond_buffer, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   const Values v = values(origin, 0);
   const bool a_too = std::get<isa::Wgmma>(*origin.effect).a_desc >= 0;
@@ -188,7 +187,7 @@ void Descriptors::judge_tile(const AsyncIssue& e, std::span<const Piece> tile) {
         return o.key.pc_a == e.origin.pc && o.base == base;
       }))
     return;
-  const FindingKey key{tile_alignment, e.origin.pc, ~0U, 0};
+  const FindingKey key{Code::misaligned_swizzled_tile, e.origin.pc, ~0U, 0};
   const auto address = static_cast<uint32_t>(base);
   Finding f;
   f.message = fmt::format("a swizzled tile starts {} bytes into the swizzle's pattern of {} bytes",

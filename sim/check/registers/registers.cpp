@@ -9,8 +9,6 @@
 namespace palladion::sim::check {
 namespace {
 
-constexpr Code unwritten_register = 6103, unwritten_accumulator = 4411;
-
 using Sink = UnwrittenAnalysis::Sink;
 using Rule = UnwrittenAnalysis::Rule;
 
@@ -119,7 +117,8 @@ bool UnwrittenRegisters::accumulates(const Origin& origin) const {
 
 void UnwrittenRegisters::report(const Origin& origin, const UnwrittenAnalysis::Use& use, uint32_t lanes) {
   const bool accumulator = use.sink == Sink::accumulator;
-  const FindingKey key{accumulator ? unwritten_accumulator : unwritten_register, origin.pc, ~0U, 0};
+  const FindingKey key{accumulator ? Code::uninitialised_accumulator : Code::uninitialised_value, origin.pc,
+                       ~0U, 0};
   if (accumulator ? context_.reporter.seen_by_group(key, origin) : context_.reporter.seen(key)) return;
   const std::string name = register_name(*context_.run.program, analysis_.register_at(use.tracked));
   Origin at = origin;

@@ -8,8 +8,6 @@
 namespace palladion::sim::check {
 namespace {
 
-constexpr Code register_budget = 6202;
-
 bool register_count_known(const isa::Function& entry) {
   return entry.maxnreg || entry.maxntid || entry.reqntid;
 }
@@ -18,7 +16,7 @@ bool register_count_known(const isa::Function& entry) {
 
 void RegisterPool::on(const RegistersSet& event) {
   if (register_count_known(*context_.run.program->entry)) return;
-  const FindingKey key{register_budget, event.origin.pc, ~0U, 0};
+  const FindingKey key{Code::invalid_register_count, event.origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.severity = FindingSeverity::strict;

@@ -129,7 +129,7 @@ void TensorLoadRegisters::on(const Executing& event) {
 }
 
 void TensorLoadRegisters::report(const Origin& origin, uint32_t reg, uint32_t load) {
-  const FindingKey key{4512, origin.pc, load, 0};
+  const FindingKey key{Code::overwritten_load_destination, origin.pc, load, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message = "a register is overwritten while a tcgen05.ld may still write it";

@@ -9,9 +9,6 @@
 namespace palladion::sim::check {
 namespace {
 
-constexpr Code no_fence = 4401, other_shape = 4402, before_wait = 4403, a_overwritten = 4404,
-               not_covered = 4405, differing = 4410;
-
 std::string shape_text(const isa::Wgmma& w) { return fmt::format("m{}n{}k{}", w.m, w.n, w.k); }
 
 }  // namespace
@@ -54,7 +51,9 @@ void WgmmaRegisters::report_in_flight(const Origin& origin, const Warp& w, const
                                       const Use& use, bool accumulator) {
   const bool writes = access.writes;
   const bool waited = w.wait_pc != nowhere && w.wait_order > use.order;
-  const Code code = waited ? not_covered : accumulator || !writes ? before_wait : a_overwritten;
+  const Code code = waited                   ? Code::uncovered_wgmma
+                    : accumulator || !writes ? Code::early_accumulator_access
+                                             : Code::overwritten_fragment;
   const FindingKey key{code, use.pc, origin.pc, 0};
   if (context_.reporter.seen_by_group(key, origin)) return;
   const auto& o = *analysis_.wgmma(use.pc);
@@ -84,7 +83,8 @@ void WgmmaRegisters::report_in_flight(const Origin& origin, const Warp& w, const
 
 void WgmmaRegisters::judge_fence(const Origin& origin, const Warp& w, uint32_t fragment) {
   const bool first = fragment == nowhere;
-  const FindingKey key{no_fence, first ? nowhere : w.fragments[fragment].touched_pc, origin.pc, 0};
+  const FindingKey key{Code::missing_wgmma_fence, first ? nowhere : w.fragments[fragment].touched_pc,
+                       origin.pc, 0};
   if (context_.reporter.seen_by_group(key, origin)) return;
   Finding f;
   f.sites.push_back(context_.reporter.site(origin, "uses the register as an operand"));
@@ -112,7 +112,7 @@ void WgmmaRegisters::judge_fence(const Origin& origin, const Warp& w, uint32_t f
 }
 
 void WgmmaRegisters::report_shape(const Origin& origin, const Use& earlier, uint32_t reg) {
-  const FindingKey key{other_shape, earlier.pc, origin.pc, 0};
+  const FindingKey key{Code::accumulator_shape_change, earlier.pc, origin.pc, 0};
   if (context_.reporter.seen_by_group(key, origin)) return;
   const auto &mine = *analysis_.wgmma(origin.pc), &theirs = *analysis_.wgmma(earlier.pc);
   Finding f;
@@ -127,7 +127,7 @@ void WgmmaRegisters::report_shape(const Origin& origin, const Use& earlier, uint
 }
 
 void WgmmaRegisters::report_difference(const Origin& origin, const Origin& other, bool at_end) {
-  const FindingKey key{differing, other.pc, origin.pc, 0};
+  const FindingKey key{Code::divergent_wgmma, other.pc, origin.pc, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message = fmt::format("warps {} and {} of one warpgroup have not executed the same wgmma instructions{}",
@@ -149,7 +149,7 @@ void WgmmaRegisters::deadlocked() {
     const uint32_t first = open.warp / mma_warps * mma_warps;
     for (uint32_t i = 0; i < mma_warps; ++i) {
       if ((open.warps >> i & 1) != 0 || !cta.warps[first + i].finished()) continue;
-      const FindingKey key{differing, open.pc, nowhere, 1};
+      const FindingKey key{Code::divergent_wgmma, open.pc, nowhere, 1};
       if (context_.reporter.seen(key)) continue;
       Finding f;
       f.message =
