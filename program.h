@@ -11,18 +11,18 @@
 // `palladion run add.cpp` compiles and loads this file. Or link it with a main of your own:
 //
 //   int main(int argc, char** argv) { return palladion::program::main(argc, argv); }
-#include "arrays/arrays.h"
 #include "frontend/plgpu.h"
-#include "kernels/registration.h"
-#include "kernels/rules.h"
-#include "kernels/typed_spec.h"
+#include "kernels/frame/registration.h"
+#include "kernels/frame/rules.h"
+#include "kernels/frame/typed_spec.h"
+#include "verify/arrays/arrays.h"
 
 namespace palladion::program {
 
 namespace pl = palladion::pl;
 namespace plgpu = palladion::plgpu;
 
-// Arrays on the host (arrays/arrays.h).
+// Arrays on the host (verify/arrays/arrays.h).
 using palladion::Array;
 using palladion::Fill;
 using palladion::filled;

@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "bench/open_device.h"
-#include "kernels/case.h"
-#include "run/runner.h"
+#include "kernels/frame/case.h"
+#include "verify/launch/runner.h"
 
 using namespace palladion;
 
@@ -29,7 +29,7 @@ double giga_bytes(const plgpu::Kernel& k) {
 }
 
 // Returns whether all bits agree.
-bool compare_case(const kernels::Case& c, const native::Device& device, std::ofstream& record) {
+bool compare_case(const kernels::Case& c, const cuda::native::Device& device, std::ofstream& record) {
   const plgpu::Kernel kernel = c.spec->build(c.choice);
   const std::vector<Array> inputs = c.spec->make_inputs(c.choice, c.seed);
   DeviceOptions options;
@@ -62,7 +62,7 @@ bool compare_case(const kernels::Case& c, const native::Device& device, std::ofs
   return same;
 }
 
-void time_case(const kernels::Case& c, const native::Device& device, std::ofstream& record) {
+void time_case(const kernels::Case& c, const cuda::native::Device& device, std::ofstream& record) {
   const plgpu::Kernel kernel = c.spec->build(c.choice);
   const DeviceOutcome d =
       palladion::run(kernel, c.spec->make_inputs(c.choice, c.seed), device, {.repeats = 30});
@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: bench_device_kernels [--time] CASES.txt RECORD.csv\n");
     return 2;
   }
-  const native::Device device = bench::open_device();
+  const cuda::native::Device device = bench::open_device();
   std::ofstream record(argv[argc - 1]);
   int different = 0, all = 0;
   for (const kernels::Case& c : kernels::read_cases(argv[argc - 2])) {

@@ -10,7 +10,7 @@
 #include <map>
 
 #include "bench/open_device.h"
-#include "native/device.h"
+#include "cuda/native/device.h"
 #include "tests/property/random/random_run.h"
 
 using namespace palladion;
@@ -18,7 +18,8 @@ using namespace palladion::random_program;
 
 namespace {
 
-native::Result<std::vector<uint8_t>> run_on_device(const Program& program, const native::Device& device) {
+cuda::native::Result<std::vector<uint8_t>> run_on_device(const Program& program,
+                                                         const cuda::native::Device& device) {
   auto module = device.load(program.ptx);
   if (!module) return tl::unexpected(module.error());
   auto function = module->function("random_program");
@@ -28,9 +29,9 @@ native::Result<std::vector<uint8_t>> run_on_device(const Program& program, const
   if (!output) return tl::unexpected(output.error());
   if (auto r = input->upload(std::as_bytes(std::span(program.input))); !r) return tl::unexpected(r.error());
   if (auto r = output->fill(0); !r) return tl::unexpected(r.error());
-  native::Arguments arguments;
+  cuda::native::Arguments arguments;
   arguments.add(input->address()).add(output->address());
-  native::LaunchShape shape;
+  cuda::native::LaunchShape shape;
   shape.grid = {program.ctas};
   shape.block = {program.threads};
   if (auto r = function->launch(shape, arguments); !r) return tl::unexpected(r.error());
@@ -57,7 +58,7 @@ struct Tally {
 
 class DeviceComparison {
  public:
-  DeviceComparison(const Catalogue& catalogue, const native::Device& device)
+  DeviceComparison(const Catalogue& catalogue, const cuda::native::Device& device)
       : catalogue_(catalogue), device_(device) {}
 
   bool one(uint64_t seed, std::ofstream& record, std::ofstream& steps) {
@@ -104,7 +105,7 @@ class DeviceComparison {
   }
 
   const Catalogue& catalogue_;
-  const native::Device& device_;
+  const cuda::native::Device& device_;
   std::map<std::string, Tally> tallies_;
 };
 
@@ -115,7 +116,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: bench_device_random FORMS.txt FIRST LAST RECORD.csv [STEPS.csv]\n");
     return 2;
   }
-  const native::Device device = bench::open_device();
+  const cuda::native::Device device = bench::open_device();
   const Catalogue catalogue(read_forms(argv[1]));
   std::ofstream record(argv[4]), steps;
   if (argc > 5) steps.open(argv[5]);

@@ -9,9 +9,9 @@
 
 #include "isa/text/parse.h"
 #include "isa/text/print.h"
-#include "kernels/case.h"
-#include "run/runner.h"
+#include "kernels/frame/case.h"
 #include "sim/check/checker.h"
+#include "verify/launch/runner.h"
 
 using namespace palladion;
 

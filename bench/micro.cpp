@@ -43,7 +43,7 @@ std::vector<bench::Case> chosen(const Choice& choice) {
   return out;
 }
 
-void write_head(std::ofstream& csv, const native::DeviceFacts& facts) {
+void write_head(std::ofstream& csv, const cuda::native::DeviceFacts& facts) {
   fmt::print("{}\n", facts.name);
   csv << fmt::format("# {}, {} SMs, driver interface {}, SM clock up to {} MHz, memory {} MHz\n", facts.name,
                      facts.sm_count, facts.driver_version, facts.sm_clock_mhz, facts.memory_clock_mhz)
@@ -51,7 +51,7 @@ void write_head(std::ofstream& csv, const native::DeviceFacts& facts) {
 }
 
 int measure(const Choice& choice) {
-  const native::Device device = bench::open_device();
+  const cuda::native::Device device = bench::open_device();
   std::ofstream csv(choice.file);
   write_head(csv, device.facts());
   bench::DeviceBench bench(device, choice.samples);

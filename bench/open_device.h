@@ -4,14 +4,14 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cuda/native/device.h"
 #include "isa/core/diagnostic.h"
-#include "native/device.h"
 
 namespace palladion::bench {
 
 // The first GPU. Without one the program says why and ends with status 2.
-inline native::Device open_device() {
-  auto device = native::Device::open(0);
+inline cuda::native::Device open_device() {
+  auto device = cuda::native::Device::open(0);
   if (device) return std::move(*device);
   fmt::print(stderr, "{}", isa::render({device.error()}));
   std::exit(2);

@@ -11,7 +11,7 @@
 #include "isa/verify/verify.h"
 #include "sim/check/checker.h"
 #include "sim/machine.h"
-#include "sim/machine/exec/exec.h"
+#include "sim/program/compile/compile.h"
 #include "sim/sass/lowered.h"
 
 using namespace palladion;
@@ -145,7 +145,7 @@ Stages measure(const std::string& text) {
   });
   std::unique_ptr<sim::Program> program;
   s.decode = seconds([&] {
-    program = *sim::decode(*module, *module->find_entry("k"), isa::default_arch(),
+    program = sim::compile(*module, *module->find_entry("k"), isa::default_arch(),
                            std::vector<uint64_t>(module->symbols.size()));
   });
   s.lower = seconds([&] { sim::sass::lower(*program, *isa::find_clock("h200")); });

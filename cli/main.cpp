@@ -1,4 +1,4 @@
-#include "kernels/registry.h"
+#include "kernels/frame/registry.h"
 #include "program.h"
 
 int main(int argc, char** argv) {

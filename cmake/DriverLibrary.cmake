@@ -3,7 +3,8 @@
 # runtime library to ours. Nothing but the APIs' functions is seen from outside.
 # pld_exec_library(TARGET FOLDER NAME VERSION)
 function(pld_exec_library target folder name)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${folder}/(runtime|cublas|preload)/")  # libraries of their own
   add_library(${target} SHARED ${sources})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_options(${target} PRIVATE ${PLD_WARNINGS} ${PLD_BASELINE} -fvisibility=hidden)
@@ -13,44 +14,45 @@ function(pld_exec_library target folder name)
     LINK_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/exports.map
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/exec
     BUILD_RPATH "$ORIGIN;$ORIGIN/.." INSTALL_RPATH "$ORIGIN;$ORIGIN/../../palladion;$ORIGIN/..")
+  pld_unity(${target})
   install(TARGETS ${target} LIBRARY DESTINATION ${PLD_CARRIED_DIR}/exec)
 endfunction()
 
-pld_exec_library(palladion_cuda driver cuda)
+pld_exec_library(palladion_cuda cuda/driver cuda)
 set_target_properties(palladion_cuda PROPERTIES SOVERSION 1)
-set(aliases ${PROJECT_SOURCE_DIR}/driver/per_thread.ld ${PROJECT_SOURCE_DIR}/driver/versions.ld)
+set(aliases ${PROJECT_SOURCE_DIR}/cuda/driver/per_thread.ld ${PROJECT_SOURCE_DIR}/cuda/driver/versions.ld)
 target_link_libraries(palladion_cuda PRIVATE pld_sim pld_fatbin pld_isa ${aliases})
 target_compile_definitions(palladion_cuda PRIVATE ${PLD_SANITIZED})
 set_property(TARGET palladion_cuda APPEND PROPERTY LINK_DEPENDS ${aliases})
 
-pld_exec_library(palladion_cudart driver/runtime cudart)
+pld_exec_library(palladion_cudart cuda/driver/runtime cudart)
 set_target_properties(palladion_cudart PROPERTIES SOVERSION 13)
 target_link_libraries(palladion_cudart PRIVATE palladion_cuda)
 
 # cuBLAS' handles, and each function of absent.txt as one that answers by name. cublasLt is the same file.
-pld_exec_library(palladion_cublas driver/cublas cublas)
+pld_exec_library(palladion_cublas cuda/driver/cublas cublas)
 set_target_properties(palladion_cublas PROPERTIES SOVERSION 13)
 target_link_libraries(palladion_cublas PRIVATE palladion_cuda)
-file(READ ${PROJECT_SOURCE_DIR}/driver/cublas/absent.txt names)
+file(READ ${PROJECT_SOURCE_DIR}/cuda/driver/cublas/absent.txt names)
 string(REGEX MATCHALL "[A-Za-z0-9_]+" names "${names}")
-set(text "namespace palladion::cublas {\nint unsupported(const char* name);\n}\n#define PLD_ABSENT(name) \\\n\
-  extern \"C\" __attribute__((visibility(\"default\"))) int name() { return palladion::cublas::unsupported(#name); }\n")
+set(text "namespace palladion::cuda::cublas {\nint unsupported(const char* name);\n}\n#define PLD_ABSENT(name) \\\n\
+  extern \"C\" __attribute__((visibility(\"default\"))) int name() { return palladion::cuda::cublas::unsupported(#name); }\n")
 foreach(name ${names})
   string(APPEND text "PLD_ABSENT(${name})\n")
 endforeach()
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/cublas_absent.cpp CONTENT "${text}" @ONLY)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/driver/cublas/absent.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/driver/cublas/absent.txt)
 target_sources(palladion_cublas PRIVATE ${PROJECT_BINARY_DIR}/cublas_absent.cpp)
 set(light ${PROJECT_BINARY_DIR}/exec/libcublasLt.so.13)
 add_custom_command(TARGET palladion_cublas POST_BUILD
   COMMAND ${CMAKE_COMMAND} -E create_symlink libcublas.so.13 ${light})
 install(FILES ${light} DESTINATION ${PLD_CARRIED_DIR}/exec)
 
-# Not with sanitizers, whose run-time library must come first in a program: only tests/driver, which has it, calls the
+# Not with sanitizers, whose run-time library must come first in a program: only tests/cuda/driver, which has it, calls the
 # libraries above then.
 if(PLD_SANITIZE)
   return()
 endif()
-pld_exec_library(palladion_exec driver/preload palladion_exec)
+pld_exec_library(palladion_exec cuda/driver/preload palladion_exec)
 target_link_options(palladion_exec PRIVATE LINKER:-z,initfirst)
 target_link_libraries(palladion_exec PRIVATE ${CMAKE_DL_LIBS})

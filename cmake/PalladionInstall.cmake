@@ -8,11 +8,12 @@ set(PLD_PUBLIC_LIBRARIES isa frontend sim native traces arrays run kernels zoo l
 
 foreach(name ${PLD_PUBLIC_LIBRARIES})
   install(TARGETS pld_${name} EXPORT palladionTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${name} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/palladion
+endforeach()
+foreach(folder isa frontend sim traces kernels labs verify/arrays verify/launch cuda/abi cuda/native cuda/bundle)
+  cmake_path(GET folder PARENT_PATH parent)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/palladion/${parent}
     FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 endforeach()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/abi DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/palladion
-  FILES_MATCHING PATTERN "*.h")
 install(TARGETS pld_cli EXPORT palladionTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/program.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/palladion)
 if(TARGET palladion)

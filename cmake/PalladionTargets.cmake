@@ -1,4 +1,4 @@
-# One static library a folder, named as the folder: palladion::isa, palladion::sim, ...
+# One static library a folder, named as the folder: palladion::isa, palladion::sim, palladion::native (cuda/native), ...
 # Sources are globbed: a new file needs no edit here.
 include(StaticFmt)
 include(CarriedTbb)
@@ -144,10 +144,17 @@ endfunction()
 
 # HOT: sub-folders (or files) with loops that the compiler must vectorise; all else is text, tables and decisions,
 # whose speed does not matter.
+# FOLDER: where it is not the library's name; WITHOUT: a sub-folder that is a library of its own.
 function(pld_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;HOT;SEPARATE;PRECOMPILE" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name}/*.cpp)
-  list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/${name}/main.cpp)  # pld_program
+  cmake_parse_arguments(ARG "" "FOLDER;WITHOUT" "DEPENDS;HOT;SEPARATE;PRECOMPILE" ${ARGN})
+  if(NOT ARG_FOLDER)
+    set(ARG_FOLDER ${name})
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${ARG_FOLDER}/*.cpp)
+  list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/${ARG_FOLDER}/main.cpp)  # pld_program
+  if(ARG_WITHOUT)
+    list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${ARG_WITHOUT}/")
+  endif()
   set(scope PUBLIC)
   if(NOT sources)
     add_library(pld_${name} INTERFACE)

@@ -13,16 +13,16 @@ import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMANDS = ('run check compare sweep ptx list explain capture exec lab new doctor').split()
-INSIDE = ('isa frontend sim sim/numerics sim/machine/exec sim/machine/async sim/schedule sim/clock sim/check sim/explore sim/mutate '
-          'traces run native fatbin bundle capture driver cli kernels zoo labs cmake').split()
+INSIDE = ('isa frontend sim sim/numerics sim/program/compile sim/program/contraction sim/machine/exec sim/machine/async sim/schedule sim/clock sim/check sim/explore sim/mutate '
+          'traces verify verify/arrays verify/launch cuda cuda/abi cuda/native cuda/fatbin cuda/bundle cuda/capture cuda/driver cli kernels kernels/zoo labs cmake').split()
 NAMESPACES = {'palladion::pl': 'pl', 'palladion::plgpu': 'plgpu', 'palladion::program': 'program', 'palladion::kernels': 'kernels',
               'palladion': 'palladion', 'palladion::sim': 'sim', 'palladion::sim::check': 'sim::check', 'palladion::traces': 'traces',
-              'palladion::native': 'native'}
+              'palladion::cuda::native': 'cuda::native'}
 API = [  # page, title, folders or files of its headers
     ('pallas', 'Pallas: `pl`', ['frontend']), ('mosaic', 'Mosaic GPU: `plgpu`', ['frontend']),
-    ('program', 'Kernels of your own: `program.h`', ['program.h', 'kernels', 'arrays']),
+    ('program', 'Kernels of your own: `program.h`', ['program.h', 'kernels', 'verify/arrays']),
     ('machine', 'The machine: `sim`', ['sim']), ('traces', 'Timelines: `traces`', ['traces']),
-    ('launches', 'Launches: `run` and `native`', ['run', 'native'])]
+    ('launches', 'Launches: `verify/launch` and `cuda/native`', ['verify/launch', 'cuda/native'])]
 
 
 class Program:

@@ -1,4 +1,4 @@
-#include "kernels/registry.h"
+#include "kernels/frame/registry.h"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 #include "kernels/blackwell/matmul_scaled.h"
 #include "kernels/blackwell/matmul_sparse.h"
 #include "kernels/blackwell/ragged_dot.h"
-#include "kernels/reference_examples/examples.h"
-#include "kernels/specs.h"
+#include "kernels/examples/reference_examples/examples.h"
+#include "kernels/frame/specs.h"
 
 namespace palladion::kernels {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "arrays/words.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::labs {
 namespace {
@@ -40,13 +40,28 @@ bool holds(const Condition& condition, const Symptoms& seen) {
       if (given == seen.wrong_answers.end()) return false;
       return condition.detail.empty() || Question{{}, {condition.detail}}.accepts(given->second);
     }
+    case Kind::breaks:
+      return std::ranges::count(seen.broken_rules, condition.word) != 0;
     case Kind::refused:
       return !seen.compiles && contains(seen.compiler_text, condition.detail);
   }
   return false;
 }
 
+size_t times_in(std::string_view text, std::string_view part) {
+  size_t times = 0;
+  for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size()))
+    ++times;
+  return times;
+}
+
 }  // namespace
+
+bool keeps(const TextRule& rule, std::string_view ptx, std::string_view source) {
+  const bool of_source = rule.of == TextRule::Of::source;
+  const size_t times = of_source ? times_in(source, bare_source(rule.text)) : times_in(ptx, rule.text);
+  return rule.wanted ? times >= rule.times : times == 0;
+}
 
 const Reply* reply_to(const Lab& lab, const Symptoms& symptoms) {
   const auto fits = [&](const Reply& reply) {

@@ -19,10 +19,14 @@ struct Symptoms {
   std::vector<SeenCode> codes;
   std::vector<size_t> wrong_cases;  // whose outputs differ, from 1
   std::vector<std::string> missed_measures;
+  std::vector<std::string> broken_rules;             // their texts
   std::map<std::string, std::string> wrong_answers;  // question -> what was answered
   std::string ptx;                                   // of the first case
   std::string source;                                // without comments and spaces (bare_source)
 };
+
+// Whether the first case's PTX, or the source (bare_source), keeps the rule.
+bool keeps(const TextRule& rule, std::string_view ptx, std::string_view source);
 
 // Null: the lab knows no explanation.
 const Reply* reply_to(const Lab& lab, const Symptoms& symptoms);

@@ -12,7 +12,7 @@
 
 #include <labs/lab_files.h>  // made by cmake/LabFiles.cmake of labs/*/
 
-#include "arrays/words.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::labs {
 

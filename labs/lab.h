@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "arrays/arrays.h"
+#include "verify/arrays/arrays.h"
 
 namespace palladion::labs {
 
@@ -46,9 +46,12 @@ struct Measure {
   double low = 0, high = 0;  // low <= x <= high
 };
 
-// What the PTX must (or must not) contain.
-struct PtxRule {
+// What the PTX, or the file's source, must (or must not) contain.
+struct TextRule {
+  enum class Of : uint8_t { ptx, source };
+  Of of = Of::ptx;
   bool wanted = true;
+  size_t times = 1;  // at least, when wanted
   std::string text;  // "cp.async.bulk.tensor"
   std::string why;   // for people
 };
@@ -72,10 +75,11 @@ struct Condition {
     source,
     no_source,
     answer,
+    breaks,
     refused
   };
   Kind kind = Kind::code;
-  std::string word;  // the code, the quantity, the text, the question's name
+  std::string word;  // the code, the quantity, the text (of a rule: that it breaks), the question's name
   // Of a code: part of the finding's text; of an answer: the value, empty: any wrong one; of an order of the
   // PTX: what `word` first comes before.
   std::string detail;
@@ -98,7 +102,7 @@ struct Lab {
   std::string reference;  // references.h
   Tolerance tolerance;
   std::vector<Measure> measures;
-  std::vector<PtxRule> ptx_rules;
+  std::vector<TextRule> text_rules;
   std::vector<Question> questions;
   std::vector<std::string> hints;
   std::string solution;        // its explanation

@@ -5,10 +5,10 @@
 #include <functional>
 #include <stdexcept>
 
-#include "arrays/words.h"
 #include "labs/lab.h"
 #include "labs/measures.h"
 #include "labs/references.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::labs {
 namespace {
@@ -105,7 +105,9 @@ class Reader {
     else if (key == "measure")
       lab_.measures.push_back(measure(value));
     else if (key == "uses" || key == "avoids")
-      lab_.ptx_rules.push_back(ptx_rule(key == "uses", value));
+      lab_.text_rules.push_back(text_rule(TextRule::Of::ptx, key == "uses", value));
+    else if (key == "writes" || key == "leaves")
+      lab_.text_rules.push_back(text_rule(TextRule::Of::source, key == "writes", value));
     else if (key == "answer")
       lab_.questions.push_back(question(value));
     else
@@ -162,11 +164,20 @@ class Reader {
     return {std::string(quantity), values(settings), *low, *high};
   }
 
-  // "cp.async.bulk.tensor : the tile is copied by TMA"
-  PtxRule ptx_rule(bool wanted, std::string_view text) const {
+  // "cp.async.bulk.tensor : the tile is copied by TMA"; "3 x mbarrier.try_wait : ..."
+  TextRule text_rule(TextRule::Of of, bool wanted, std::string_view text) const {
     const size_t colon = text.find(" : ");
-    if (colon == std::string_view::npos) fail("a rule of the PTX is `uses TEXT : why`");
-    return {wanted, std::string(trim(text.substr(0, colon))), std::string(trim(text.substr(colon + 3)))};
+    if (colon == std::string_view::npos) fail("a rule of a text is `uses TEXT : why`");
+    TextRule out{.of = of, .wanted = wanted, .times = 1, .text = {}, .why = {}};
+    std::string_view wanted_text = trim(text.substr(0, colon));
+    if (const size_t x = wanted_text.find(" x "); x != std::string_view::npos)
+      if (const auto times = number_in<size_t>(wanted_text.substr(0, x))) {
+        out.times = *times;
+        wanted_text.remove_prefix(x + 3);
+      }
+    out.text = wanted_text;
+    out.why = trim(text.substr(colon + 3));
+    return out;
   }
 
   // "phase 0 | zero"
@@ -207,6 +218,7 @@ class Reader {
     if (word == "no-ptx") return {Kind::no_ptx, std::string(rest), {}, 0};
     if (word == "source") return {Kind::source, std::string(rest), {}, 0};
     if (word == "no-source") return {Kind::no_source, std::string(rest), {}, 0};
+    if (word == "breaks") return {Kind::breaks, std::string(rest), {}, 0};
     if (word == "ptx-order") {
       const size_t before = rest.find(" < ");
       if (before == std::string_view::npos) fail("an order is `ptx-order FIRST < SECOND`");

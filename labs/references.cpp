@@ -4,8 +4,8 @@
 #include <cmath>
 #include <iterator>
 
-#include "arrays/tensor_core.h"
-#include "kernels/reference.h"
+#include "kernels/frame/reference.h"
+#include "verify/arrays/tensor_core.h"
 
 namespace palladion::labs {
 namespace {
@@ -82,7 +82,7 @@ void attention(const Arrays& in, Arrays& out) {
   Array result = kernels::attention_reference(heads[0], heads[1], heads[2], false);
   for (int64_t i = 0; i < out[0].size(); ++i) set_value(out[0], i, value_at(result, i));
 }
-// A times its scales: one for each 32 elements of K, as arrays/tensor_core.h orders them.
+// A times its scales: one for each 32 elements of K, as verify/arrays/tensor_core.h orders them.
 Array scaled(const Array& matrix, const Array& scales) {
   constexpr int64_t block = 32;
   const int64_t rows = matrix.type.shape[0], k = matrix.type.shape[1];

@@ -6,7 +6,9 @@
 
 #include "isa/text/print.h"
 #include "isa/verify/verify.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/bind.h"
+#include "sim/program/compile/compile.h"
+#include "sim/program/compile/drop_values.h"
 #include "sim/run_parts.h"
 #include "sim/sass/lowered.h"
 #include "sim/sass/pressure.h"
@@ -119,6 +121,14 @@ const isa::ClockParameters* clock_of(const isa::ArchSpec& arch, const RunOptions
   return options.parameters != nullptr ? options.parameters : isa::find_clock(arch.name);
 }
 
+void check_parameters(const Launch& launch, const isa::Function& entry, RunResult& r) {
+  const uint32_t bytes = isa::param_layout(*launch.module, entry).size;
+  if (launch.params.size() != bytes)
+    refuse(r, "PLD3110",
+           fmt::format("the kernel takes {} bytes of parameters, the launch gives {}", bytes,
+                       launch.params.size()));
+}
+
 void check_clock(const isa::ArchSpec& arch, const isa::ClockParameters* clock, const Program& program,
                  uint64_t cluster, RunResult& r) {
   if (clock != nullptr) {
@@ -175,6 +185,23 @@ Address Machine::symbol(const isa::Module& module, std::string_view name) {
   return id == isa::no_id ? 0 : loaded_.at(&module)[id];
 }
 
+LaunchState Machine::state_of(const Launch& launch, const RunOptions& options, const Program& program,
+                              const isa::ClockParameters* clock) {
+  if (program.allocates && heap_ == 0) {
+    heap_bytes_ = launch.heap_bytes;
+    heap_ = memory_.allocate(heap_bytes_, "device heap");
+  }
+  LaunchState state{launch};
+  state.heap_bytes = heap_bytes_;  // the first launch that uses it decides
+  state.options = options;
+  state.arch = arch_;
+  state.textures = &textures_;
+  state.heap = heap_;
+  state.explicit_cluster = launch.cluster.count() > 1 || program.entry->explicitcluster;
+  if (clock != nullptr) state.clock_mhz = clock->sm_clock;
+  return state;
+}
+
 Run Machine::start(const Launch& launch, const RunOptions& options) {
   RunResult result;
   const isa::Function* entry = launch.module->find_entry(launch.entry);
@@ -190,56 +217,24 @@ Run Machine::start(const Launch& launch, const RunOptions& options) {
   }
   check_shape(*arch_, launch, *entry, result);
   load(*launch.module);
-  auto program = decode(*launch.module, *entry, *arch_, loaded_.at(launch.module), options.fmad);
-  if (!program) {
-    result.errors.insert(result.errors.end(), program.error().begin(), program.error().end());
-    return Run(std::move(result));
-  }
+  auto program = compile(*launch.module, *entry, *arch_, loaded_.at(launch.module), options.fmad);
   const isa::ClockParameters* const clock = clock_of(*arch_, options);
   auto lowered =
-      clock != nullptr ? std::make_unique<const sass::Lowered>(sass::lower(**program, *clock)) : nullptr;
+      clock != nullptr ? std::make_unique<const sass::Lowered>(sass::lower(*program, *clock)) : nullptr;
   if (result.errors.empty())
-    check_resources(*arch_, launch, **program,
-                    registers_of(*arch_, launch, **program, lowered.get(), options), result);
-  const uint32_t param_bytes = isa::param_layout(*launch.module, *entry).size;
-  if (launch.params.size() != param_bytes)
-    refuse(result, "PLD3110",
-           fmt::format("the kernel takes {} bytes of parameters, the launch gives {}", param_bytes,
-                       launch.params.size()));
-  if (has_clock(options)) check_clock(*arch_, clock, **program, launch.cluster.count(), result);
-  if (result.errors.empty() && options.values == Values::none) result.errors = drop_values(**program);
+    check_resources(*arch_, launch, *program, registers_of(*arch_, launch, *program, lowered.get(), options),
+                    result);
+  check_parameters(launch, *entry, result);
+  if (has_clock(options)) check_clock(*arch_, clock, *program, launch.cluster.count(), result);
+  if (result.errors.empty() && options.values == Values::none) result.errors = drop_values(*program);
   if (!result.errors.empty()) return Run(std::move(result));
-
-  LaunchState state;
-  if (clock != nullptr) state.clock_mhz = clock->sm_clock;
-  state.grid = launch.grid;
-  state.block = launch.block;
-  state.cluster = launch.cluster;
-  state.dynamic_shared = launch.dynamic_shared;
-  state.params = launch.params;
-  state.recorded = launch.recorded;
-  state.arch = arch_;
-  state.textures = &textures_;
-  state.environment = launch.environment;
-  state.stack_bytes = launch.stack_bytes;
-  if ((*program)->allocates && heap_ == 0) {
-    heap_bytes_ = launch.heap_bytes;
-    heap_ = memory_.allocate(heap_bytes_, "device heap");
-  }
-  state.heap = heap_;
-  state.heap_bytes = heap_bytes_;
-  state.fail_waits = options.fail_waits;
-  state.elect = options.elect;
-  state.lanes = options.lanes;
-  state.explicit_cluster = launch.cluster.count() > 1 || entry->explicitcluster;
-  return Run(RunParts{.arch = arch_,
-                      .clock = clock,
+  bind_handlers(*program);
+  LaunchState state = state_of(launch, options, *program, clock);
+  return Run(RunParts{.clock = clock,
                       .memory = &memory_,
-                      .program = std::move(*program),
+                      .program = std::move(program),
                       .lowered = std::move(lowered),
-                      .launch = std::move(state),
-                      .written = launch.written,
-                      .options = options},
+                      .launch = std::move(state)},
              std::move(result));
 }
 

@@ -14,6 +14,9 @@
 
 namespace palladion::sim {
 
+struct LaunchState;
+struct Program;
+
 // Variables of a module whose memory the caller has bound.
 using Placed = std::map<std::string, Address, std::less<>>;
 
@@ -41,6 +44,9 @@ class Machine {  // a simulated GPU: its memory, and the execution of launches o
   RunResult run(const Launch& launch, const RunOptions& options = {});
 
  private:
+  LaunchState state_of(const Launch& launch, const RunOptions& options, const Program& program,
+                       const isa::ClockParameters* clock);
+
   const isa::ArchSpec* arch_;
   GlobalMemory memory_;
   TextureTable textures_;

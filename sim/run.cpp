@@ -20,7 +20,7 @@ Address place_parameters(GlobalMemory& memory, const std::vector<uint8_t>& param
 
 // Without a clock; the clock keeps to what the SMs have room for.
 uint64_t slots_of(const RunParts& parts, const RunResult& result) {
-  const uint64_t wanted = parts.clock == nullptr ? parts.options.resident_clusters : 0;
+  const uint64_t wanted = parts.clock == nullptr ? parts.launch.options.resident_clusters : 0;
   return wanted != 0 ? wanted : result.resident_clusters;
 }
 
@@ -65,13 +65,14 @@ Run::Held::Held(RunParts p, RunResult result)
       context{*parts.program,
               parts.launch,
               *parts.memory,
-              parts.options.schedule,
-              parts.options.observer,
+              parts.launch.options.schedule,
+              parts.launch.options.observer,
               nullptr,
-              parts.options.stop,
+              parts.launch.options.stop,
               {},
               nullptr},
-      grid(context, parts.options, clusters_of(parts.launch), slots_of(parts, result), std::move(result)) {
+      grid(context, parts.launch.options, clusters_of(parts.launch), slots_of(parts, result),
+           std::move(result)) {
   parts.launch.param_base = place_parameters(*parts.memory, parts.launch.params);
   if (parts.program->tracks_global) parts.memory->track_unmaterialised();
   context.unstarted = &grid;
@@ -85,7 +86,7 @@ Run::Held::~Held() {
 }
 
 void Run::Held::begin_observing() {
-  Observer* const observer = parts.options.observer;
+  Observer* const observer = parts.launch.options.observer;
   if (observer == nullptr) return;
   events.clear();
   events.resize(clusters_of(parts.launch));
@@ -96,13 +97,14 @@ void Run::Held::begin_observing() {
 }
 
 std::unique_ptr<Advance> Run::Held::schedule(uint32_t ctas_per_sm) const {
-  if (parts.clock == nullptr) return std::make_unique<Quanta>(parts.options);
-  return hardware::clocked_groups(context, parts.options, *parts.arch, *parts.clock, *parts.lowered,
+  if (parts.clock == nullptr) return std::make_unique<Quanta>(parts.launch.options);
+  return hardware::clocked_groups(context, parts.launch.options, *parts.launch.arch, *parts.clock,
+                                  *parts.lowered,
                                   {.clusters = clusters_of(parts.launch),
                                    .ctas_per_cluster = static_cast<uint32_t>(parts.launch.cluster.count()),
                                    .ctas_per_sm = ctas_per_sm,
                                    .shared_bytes = parts.program->static_shared + parts.launch.dynamic_shared,
-                                   .written = parts.written});
+                                   .written = parts.launch.written});
 }
 
 Run::Run(RunResult refused) : refused_(std::move(refused)) {}
@@ -122,7 +124,7 @@ Snapshot Run::snapshot() const {
 }
 
 void Run::restore(const Snapshot& snapshot) {
-  if (held_->parts.options.observer != nullptr && snapshot.position() != 0)
+  if (held_->parts.launch.options.observer != nullptr && snapshot.position() != 0)
     throw std::logic_error("a run with an observer goes back to its launch only");
   held_->parts.memory->restore(snapshot.memory);
   held_->grid.restore(snapshot.grid);

@@ -11,14 +11,11 @@
 namespace palladion::sim {
 
 struct RunParts {
-  const isa::ArchSpec* arch = nullptr;
   const isa::ClockParameters* clock = nullptr;  // null: a schedule without one
   GlobalMemory* memory = nullptr;
   std::unique_ptr<Program> program;
   std::unique_ptr<const sass::Lowered> lowered;  // null without a clock
   LaunchState launch;
-  std::vector<Address> written;  // see Launch
-  RunOptions options;
 };
 
 }  // namespace palladion::sim

@@ -53,6 +53,7 @@ void Mbarriers::happened(const sim::MbarrierEvent& e) {
       break;
   }
   o.used = true;
+  o.phase = e.phase;
   o.word = e.after;
   if (e.async_id != 0) {
     if (const uint64_t arrow = operations_.arrow_from(e.async_id, e.address)) o.causes.push_back(arrow);
@@ -61,17 +62,16 @@ void Mbarriers::happened(const sim::MbarrierEvent& e) {
 }
 
 void Mbarriers::completes(const sim::MbarrierEvent& e, Object& o) {
-  const bool parity = sim::MbarrierState::decode(e.before).parity;
   if (e.async_id == 0) {  // a thread was the last: an arrow from it
     o.causes.push_back(trace_.flow());
     warps_.moment(e.origin, trace_.keep(fmt::format("completes {}", o.name)), {o.causes.back()});
   }
   write_completion(o);
-  write_phase(o, parity, true);
-  o.last = Completion{trace_.now(), parity, std::move(o.causes), {}};
+  write_phase(o, true);
+  o.last = Completion{trace_.now(), e.phase, std::move(o.causes), {}};
   o = {.track = o.track,
        .name = o.name,
-       .phase = o.phase + 1,
+       .phase = e.phase + 1,
        .since = trace_.now(),
        .word = o.word,
        .last = std::move(o.last)};
@@ -85,16 +85,16 @@ void Mbarriers::waits(const sim::MbarrierEvent& e, Object& o) {
   }
   warps_.waited_for(origin, o.name);
   warps_.goes_on(origin, sim::Stall::mbarrier);
-  if (!o.last || (e.parity_known && o.last->parity != e.parity)) return;
+  if (!o.last || o.last->phase != e.phase) return;
   const bool known =
       std::ranges::any_of(o.last->seen, [&](const Seen& s) { return s.origin.warp / 4 == origin.warp / 4; });
   if (!known) o.last->seen.push_back({origin, trace_.now()});
 }
 
-void Mbarriers::write_phase(Object& o, bool parity, bool complete) {
+void Mbarriers::write_phase(Object& o, bool complete) {
   Event e{.from = o.since, .to = trace_.now(), .category = Category::phase};
-  e.name = parity ? "phase, parity 1" : "phase, parity 0";
-  e.args = {{"phase", o.phase}, {"arrivals", o.arrivals}, {"bytes", o.bytes}};
+  e.name = (o.phase & 1) != 0 ? "phase, parity 1" : "phase, parity 0";
+  e.args = {{"phase", static_cast<uint64_t>(o.phase)}, {"arrivals", o.arrivals}, {"bytes", o.bytes}};
   if (!complete) {
     const auto state = sim::MbarrierState::decode(o.word);
     e.args.push_back({"missing arrivals", uint64_t{state.pending}});
@@ -121,7 +121,7 @@ void Mbarriers::write_completion(Object& o) {
 
 void Mbarriers::close(Object& o) {
   write_completion(o);
-  if (o.used) write_phase(o, (o.phase & 1) != 0, false);
+  if (o.used) write_phase(o, false);
   o.used = false;
   o.since = trace_.now();
 }
@@ -129,7 +129,7 @@ void Mbarriers::close(Object& o) {
 std::optional<std::pair<std::string_view, uint64_t>> Mbarriers::at(uint32_t address) const {
   const auto found = objects_.find(address);
   if (found == objects_.end()) return std::nullopt;
-  return std::pair(found->second.name, found->second.phase);
+  return std::pair(found->second.name, static_cast<uint64_t>(found->second.phase));
 }
 
 void Mbarriers::flush() {

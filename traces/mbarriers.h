@@ -32,14 +32,15 @@ class Mbarriers {
   // The end of a phase, until its waiters are known.
   struct Completion {
     uint64_t at = 0;
-    bool parity = false;
+    int64_t phase = 0;
     std::vector<uint64_t> causes;  // arrows to it
     std::vector<Seen> seen;
   };
   struct Object {
     ClusterTrace::LocalTrack track = ClusterTrace::no_track;
     std::string_view name;
-    uint64_t phase = 0, since = 0, arrivals = 0, bytes = 0;
+    int64_t phase = 0;  // the current one, as the last event stated it
+    uint64_t since = 0, arrivals = 0, bytes = 0;
     bool used = false;             // the phase has events, or a warp waits for it
     uint64_t word = 0;             // its state after the last event
     std::vector<uint64_t> causes;  // operations that completed bytes or arrived in this phase
@@ -49,7 +50,7 @@ class Mbarriers {
   Object& object_at(uint32_t address);
   void completes(const sim::MbarrierEvent& e, Object& object);
   void waits(const sim::MbarrierEvent& e, Object& object);
-  void write_phase(Object& object, bool parity, bool complete);
+  void write_phase(Object& object, bool complete);
   void write_completion(Object& object);
   void close(Object& object);
 

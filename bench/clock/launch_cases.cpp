@@ -7,8 +7,8 @@
 #include <fstream>
 #include <future>
 
-#include "kernels/case.h"
-#include "run/runner.h"
+#include "kernels/frame/case.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::bench {
 namespace {
@@ -41,7 +41,7 @@ class Inputs {
 };
 
 // The first launch counts as one of the repeats.
-bool launch(const Case& c, std::vector<Array> inputs, const native::Device& device, int repeat,
+bool launch(const Case& c, std::vector<Array> inputs, const cuda::native::Device& device, int repeat,
             std::ofstream& launches, int& number) {
   const plgpu::Kernel kernel = c.spec->build(c.choice);
   const DeviceOutcome outcome =
@@ -61,7 +61,7 @@ bool launch(const Case& c, std::vector<Array> inputs, const native::Device& devi
 }  // namespace
 
 int launch_cases(const LaunchOptions& options) {
-  auto device = native::Device::open(0);
+  auto device = cuda::native::Device::open(0);
   if (!device) {
     fmt::print(stderr, "{}", isa::render({device.error()}));
     return 1;

@@ -1,6 +1,6 @@
 #include "bench/clock/replay.h"
 
-#include "run/runner.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::bench {
 namespace {

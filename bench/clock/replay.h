@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/clock/recorded.h"
-#include "kernels/case.h"
+#include "kernels/frame/case.h"
 #include "sim/launch/clock.h"
 
 namespace palladion::bench {

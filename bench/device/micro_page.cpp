@@ -102,7 +102,7 @@ std::string page_of(const std::vector<Replayed>& all) {
       "`isa/arch/clock/h200.clock`, whose numbers were fitted to these rows: this page shows how well the "
       "model can follow\n"
       "each of them, not how well it predicts kernels. What it leaves out:\n"
-      "`sim/clock/README.md`.\n\n"
+      "`docs/concepts/clock_model.md`.\n\n"
       "| group | cases | within 5 % | within 10 % | mean absolute error | median "
       "|\n|---|---|---|---|---|---|\n";
   for (size_t g = 0; g < parts.size(); ++g)

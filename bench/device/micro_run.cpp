@@ -37,7 +37,7 @@ double measured(const Case& c, std::span<const uint8_t> out) {
   return c.measure({stamps, samples});
 }
 
-native::Dim3 dims(const isa::Dim3& d) { return {d.x, d.y, d.z}; }
+cuda::native::Dim3 dims(const isa::Dim3& d) { return {d.x, d.y, d.z}; }
 
 }  // namespace
 
@@ -55,7 +55,7 @@ std::vector<uint8_t> contents(const Data& data, uint64_t base) {
   return out;
 }
 
-native::Result<uint64_t> DeviceBench::place(const Data& data) {
+cuda::native::Result<uint64_t> DeviceBench::place(const Data& data) {
   if (data.kind == Data::Kind::random) {
     if (random_.bytes() >= data.bytes) return random_.address();
     auto made = device_->allocate(data.bytes);
@@ -77,9 +77,9 @@ native::Result<uint64_t> DeviceBench::place(const Data& data) {
   return own_.address();
 }
 
-native::Result<double> DeviceBench::once(const Case& c, const native::Function& function, uint64_t data,
-                                         uint32_t n) {
-  native::Arguments arguments;
+cuda::native::Result<double> DeviceBench::once(const Case& c, const cuda::native::Function& function,
+                                               uint64_t data, uint32_t n) {
+  cuda::native::Arguments arguments;
   arguments.add(out_.address()).add(n).add(data);
   if (c.map) {
     isa::TensorMap map = *c.map;
@@ -88,13 +88,13 @@ native::Result<double> DeviceBench::once(const Case& c, const native::Function& 
     if (!handle) return tl::unexpected(handle.error());
     arguments.add(handle->opaque);
   } else {
-    arguments.add(native::driver::OpaqueTensorMap{});
+    arguments.add(cuda::native::driver::OpaqueTensorMap{});
   }
   if (!c.elapsed)
     if (auto done = out_.fill(0); !done) return tl::unexpected(done.error());
   if (c.cold && !c.elapsed)  // Nsight Compute empties it
     if (auto done = flush_.fill(1); !done) return tl::unexpected(done.error());
-  native::LaunchShape shape{.grid = dims(c.grid), .block = dims(c.block)};
+  cuda::native::LaunchShape shape{.grid = dims(c.grid), .block = dims(c.block)};
   if (c.cluster.x * c.cluster.y * c.cluster.z > 1) shape.cluster = dims(c.cluster);
   shape.dynamic_shared_bytes = c.shared_bytes;
   if (auto done = function.launch(shape, arguments); !done) return tl::unexpected(done.error());
@@ -116,7 +116,7 @@ native::Result<double> DeviceBench::once(const Case& c, const native::Function& 
   return measured(c, out);
 }
 
-native::Result<Reading> DeviceBench::run(const Case& c, int repeats) {
+cuda::native::Result<Reading> DeviceBench::run(const Case& c, int repeats) {
   const auto module = device_->load(c.text);
   if (!module) return tl::unexpected(module.error());
   const auto function = module->function("micro");

@@ -3,7 +3,7 @@
 #include <tl/expected.hpp>
 
 #include "bench/device/micro.h"
-#include "native/device.h"
+#include "cuda/native/device.h"
 #include "sim/machine.h"
 
 namespace palladion::bench {
@@ -19,16 +19,17 @@ std::vector<uint8_t> contents(const Data& data, uint64_t base);
 class DeviceBench {
  public:
   // `samples`: a folder for the samples of each case, 32-bit words; empty: they are not kept.
-  explicit DeviceBench(const native::Device& device, std::string samples = {})
+  explicit DeviceBench(const cuda::native::Device& device, std::string samples = {})
       : device_(&device), samples_(std::move(samples)) {}
-  native::Result<Reading> run(const Case& c, int repeats = 7);
+  cuda::native::Result<Reading> run(const Case& c, int repeats = 7);
 
  private:
-  native::Result<uint64_t> place(const Data& data);
-  native::Result<double> once(const Case& c, const native::Function& function, uint64_t data, uint32_t n);
-  const native::Device* device_;
+  cuda::native::Result<uint64_t> place(const Data& data);
+  cuda::native::Result<double> once(const Case& c, const cuda::native::Function& function, uint64_t data,
+                                    uint32_t n);
+  const cuda::native::Device* device_;
   std::string samples_;
-  native::Buffer random_, own_, out_, flush_;
+  cuda::native::Buffer random_, own_, out_, flush_;
 };
 
 struct MachineReading {

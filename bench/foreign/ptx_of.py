@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 
 
-def checksum(data):  # bundle/README.md
+def checksum(data):  # cuda/bundle/README.md
     hash, prime, mask = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1
     words = struct.unpack('<%dQ' % ((len(data) + 7) // 8), data + bytes(-len(data) % 8))
     for value in (len(data), *words):

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "arrays/words.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {

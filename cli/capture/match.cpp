@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <set>
 
-#include "arrays/words.h"
 #include "cli/capture/cubin.h"
 #include "cli/options/ptxas.h"
 #include "cli/support/files.h"
 #include "cli/support/process.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bundle/bundle.h"
+#include "cuda/bundle/bundle.h"
 
 namespace palladion::cli {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "arrays/words.h"
 #include "isa/text/print.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {
@@ -86,8 +86,8 @@ TwinText where_apart(std::string_view wrong, std::string_view right) {
   return {one_side(steps, shown, &Step::wrong), one_side(steps, shown, &Step::right)};
 }
 
-TwinText twin_text(const zoo::Pair& pair) {
-  const zoo::Specimen wrong = pair.make(true), right = pair.make(false);
+TwinText twin_text(const kernels::zoo::Pair& pair) {
+  const kernels::zoo::Specimen wrong = pair.make(true), right = pair.make(false);
   return where_apart(text_of(wrong.job), text_of(right.job));
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "zoo/zoo.h"
+#include "kernels/zoo/zoo.h"
 
 namespace palladion::cli {
 
@@ -14,7 +14,7 @@ struct TwinText {
 
 // The lines around each difference. Both are empty where the twins differ nearly everywhere, as recorded ones
 // do with renumbered registers.
-TwinText twin_text(const zoo::Pair& pair);
+TwinText twin_text(const kernels::zoo::Pair& pair);
 
 TwinText where_apart(std::string_view wrong, std::string_view right);
 

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <set>
 
-#include "bundle/read.h"
 #include "cli/capture/launch.h"
 #include "cli/capture/match.h"
 #include "cli/capture/strip.h"
@@ -13,6 +12,7 @@
 #include "cli/support/files.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
+#include "cuda/bundle/read.h"
 
 namespace palladion::cli {
 namespace {
@@ -47,13 +47,13 @@ std::set<fs::path> bundles_in(const fs::path& folder) {
   std::set<fs::path> out;
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(folder, failed))
-    if (fs::exists(entry.path() / bundle::manifest_file, failed)) out.insert(entry.path());
+    if (fs::exists(entry.path() / cuda::bundle::manifest_file, failed)) out.insert(entry.path());
   return out;
 }
 
 // Finds the PTX of a bundle that has a cubin only. What to say of the bundle.
 Outcome<std::string> complete(const fs::path& folder, const std::vector<fs::path>& ptx_folders) {
-  auto manifest = bundle::read_manifest(folder);
+  auto manifest = cuda::bundle::read_manifest(folder);
   if (!manifest) return "not usable: " + manifest.error();
   if (!manifest->ptx_file.empty()) return std::string("with its PTX");
   if (manifest->image_file.empty()) return std::string("without PTX: the program's image is not known");
@@ -62,11 +62,12 @@ Outcome<std::string> complete(const fs::path& folder, const std::vector<fs::path
   const Match match = match_ptx(*cubin, manifest->entry, ptx_folders);
   if (match.ptx.empty()) return "without PTX: " + match.why_not;
   manifest->ptx_file = "kernel.ptx";
-  manifest->ptx_checksum = bundle::checksum(std::as_bytes(std::span(match.ptx)));
+  manifest->ptx_checksum = cuda::bundle::checksum(std::as_bytes(std::span(match.ptx)));
   manifest->ptx_source = match.source;
   if (const auto written = write_text(folder / manifest->ptx_file, match.ptx); !written)
     return not_written(written.error());
-  if (const auto written = write_text(folder / bundle::manifest_file, bundle::text(*manifest)); !written)
+  if (const auto written = write_text(folder / cuda::bundle::manifest_file, cuda::bundle::text(*manifest));
+      !written)
     return not_written(written.error());
   return "PTX from " + match.source;
 }
@@ -86,12 +87,12 @@ Outcome<void> check_options(const Options& o) {
 }
 
 Outcome<void> strip_bundle(const fs::path& folder) {
-  auto manifest = bundle::read_manifest(folder);
+  auto manifest = cuda::bundle::read_manifest(folder);
   if (!manifest) return user_error(manifest.error());
   if (const auto done = strip(folder, *manifest); !done) return done;
   print_out("{}: stripped: seeds stand for the memory's contents, {} buffers\n", folder.string(),
-            std::ranges::count(manifest->buffers, bundle::Contents::Kind::seed,
-                               [](const bundle::Buffer& b) { return b.before.kind; }));
+            std::ranges::count(manifest->buffers, cuda::bundle::Contents::Kind::seed,
+                               [](const cuda::bundle::Buffer& b) { return b.before.kind; }));
   return {};
 }
 

@@ -9,7 +9,7 @@
 #include "cli/report/report.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
-#include "native/device.h"
+#include "cuda/native/device.h"
 #include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {
@@ -40,12 +40,12 @@ std::string memory_text() {
 }
 
 void print_device() {
-  const native::Availability there = native::Device::available();
+  const cuda::native::Availability there = cuda::native::Device::available();
   if (!there.usable()) {
     print_out(row("device", there.reason));
     print_out(row("", "not needed: the simulator runs everything"));
   }
-  for (const native::DeviceFacts& d : there.devices) {
+  for (const cuda::native::DeviceFacts& d : there.devices) {
     print_out(row("device", fmt::format("{}, sm_{}, {} SMs, {}, driver {}.{}", d.name, d.sm, d.sm_count,
                                         human_bytes(uint64_t(d.memory_bytes)), d.driver_version / 1000,
                                         d.driver_version % 1000 / 10)));

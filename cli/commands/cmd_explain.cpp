@@ -3,18 +3,20 @@
 
 #include <algorithm>
 
-#include "arrays/words.h"
 #include "cli/codes/codes.h"
 #include "cli/codes/stalls.h"
 #include "cli/codes/twin_text.h"
+#include "cli/codes/verbs.h"
 #include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
+#include "cli/kernel_files/compiler.h"
 #include "cli/report/report.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/core/op.h"
-#include "kernels/registry.h"
+#include "kernels/frame/registry.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {
@@ -52,7 +54,7 @@ void print_part(std::string_view label, std::string_view text) {
 // The pairs of the zoo that show this code: tests run them.
 void print_pairs(const CodeText& code) {
   const std::string name = fmt::format("PLD{}", code.number);
-  for (const zoo::Pair& pair : zoo::all_pairs()) {
+  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs()) {
     if (pair.code != name) continue;
     print_out("  {} check zoo/{}{}, and zoo/{}:good\n", program_name(), pair.name,
               pair.needs_exploration ? " --explore 1000000" : "", pair.name);
@@ -169,6 +171,19 @@ void explain_stall(const StallText& stall) {
   print_part("what helps", stall.fix);
 }
 
+// False when no verb has this name, or the headers are not installed.
+bool explain_verb(std::string_view word) {
+  const auto headers = find_headers();
+  if (!headers) return false;
+  const std::vector<VerbText> verbs = find_verbs(word, headers->include / "palladion");
+  for (const VerbText& verb : verbs) {
+    print_out("{}: a verb of kernels, {}\n", paint(verb.name, Style::bold, wants_color(stdout)), verb.header);
+    print_out(wrapped(verb.comment, "  "));
+    print_out(wrapped(verb.declaration, "    "));
+  }
+  return !verbs.empty();
+}
+
 // "wgmma.mma_async.sync..." names wgmma.mma_async, else wgmma, if there is such an op.
 const isa::Op* op_of(std::string_view word) {
   for (; !word.empty();
@@ -204,11 +219,11 @@ Outcome<void> explain_word(const std::string& word) {
   }
   const auto family = ops_beginning_with(word);
   for (const isa::Op* op : family) explain_op(*op, {});
-  if (!family.empty() || stall != nullptr) return {};
+  if (!family.empty() || stall != nullptr || explain_verb(word)) return {};
   std::vector<std::string> names;
   for (const isa::Op& op : isa::all_ops()) names.emplace_back(op.name);
   const std::string near = nearest(word, names);
-  return user_error(fmt::format("`{}` is neither a code nor an instruction, nor a stall reason", word),
+  return user_error(fmt::format("`{}` is no code, instruction, stall reason or verb", word),
                     near.empty() ? fmt::format("`{} explain` lists all", program_name())
                                  : fmt::format("did you mean `{}`?", near));
 }

@@ -3,11 +3,11 @@
 
 #include <stdexcept>
 
-#include "arrays/words.h"
 #include "cli/commands/commands.h"
 #include "cli/lab/lab_commands.h"
 #include "cli/lab/recording.h"
 #include "labs/lab.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "arrays/words.h"
 #include "cli/commands/commands.h"
 #include "cli/execute/execute.h"
 #include "cli/kernel_files/kernel_file.h"
@@ -12,6 +11,7 @@
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/arch/clock.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {
@@ -80,7 +80,7 @@ void list_kernels(std::span<const kernels::KernelSpec> kernels, bool color) {
 }
 
 void list_zoo() {
-  for (const zoo::Pair& pair : zoo::all_pairs())
+  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs())
     print_out("  {:<40} {} {} {}\n", "zoo/" + pair.name, pair.code, pair.entry, pair.title);
 }
 
@@ -110,7 +110,7 @@ constexpr Part parts[] = {
     {"checks", "", [](const Options&, bool) { list_checks(); }},
 };
 
-void list_pair(const zoo::Pair& pair, bool color) {
+void list_pair(const kernels::zoo::Pair& pair, bool color) {
   print_out("{}: {}\n", paint("zoo/" + pair.name, Style::bold, color), pair.title);
   const std::string more = pair.needs_exploration ? " --explore 1000000" : "";
   print_out("  its finding is {}; `{} explain {}` has the meaning and both texts\n", pair.code,
@@ -159,7 +159,7 @@ bool list_word_of(std::string_view name) {
 
 bool list_twin(std::string_view name, bool color) {
   if (!name.starts_with("zoo/")) return false;
-  const zoo::Pair* pair = zoo::find_pair(name.substr(4, name.substr(4).find(':')));
+  const kernels::zoo::Pair* pair = kernels::zoo::find_pair(name.substr(4, name.substr(4).find(':')));
   if (pair != nullptr) list_pair(*pair, color);
   return pair != nullptr;
 }
@@ -171,7 +171,7 @@ std::vector<std::string> names_of_all(const Options& options) {
   for (const isa::ArchSpec& arch : isa::architectures()) names.emplace_back(arch.name);
   for (const Word& word : schedules) names.emplace_back(word.name);
   for (const CheckWord& word : check_words()) names.emplace_back(word.name);
-  for (const zoo::Pair& pair : zoo::all_pairs()) names.push_back("zoo/" + pair.name);
+  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs()) names.push_back("zoo/" + pair.name);
   return names;
 }
 

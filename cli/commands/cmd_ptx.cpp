@@ -6,6 +6,7 @@
 #include "cli/support/files.h"
 #include "cli/support/output.h"
 #include "isa/text/print.h"
+#include "sim/program/compile/compile.h"
 
 namespace palladion::cli {
 namespace {
@@ -21,9 +22,8 @@ Outcome<std::string> lowered(const Subject& subject, const Options& options) {
   if (parameters == nullptr)
     return unsupported(fmt::format("the clock has no parameters of {}", subject.arch->name));
   const auto program =
-      sim::decode(module, *entry, *subject.arch, std::vector<uint64_t>(module.symbols.size()));
-  if (!program) return failure_of(program.error());
-  return lowered_text(**program, sim::sass::lower(**program, *parameters));
+      sim::compile(module, *entry, *subject.arch, std::vector<uint64_t>(module.symbols.size()));
+  return lowered_text(*program, sim::sass::lower(*program, *parameters));
 }
 
 // For a file, what the parser understood of it.

@@ -14,7 +14,7 @@
 #include "cli/support/abandon.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
-#include "kernels/registry.h"
+#include "kernels/frame/registry.h"
 #include "program.h"
 
 namespace palladion::cli {

@@ -7,10 +7,10 @@
 #include <charconv>
 #include <map>
 
-#include "arrays/words.h"
 #include "cli/options/ptxas.h"
-#include "run/runner.h"
-#include "sim/program/program.h"
+#include "sim/program/compile/compile.h"
+#include "verify/arrays/words.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::cli {
 namespace {
@@ -139,20 +139,19 @@ std::string contraction_note(const Subject& subject) {
   const isa::Function* const entry = module.find_entry(subject.job.entry);
   if (entry == nullptr) return {};
   const auto program =
-      sim::decode(module, *entry, *subject.arch, std::vector<uint64_t>(module.symbols.size()));
-  if (!program) return {};
-  const bool has_sums = std::ranges::any_of((*program)->code, [](const sim::MicroOp& op) {
+      sim::compile(module, *entry, *subject.arch, std::vector<uint64_t>(module.symbols.size()));
+  const bool has_sums = std::ranges::any_of(program->code, [](const sim::MicroOp& op) {
     return op.instruction != nullptr && is_sum_of_floats(*op.instruction);
   });
   if (!has_sums) return {};
   std::string text;
-  if (const uint32_t sums = (*program)->sums_across_passes; sums != 0)
+  if (const uint32_t sums = program->sums_across_passes; sums != 0)
     text = fmt::format(
         "\n{} sum{} of the program add{} a product of an earlier pass of a loop: ptxas contracts some when "
         "it "
         "unrolls the loop, which is not modelled",
         sums, sums == 1 ? "" : "s", sums == 1 ? "s" : "");
-  return text + "\n" + ask(subject, **program);
+  return text + "\n" + ask(subject, *program);
 }
 
 }  // namespace palladion::cli

@@ -38,7 +38,7 @@ bool has_scopes(const Subject& subject) {
   return subject.kernel != nullptr && subject.kernel->launch.profile.has_value();
 }
 
-std::string device_name(const native::DeviceFacts& facts) {
+std::string device_name(const cuda::native::DeviceFacts& facts) {
   return fmt::format("{}, driver {}", facts.name, facts.driver_version);
 }
 
@@ -46,7 +46,7 @@ Outcome<void> run_on_device(Report& report, const Subject& subject, const Option
   if (!subject.job.objects.empty())
     return unsupported("texture and surface objects of a launch on a device",
                        "`palladion run` without `--on device` has them");
-  auto device = native::Device::open();
+  auto device = cuda::native::Device::open();
   if (!device) return tl::make_unexpected(Failure{exit_unsupported, isa::render(device.error())});
   report.device_facts = device->facts();
   report.device = palladion::run(subject.job, *device,

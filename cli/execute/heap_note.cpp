@@ -21,7 +21,7 @@ std::string heap_note(const Subject& subject, const Array& got, const Array& wan
   if (!allocates(subject.program())) return {};
   const auto recorded = [&](uint64_t address) {
     return std::ranges::any_of(subject.recorded->manifest.buffers,
-                               [&](const bundle::Buffer& b) { return address - b.address < b.bytes; });
+                               [&](const cuda::bundle::Buffer& b) { return address - b.address < b.bytes; });
   };
   std::map<uint64_t, uint64_t> stands_for;
   std::set<uint64_t> taken;

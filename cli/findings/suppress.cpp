@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "arrays/words.h"
 #include "cli/codes/codes.h"
 #include "cli/support/files.h"
 #include "isa/core/trim.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {

@@ -1,8 +1,8 @@
 // Where two arrays differ: a small picture of their differences, and the elements around the first one.
 #pragma once
 
-#include "arrays/arrays.h"
 #include "cli/support/json.h"
+#include "verify/arrays/arrays.h"
 
 namespace palladion::cli {
 

@@ -9,11 +9,11 @@
 #include <optional>
 #include <span>
 
-#include "arrays/arrays.h"
-#include "arrays/words.h"
 #include "cli/support/cache.h"
 #include "cli/support/files.h"
 #include "cli/support/process.h"
+#include "verify/arrays/arrays.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cli/kernel_files/object.h"
-#include "kernels/registration.h"
-#include "kernels/registry.h"
+#include "kernels/frame/registration.h"
+#include "kernels/frame/registry.h"
 
 namespace palladion::cli {
 namespace {

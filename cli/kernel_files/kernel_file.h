@@ -5,7 +5,7 @@
 
 #include "cli/options/kernel_word.h"
 #include "cli/support/outcome.h"
-#include "kernels/spec.h"
+#include "kernels/frame/spec.h"
 
 namespace palladion::cli {
 

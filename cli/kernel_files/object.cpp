@@ -11,14 +11,14 @@
 #include <ranges>
 #include <span>
 
-#include "arrays/arrays.h"
-#include "arrays/words.h"
 #include "cli/kernel_files/compiler.h"
 #include "cli/support/cache.h"
 #include "cli/support/files.h"
 #include "cli/support/interrupt.h"
 #include "cli/support/output.h"
 #include "cli/support/process.h"
+#include "verify/arrays/arrays.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "arrays/words.h"
 #include "cli/kernel_files/compiler.h"
 #include "cli/kernel_files/kernel_file.h"
 #include "cli/lab/kernel_text.h"
@@ -17,6 +16,7 @@
 #include "frontend/launch/kernel.h"
 #include "isa/arch/arch.h"
 #include "isa/core/diagnostic.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {

@@ -6,11 +6,11 @@
 #include <array>
 #include <stdexcept>
 
-#include "arrays/arrays.h"
-#include "arrays/words.h"
 #include "isa/formats/tensor_map.h"
 #include "isa/text/parse.h"
 #include "isa/text/print.h"
+#include "verify/arrays/arrays.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "arrays/words.h"
 #include "cli/execute/execute.h"
 #include "cli/lab/lab_report.h"
 #include "cli/lab/progress.h"
@@ -17,6 +16,7 @@
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {
@@ -120,11 +120,17 @@ std::string state_of(const LabProgress& p) {
   return p.folder.empty() && p.checks == 0 ? "" : "started";
 }
 
-// The first lab that is not passed; null: all are.
-const Lab* next_lab(const ProgressFile& progress) {
-  for (const Lab& lab : labs::all_labs())
-    if (progress.of(lab).passed.empty()) return &lab;
-  return nullptr;
+// The first lab behind this one that is not passed, else the first of all; null: all are passed.
+const Lab* next_lab(const ProgressFile& progress, const Lab& behind) {
+  const Lab* first = nullptr;
+  bool is_behind = false;
+  for (const Lab& lab : labs::all_labs()) {
+    const bool open = progress.of(lab).passed.empty();
+    if (open && is_behind) return &lab;
+    if (open && first == nullptr) first = &lab;
+    is_behind |= &lab == &behind;
+  }
+  return first;
 }
 
 Outcome<void> write_starter(const Lab& lab, const fs::path& file) {
@@ -144,7 +150,7 @@ void print_next(const LabVerdict& verdict, const ProgressFile& progress) {
     return;
   }
   print_out(row("why", command("solution " + lab.name) + ": a solution with its explanation"));
-  const Lab* next = next_lab(progress);
+  const Lab* next = next_lab(progress, lab);
   print_out(row(
       "next", next != nullptr ? command("start " + next->name) + ": " + next->title : "all labs are passed"));
 }
@@ -265,16 +271,17 @@ Outcome<ExitCode> lab_progress() {
   const auto progress = ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
   size_t passed = 0;
+  const Lab* last = &labs::all_labs().back();  // that is passed
   for (const Lab& lab : labs::all_labs()) {
     const LabProgress p = progress->of(lab);
-    if (!p.passed.empty()) ++passed;
+    if (!p.passed.empty()) ++passed, last = &lab;
     if (state_of(p).empty()) continue;
     print_out("  {} {:<20} {:<27} {} check{}, {} hint{}{}{}\n", labs::number_of(lab), lab.name, state_of(p),
               p.checks, p.checks == 1 ? "" : "s", p.hints, p.hints == 1 ? "" : "s",
               p.passed.empty() ? "" : ", " + p.passed, p.folder.empty() ? "" : ", " + p.folder);
   }
   print_out("{} of {} labs passed\n", passed, labs::all_labs().size());
-  if (const Lab* next = next_lab(*progress))
+  if (const Lab* next = next_lab(*progress, *last))
     print_out(row(
         "next", fmt::format("{}: {}",
                             command((progress->of(*next).folder.empty() ? "start " : "check ") + next->name),

@@ -9,11 +9,11 @@
 #include <csignal>
 #include <map>
 
-#include "arrays/words.h"
 #include "cli/kernel_files/object.h"
 #include "cli/lab/kernel_text.h"
 #include "cli/support/process.h"
 #include "isa/arch/arch.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {

@@ -1,7 +1,7 @@
 #include "cli/lab/text.h"
 
-#include "arrays/words.h"
 #include "cli/support/term.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {

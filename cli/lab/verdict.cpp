@@ -15,11 +15,11 @@
 #include "isa/text/print.h"
 #include "labs/measures.h"
 #include "labs/references.h"
-#include "run/runner.h"
 #include "sim/check/checker.h"
 #include "sim/check/observers.h"
 #include "sim/explore/conditions.h"
 #include "sim/explore/decide.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::cli {
 namespace {
@@ -118,9 +118,11 @@ class Judge {
 
   void take_ptx(const plgpu::Kernel& kernel) {
     v_.symptoms.ptx = isa::print(kernel.module, {.source_lines = false});
-    for (const labs::PtxRule& rule : lab_.ptx_rules)
-      if ((v_.symptoms.ptx.find(rule.text) != std::string::npos) != rule.wanted)
+    for (const labs::TextRule& rule : lab_.text_rules)
+      if (!labs::keeps(rule, v_.symptoms.ptx, v_.symptoms.source)) {
         v_.broken_rules.push_back(&rule);
+        v_.symptoms.broken_rules.push_back(rule.text);
+      }
   }
 
   sim::RunOptions options(const Conditions& conditions, sim::Observer* observer) const {

@@ -46,7 +46,7 @@ struct LabVerdict {
   const labs::Lab* lab = nullptr;
   std::filesystem::path file;
   std::string refusal;  // of the compiler, or while the kernel was recorded; whole lines
-  std::vector<const labs::PtxRule*> broken_rules;
+  std::vector<const labs::TextRule*> broken_rules;
   std::vector<Recording> recorded;  // of the cases, then of the measures
   std::vector<CaseVerdict> cases;
   std::vector<SeenFinding> findings;

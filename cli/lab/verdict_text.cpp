@@ -112,6 +112,11 @@ std::string reply_text(const LabVerdict& v) {
   return text;
 }
 
+std::string broken_text(const labs::TextRule& rule) {
+  if (!rule.wanted) return "is not wanted";
+  return rule.times == 1 ? "is missing" : fmt::format("is there fewer than {} times", rule.times);
+}
+
 void print_verdict(const LabVerdict& v) {
   const bool color = wants_color(stdout);
   const auto good = [&](bool ok, const std::string& text) {
@@ -119,9 +124,9 @@ void print_verdict(const LabVerdict& v) {
   };
   print_out("{}  {}\n", paint(fmt::format("lab {}", v.lab->folder), Style::bold, color), v.lab->title);
   if (!v.refusal.empty()) print_out("\n" + v.refusal);
-  for (const labs::PtxRule* rule : v.broken_rules)
-    print_out(row("PTX", good(false, fmt::format("`{}` is {}: {}", rule->text,
-                                                 rule->wanted ? "missing" : "not wanted", rule->why))));
+  for (const labs::TextRule* rule : v.broken_rules)
+    print_out(row(rule->of == labs::TextRule::Of::ptx ? "PTX" : "source",
+                  good(false, fmt::format("`{}` {}: {}", rule->text, broken_text(*rule), rule->why))));
   for (size_t i = 0; i < v.cases.size(); ++i)
     print_out(row(fmt::format("input {}", i + 1),
                   fmt::format("{}: {}", v.cases[i].values, good(v.cases[i].ok(), case_text(v.cases[i])))));
@@ -147,7 +152,7 @@ void print_verdict(const LabVerdict& v) {
 json::object verdict_json(const LabVerdict& v) {
   json::object out{{"lab", v.lab->folder}, {"file", v.file.string()}, {"passed", v.passed}};
   if (!v.refusal.empty()) out.emplace("refused", v.refusal);
-  out.emplace("ptx_rules", array_of(v.broken_rules, [](const labs::PtxRule* r) {
+  out.emplace("ptx_rules", array_of(v.broken_rules, [](const labs::TextRule* r) {
                 return json::object{{"text", r->text}, {"wanted", r->wanted}};
               }));
   out.emplace("cases", array_of(v.cases, [](const CaseVerdict& c) {

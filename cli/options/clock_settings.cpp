@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "arrays/arrays.h"
 #include "cli/options/registers.h"
 #include "cli/support/files.h"
 #include "cli/support/program_name.h"
 #include "isa/arch/arch.h"
+#include "verify/arrays/arrays.h"
 
 namespace palladion::cli {
 namespace {

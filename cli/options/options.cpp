@@ -7,9 +7,9 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
-#include "arrays/words.h"
 #include "cli/support/program_name.h"
-#include "kernels/registry.h"
+#include "kernels/frame/registry.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {
@@ -263,7 +263,7 @@ void add_command(CLI::App& app, Command command, Options& o, Raw& raw) {
           "unit, what it folds into, scoreboard; then registers and totals by unit");
       break;
     case Command::explain:
-      app.add_option("TOPIC", o.topics, "finding codes, instructions or stall reasons");
+      app.add_option("TOPIC", o.topics, "finding codes, instructions, stall reasons or verbs");
       break;
     case Command::lab:
       app.add_option(

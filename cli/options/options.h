@@ -10,7 +10,7 @@
 
 #include "cli/options/sweep_axes.h"
 #include "cli/support/outcome.h"
-#include "kernels/spec.h"
+#include "kernels/frame/spec.h"
 
 namespace palladion::cli {
 

@@ -6,7 +6,7 @@
 
 #include "cli/options/kernel_word.h"
 #include "cli/support/files.h"
-#include "run/arg_spec.h"
+#include "verify/launch/arg_spec.h"
 
 namespace palladion::cli {
 namespace {

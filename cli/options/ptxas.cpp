@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <vector>
 
-#include "arrays/arrays.h"
-#include "arrays/words.h"
 #include "cli/support/cache.h"
 #include "cli/support/files.h"
+#include "verify/arrays/arrays.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {
@@ -107,15 +107,15 @@ Outcome<void> need_ptxas() {
                      "without one: --registers estimate, or the number itself");
 }
 
-Outcome<native::ResourceUse> ask_ptxas(std::string_view ptx, std::string_view entry,
-                                       std::string_view target) {
+Outcome<cuda::native::ResourceUse> ask_ptxas(std::string_view ptx, std::string_view entry,
+                                             std::string_view target) {
   if (const auto there = need_ptxas(); !there) return tl::make_unexpected(there.error());
   const auto ptxas = find_tool("ptxas");
   const Said said = assemble_once(*ptxas, ptx, target);
   if (!said.ok)
     return user_error(
         fmt::format("{} does not assemble the kernel for {}:\n{}", ptxas->string(), target, said.words));
-  const auto all = native::parse_resource_use(said.words);
+  const auto all = cuda::native::parse_resource_use(said.words);
   const auto found = all.find(entry);
   if (found == all.end() || found->second.registers == 0)
     return user_error(

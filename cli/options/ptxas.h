@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "cli/support/outcome.h"
-#include "native/jit_log.h"
+#include "cuda/native/jit_log.h"
 
 namespace palladion::cli {
 
@@ -19,7 +19,8 @@ Outcome<void> need_ptxas();
 // What `ptxas -v` says of an entry for a target ("sm_90a"). Its output is cached by the text, the target and
 // the ptxas itself, in $XDG_CACHE_HOME/palladion/ptxas (else ~/.cache; without either nowhere). A user's
 // error when it rejects the text.
-Outcome<native::ResourceUse> ask_ptxas(std::string_view ptx, std::string_view entry, std::string_view target);
+Outcome<cuda::native::ResourceUse> ask_ptxas(std::string_view ptx, std::string_view entry,
+                                             std::string_view target);
 // The machine code that ptxas makes of a text for a target, as nvdisasm prints it, with the lines of the PTX
 // (`## File "...ptx...", line N`). Unsupported where a tool is missing; a user's error when one rejects its
 // input.

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "cli/options/ptxas.h"
-#include "run/runner.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::cli {
 

@@ -6,17 +6,17 @@
 #include <string>
 
 #include "cli/options/options.h"
+#include "cuda/native/jit_log.h"
 #include "isa/arch/arch.h"
-#include "native/jit_log.h"
-#include "run/job.h"
+#include "verify/launch/job.h"
 
 namespace palladion::cli {
 
 struct Registers {
   enum class From : uint8_t { estimate, ptxas, given };
   From from = From::estimate;
-  uint32_t count = 0;                        // 32-bit registers a thread; 0: the machine estimates them
-  std::optional<native::ResourceUse> ptxas;  // its whole output
+  uint32_t count = 0;                              // 32-bit registers a thread; 0: the machine estimates them
+  std::optional<cuda::native::ResourceUse> ptxas;  // its whole output
 };
 std::string_view name(Registers::From from);
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "arrays/words.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "arrays/words.h"
 #include "cli/support/term.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {
@@ -190,9 +190,15 @@ std::string describe_comparison(const NamedComparison& named) {
                        named.tolerance.relative, named.tolerance.absolute);
   if (!named.tolerance.exact() && !c.ok()) text += fmt::format("{} elements; ", c.outside);
   text += fmt::format("{} of {} elements differ", c.differing, c.elements);
-  if (c.nan_against_number != c.differing)
-    text += fmt::format(", at most {} ulp{}, abs {:.3g}, rel {:.3g}", c.max_ulps, c.max_ulps == 1 ? "" : "s",
-                        c.max_abs, c.max_rel);
+  if (c.nan_against_number != c.differing) {
+    // More are no rounding any more, and the number says nothing to people.
+    constexpr uint64_t most_ulps = 1 << 16;
+    if (c.max_ulps <= most_ulps)
+      text += fmt::format(", at most {} ulp{}, abs", c.max_ulps, c.max_ulps == 1 ? "" : "s");
+    else
+      text += ", at most abs";
+    text += fmt::format(" {:.3g}, rel {:.3g}", c.max_abs, c.max_rel);
+  }
   if (c.nan_against_number != 0) text += fmt::format(", {} NaN against a number", c.nan_against_number);
   if (c.first)
     text += fmt::format("\nfirst at [{}]: {}, wanted {}", fmt::join(c.first->index, ","),

@@ -13,7 +13,7 @@
 #include "cli/runs/checks.h"
 #include "cli/subjects/subject.h"
 #include "cli/support/json.h"
-#include "run/runner.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::cli {
 
@@ -44,7 +44,7 @@ struct Report {
   std::optional<Watched> watched;     // none without checkers
   std::string unused_suppressions;    // a warning a line
   std::optional<DeviceOutcome> device;
-  std::optional<native::DeviceFacts> device_facts;
+  std::optional<cuda::native::DeviceFacts> device_facts;
   // Of the machine's outputs, of the device's when only that ran. Empty: there is no reference, or nothing
   // to compare.
   std::vector<NamedComparison> reference;

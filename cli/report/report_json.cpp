@@ -59,7 +59,7 @@ json::object wall_json(const Subject& subject, const Report& report) {
                       {"reference_seconds", report.reference_seconds}};
   if (report.sim) out.emplace("sim_seconds", report.sim->seconds);
   if (report.device && report.device->timing) {
-    const native::Timing& t = *report.device->timing;
+    const cuda::native::Timing& t = *report.device->timing;
     append(out, {{"device_median_us", t.median_us},
                  {"device_min_us", t.min_us},
                  {"device_max_us", t.max_us},

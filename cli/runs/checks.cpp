@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "arrays/words.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {

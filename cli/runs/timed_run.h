@@ -3,7 +3,7 @@
 
 #include "cli/options/clock_settings.h"
 #include "cli/subjects/subject.h"
-#include "run/runner.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::cli {
 

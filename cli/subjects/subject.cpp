@@ -10,15 +10,15 @@
 #include <fstream>
 #include <sstream>
 
-#include "arrays/words.h"
-#include "bundle/read.h"
 #include "cli/kernel_files/kernel_file.h"
 #include "cli/subjects/npy.h"
 #include "cli/support/program_name.h"
+#include "cuda/bundle/read.h"
 #include "isa/arch/arch.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
-#include "run/runner.h"
+#include "verify/arrays/words.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::cli {
 namespace {
@@ -231,7 +231,7 @@ void choose_chip(Options& options) {
   if (options.names_arch) return;
   std::string file = options.ptx;
   if (file.empty() && names_bundle(options.kernel))
-    if (const auto manifest = bundle::read_manifest(options.kernel))
+    if (const auto manifest = cuda::bundle::read_manifest(options.kernel))
       file = (std::filesystem::path(options.kernel) / manifest->ptx_file).string();
   if (!file.empty()) {
     const std::string_view chip = chip_for_file(file);

@@ -8,20 +8,20 @@
 #include <string>
 #include <vector>
 
-#include "bundle/bundle.h"
 #include "cli/options/options.h"
 #include "cli/options/registers.h"
 #include "cli/support/outcome.h"
+#include "cuda/bundle/bundle.h"
 #include "isa/arch/arch.h"
-#include "kernels/spec.h"
-#include "run/job.h"
-#include "zoo/zoo.h"
+#include "kernels/frame/spec.h"
+#include "kernels/zoo/zoo.h"
+#include "verify/launch/job.h"
 
 namespace palladion::cli {
 
 // A launch that was captured on a device.
 struct Recorded {
-  bundle::Manifest manifest;
+  cuda::bundle::Manifest manifest;
   std::vector<std::optional<Array>> after;  // what the device left in each buffer of the job; none: unknown
 };
 
@@ -29,7 +29,7 @@ struct Subject {
   std::string name;  // "matmul_ws", "saxpy.ptx"
   const isa::ArchSpec* arch = nullptr;
   const kernels::KernelSpec* spec = nullptr;  // a kernel by name
-  const zoo::Pair* pair = nullptr;            // a twin of the zoo
+  const kernels::zoo::Pair* pair = nullptr;   // a twin of the zoo
   kernels::Choice choice;
   std::unique_ptr<plgpu::Kernel> kernel;  // ours
   std::unique_ptr<isa::Module> module;    // foreign

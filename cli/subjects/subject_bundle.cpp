@@ -6,9 +6,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "bundle/read.h"
 #include "cli/subjects/subject.h"
 #include "cli/subjects/textures.h"
+#include "cuda/bundle/read.h"
 #include "isa/core/link.h"
 #include "isa/text/parse.h"
 #include "sim/machine/state/cluster.h"
@@ -19,16 +19,16 @@ namespace {
 
 isa::Dim3 dims_of(const std::array<uint32_t, 3>& d) { return {d[0], d[1], d[2]}; }
 
-std::string text_of(const bundle::Contents& c) {
+std::string text_of(const cuda::bundle::Contents& c) {
   switch (c.kind) {
-    case bundle::Contents::Kind::none:
-    case bundle::Contents::Kind::same:
+    case cuda::bundle::Contents::Kind::none:
+    case cuda::bundle::Contents::Kind::same:
       return "not recorded: zeros";
-    case bundle::Contents::Kind::file:
+    case cuda::bundle::Contents::Kind::file:
       return c.file;
-    case bundle::Contents::Kind::repeated:
+    case cuda::bundle::Contents::Kind::repeated:
       return fmt::format("0x{:x} repeated", c.value);
-    case bundle::Contents::Kind::seed:
+    case cuda::bundle::Contents::Kind::seed:
       return fmt::format("replaced by seed {}", c.value);
   }
   return "";
@@ -61,7 +61,7 @@ bool has_variable(const isa::Module& module, const std::string& name) {
 }
 
 // Generic addresses of shared and local memory are those of the machine.
-Outcome<void> check_windows(const Subject& subject, const bundle::Buffer& b) {
+Outcome<void> check_windows(const Subject& subject, const cuda::bundle::Buffer& b) {
   constexpr uint64_t end = sim::local_window + sim::window_size;
   if (b.address >= end || b.address + b.bytes <= sim::shared_window) return {};
   return unsupported(
@@ -86,11 +86,11 @@ void place_functions(const isa::Module& module, const std::string& variable, std
 }
 
 // A buffer of the bundle as one of the job; without an address it lies anywhere.
-Outcome<void> add_buffer(Subject& subject, const Options& options, const bundle::Buffer& b) {
-  auto before = bundle::read_contents(options.kernel, b.before, b.bytes);
+Outcome<void> add_buffer(Subject& subject, const Options& options, const cuda::bundle::Buffer& b) {
+  auto before = cuda::bundle::read_contents(options.kernel, b.before, b.bytes);
   if (!before) return user_error(before.error());
-  const bool same = b.after.kind == bundle::Contents::Kind::same;
-  auto after = same ? before : bundle::read_contents(options.kernel, b.after, b.bytes);
+  const bool same = b.after.kind == cuda::bundle::Contents::Kind::same;
+  auto after = same ? before : cuda::bundle::read_contents(options.kernel, b.after, b.bytes);
   if (!after) return user_error(after.error());
   if (b.variable) place_functions(*subject.module, b.name, *before, *after);
   Buffer buffer{.name = b.name,
@@ -116,9 +116,9 @@ Outcome<void> add_buffer(Subject& subject, const Options& options, const bundle:
 }
 
 // The module becomes one with those that the program linked it with.
-Outcome<void> link_modules(Subject& subject, const Options& options, const bundle::Manifest& m) {
+Outcome<void> link_modules(Subject& subject, const Options& options, const cuda::bundle::Manifest& m) {
   if (m.linked.empty()) return {};
-  const auto texts = bundle::read_linked(options.kernel, m);
+  const auto texts = cuda::bundle::read_linked(options.kernel, m);
   if (!texts) return user_error(texts.error());
   std::vector<isa::Module> others;
   for (size_t i = 0; i < texts->size(); ++i) {
@@ -137,12 +137,12 @@ Outcome<void> link_modules(Subject& subject, const Options& options, const bundl
 
 }  // namespace
 
-bool names_bundle(const std::string& word) { return !word.empty() && bundle::is_bundle(word); }
+bool names_bundle(const std::string& word) { return !word.empty() && cuda::bundle::is_bundle(word); }
 
 Outcome<void> open_bundle(Subject& subject, const Options& options) {
-  auto manifest = bundle::read_manifest(options.kernel);
+  auto manifest = cuda::bundle::read_manifest(options.kernel);
   if (!manifest) return user_error(manifest.error());
-  auto text = bundle::read_ptx(options.kernel, *manifest);
+  auto text = cuda::bundle::read_ptx(options.kernel, *manifest);
   if (!text) return user_error(text.error());
   subject.name = std::filesystem::path(options.kernel).lexically_normal().filename().string();
   if (subject.name.empty()) subject.name = options.kernel;
@@ -155,11 +155,11 @@ Outcome<void> open_bundle(Subject& subject, const Options& options) {
 }
 
 Outcome<void> take_bundle(Subject& subject, const Options& options) {
-  const bundle::Manifest& m = subject.recorded->manifest;
+  const cuda::bundle::Manifest& m = subject.recorded->manifest;
   const isa::Function* entry = subject.module->find_entry(m.entry);
   if (entry == nullptr)
     return user_error(fmt::format("{}: the PTX has no entry `{}`", subject.name, m.entry));
-  if (!bundle::launchable(m))
+  if (!cuda::bundle::launchable(m))
     return user_error(
         fmt::format("{}: nothing ran: the driver refused this launch with error {} (grid {}, block {})",
                     subject.name, m.result, fmt::join(m.grid, ","), fmt::join(m.block, ",")));
@@ -173,20 +173,22 @@ Outcome<void> take_bundle(Subject& subject, const Options& options) {
   job.programmatic_serialization = m.programmatic_serialization;
   job.recorded = m.complete && m.result == 0;
   if (const auto taken = take_parameters(subject, *entry, m.parameters); !taken) return taken;
-  if (const auto whole = bundle::check_files(options.kernel, m); !whole) return user_error(whole.error());
+  if (const auto whole = cuda::bundle::check_files(options.kernel, m); !whole)
+    return user_error(whole.error());
   double bytes = 0;
-  for (const bundle::Buffer& b : m.buffers) bytes += 3 * static_cast<double>(b.bytes);
-  for (const bundle::TexelArray& a : m.arrays) bytes += 3 * static_cast<double>(bundle::bytes_of(a));
+  for (const cuda::bundle::Buffer& b : m.buffers) bytes += 3 * static_cast<double>(b.bytes);
+  for (const cuda::bundle::TexelArray& a : m.arrays)
+    bytes += 3 * static_cast<double>(cuda::bundle::bytes_of(a));
   if (const auto fits = check_memory(bytes); !fits) return fits;
-  for (const bundle::Buffer& b : m.buffers) {
+  for (const cuda::bundle::Buffer& b : m.buffers) {
     if (const auto right = check_windows(subject, b); !right) return right;
     if (b.variable && !has_variable(*subject.module, b.name)) continue;  // the kernel does not name it
     if (const auto added = add_buffer(subject, options, b); !added) return added;
   }
   job.objects = objects_of(m, static_cast<int>(job.buffers.size()));
-  for (const bundle::TexelArray& a : m.arrays) {
-    const bundle::Buffer texels{
-        .name = a.name, .bytes = bundle::bytes_of(a), .before = a.before, .after = a.after};
+  for (const cuda::bundle::TexelArray& a : m.arrays) {
+    const cuda::bundle::Buffer texels{
+        .name = a.name, .bytes = cuda::bundle::bytes_of(a), .before = a.before, .after = a.after};
     if (const auto added = add_buffer(subject, options, texels); !added) return added;
   }
   return {};

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "arrays/words.h"
 #include "cli/subjects/subject.h"
 #include "cli/support/files.h"
-#include "run/arg_spec.h"
+#include "verify/arrays/words.h"
+#include "verify/launch/arg_spec.h"
 
 namespace palladion::cli {
 namespace {

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "arrays/words.h"
 #include "cli/subjects/subject.h"
 #include "cli/support/program_name.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {
@@ -29,17 +29,17 @@ Outcome<void> take_twin(Subject& subject, const Options& options) {
   const std::string name(text.substr(0, colon));
   if (which != "broken" && which != "good")
     return user_error(fmt::format("`{}` has no twin `{}`", name, which), "the twins are `broken` and `good`");
-  subject.pair = zoo::find_pair(name);
+  subject.pair = kernels::zoo::find_pair(name);
   if (subject.pair == nullptr) {
     std::vector<std::string> names;
-    for (const auto& pair : zoo::all_pairs()) names.push_back(pair.name);
+    for (const auto& pair : kernels::zoo::all_pairs()) names.push_back(pair.name);
     const std::string near = nearest(name, names);
     return user_error(fmt::format("there is no pair `{}` in the zoo", name),
                       near.empty() ? fmt::format("`{} list` names them", program_name())
                                    : fmt::format("did you mean `zoo/{}`?", near));
   }
-  zoo::Specimen specimen = subject.pair->make(which == "broken");
-  if (!options.names_arch) subject.arch = &zoo::chip_of(specimen);
+  kernels::zoo::Specimen specimen = subject.pair->make(which == "broken");
+  if (!options.names_arch) subject.arch = &kernels::zoo::chip_of(specimen);
   subject.name = fmt::format("zoo/{}{}", name, which == "good" ? ":good" : "");
   subject.specimen = std::move(specimen.owner);
   subject.job = std::move(specimen.job);

@@ -6,22 +6,22 @@
 namespace palladion::cli {
 namespace {
 
-using bundle::Object;
+using cuda::bundle::Object;
 using isa::Geometry;
 
-sim::TexelFormat format_of(const bundle::Texel& t) {
-  using enum bundle::Texel::Format;
+sim::TexelFormat format_of(const cuda::bundle::Texel& t) {
+  using enum cuda::bundle::Texel::Format;
   sim::TexelFormat f;
   const bool is_signed = t.format == s8 || t.format == s16 || t.format == s32;
   f.kind = t.format == f16 || t.format == f32 ? sim::TexelKind::floating
            : is_signed                        ? sim::TexelKind::signed_int
                                               : sim::TexelKind::unsigned_int;
   f.channels = static_cast<int>(t.channels);
-  f.bits = static_cast<int>(8 * bundle::bytes_of(t) / t.channels);
+  f.bits = static_cast<int>(8 * cuda::bundle::bytes_of(t) / t.channels);
   return f;
 }
 
-Geometry geometry_of(const bundle::TexelArray& a) {
+Geometry geometry_of(const cuda::bundle::TexelArray& a) {
   const bool flat = a.size[1] == 0;  // of one dimension
   if (a.cubemap) return a.layered ? Geometry::acube : Geometry::cube;
   if (a.layered) return flat ? Geometry::a1d : Geometry::a2d;
@@ -29,7 +29,7 @@ Geometry geometry_of(const bundle::TexelArray& a) {
   return flat ? Geometry::d1 : Geometry::d2;
 }
 
-void take_view(sim::Image& image, const bundle::View& v, const bundle::TexelArray& array) {
+void take_view(sim::Image& image, const cuda::bundle::View& v, const cuda::bundle::TexelArray& array) {
   if (v.other_texel) image.format = format_of(v.texel);
   image.levels = {image.levels.begin() + v.first_level, image.levels.begin() + v.last_level + 1};
   if (!array.layered) return;
@@ -43,12 +43,12 @@ void take_view(sim::Image& image, const bundle::View& v, const bundle::TexelArra
   }
 }
 
-sim::Image image_of(const Object& o, const bundle::Manifest& m) {
+sim::Image image_of(const Object& o, const cuda::bundle::Manifest& m) {
   sim::Image image;
   if (o.resource == Object::Resource::unsupported) {
     image.unsupported = o.reason;
   } else if (o.resource == Object::Resource::array) {
-    const auto& array = *std::ranges::find(m.arrays, o.array, &bundle::TexelArray::name);
+    const auto& array = *std::ranges::find(m.arrays, o.array, &cuda::bundle::TexelArray::name);
     image = sim::Image::dense(geometry_of(array), format_of(array.texel), array.size[0], array.size[1],
                               array.size[2], 0, array.levels);
     if (o.one_level) image = image.level(o.level);
@@ -66,7 +66,7 @@ sim::Image image_of(const Object& o, const bundle::Manifest& m) {
 }
 
 sim::Sampling sampling_of(const Object& o, sim::Image& image) {
-  const bundle::Sampling& from = o.sampling;
+  const cuda::bundle::Sampling& from = o.sampling;
   sim::Sampling s;
   for (size_t d = 0; d < 3; ++d) s.address[d] = static_cast<sim::AddressMode>(from.address[d]);
   s.linear = from.linear;
@@ -88,7 +88,7 @@ sim::Sampling sampling_of(const Object& o, sim::Image& image) {
 
 }  // namespace
 
-std::vector<TextureObject> objects_of(const bundle::Manifest& m, int buffer) {
+std::vector<TextureObject> objects_of(const cuda::bundle::Manifest& m, int buffer) {
   std::vector<TextureObject> out;
   for (const Object& o : m.objects) {
     TextureObject object{
@@ -96,7 +96,7 @@ std::vector<TextureObject> objects_of(const bundle::Manifest& m, int buffer) {
     object.texture.image = image_of(o, m);
     object.texture.sampling = sampling_of(o, object.texture.image);
     if (o.resource == Object::Resource::array) {
-      const auto at = std::ranges::find(m.arrays, o.array, &bundle::TexelArray::name);
+      const auto at = std::ranges::find(m.arrays, o.array, &cuda::bundle::TexelArray::name);
       object.buffer = buffer + static_cast<int>(at - m.arrays.begin());
     }
     out.push_back(std::move(object));

@@ -7,7 +7,7 @@
 
 #include "cli/options/clock_settings.h"
 #include "cli/sweep/sweep_state.h"
-#include "kernels/registry.h"
+#include "kernels/frame/registry.h"
 
 namespace palladion::cli {
 

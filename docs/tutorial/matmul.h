@@ -1,6 +1,6 @@
 #pragma once
 // What the steps of the tutorial share: the sizes of D = A B, tiles in SMEM, the reference.
-#include <palladion/kernels/reference.h>
+#include <palladion/kernels/frame/reference.h>
 #include <palladion/program.h>
 
 namespace tutorial {

@@ -13,6 +13,10 @@
 #include "frontend/core/scalar.h"
 #include "frontend/refs/ref.h"
 
+namespace palladion::frontend {
+[[noreturn]] void fail_unassigned();  // an Error: the array was never assigned, or was moved away
+}
+
 namespace palladion::plgpu {
 
 struct ArrayArg;
@@ -63,7 +67,7 @@ class Array {  // values in a warpgroup's registers: shape, element type, layout
   // An Error where the body that made the array has ended.
   const std::vector<isa::Operand>& registers() const {
     home_.check();
-    if (registers_.empty()) unassigned();
+    if (registers_.empty()) frontend::fail_unassigned();
     return registers_;
   }
   int pack() const { return pack_of(dtype_, layout_); }  // elements of a register: 1, 2 or 4
@@ -137,8 +141,6 @@ class Array {  // values in a warpgroup's registers: shape, element type, layout
   friend Array operator~(ArrayArg a);
 
  private:
-  [[noreturn]] static void unassigned();
-
   frontend::Home<frontend::Handle::array> home_;
   DType dtype_ = DType::f32;
   Shape shape_;

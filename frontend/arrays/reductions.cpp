@@ -64,10 +64,10 @@ std::string memory_type(DType d) {
 }
 
 Operand scratch_address(Recorder& r, int64_t* offset) {
-  *offset = r.reduction_scratch();
-  const Scalar base = Scalar::from_register(DType::s32, r.barrier_base(), true, 8);
-  const Scalar thread = Scalar::from_register(DType::s32, r.thread_index(), true);
   const int64_t bytes = pl::align_to(r.options().reduction_scratch_bytes, 16);
+  *offset = r.slots.reduction_scratch(bytes, r.thread_count());
+  const Scalar base = Scalar::from_register(DType::s32, r.slots.base(), true, 8);
+  const Scalar thread = Scalar::from_register(DType::s32, r.thread.index(), true);
   return (base + thread * bytes).as_register();
 }
 

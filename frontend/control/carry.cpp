@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <unordered_set>
 
 namespace palladion::frontend {
@@ -51,23 +53,43 @@ std::string describe(const CarryLeaf& leaf) {
   return plgpu::to_string(array_of(leaf));
 }
 
-// A splat becomes what the carry is; numbers of the host take its dtype.
-CarryLeaf fit(Recorder& r, const CarryLeaf& to, const CarryLeaf& from, std::string_view verb) {
-  if (to.is_array == from.is_array && to.dtype == from.dtype && to.shape == from.shape &&
-      to.layout == from.layout)
-    return from;
-  if (to.is_array && from.is_array && from.layout.is_splat() && to.dtype == from.dtype &&
-      to.shape == from.shape) {
-    std::vector<plgpu::Array> both{array_of(to), array_of(from)};
-    plgpu::unify_layouts(both);
-    Carry c;
-    add_leaf(c, both[1]);
-    return c.front();
-  }
-  (void)r;
-  fail(Code::bad_carry,
-       fmt::format("{}: a carry starts as {} and continues as {}", verb, describe(to), describe(from)),
-       "dtype, shape and layout of a carry must stay the same; start it with plgpu::layout_cast or .astype");
+bool defines(const isa::Instruction& i, const Operand& reg) {
+  if (i.operands.empty() || !reg.is(Operand::Kind::reg)) return false;
+  const Operand& d = i.operands.front();
+  return d == reg || std::ranges::find(d.elements, reg) != d.elements.end();
+}
+
+// The author's line that computed the value; the last verb's for a number of the host.
+isa::SourceLoc made_at(Recorder& r, const CarryLeaf& leaf) {
+  const std::vector<isa::Instruction>& body = r.function().body;
+  const auto made = std::ranges::find_if(body.rbegin(), body.rend(), [&](const isa::Instruction& i) {
+    return defines(i, leaf.registers.back());
+  });
+  if (made == body.rend() || made->origin.source == isa::no_id) return place(last_verb());
+  return r.module().source_locs[made->origin.source];
+}
+
+// A splat becomes what the carry is; nothing where the two differ.
+std::optional<CarryLeaf> fit(const CarryLeaf& to, const CarryLeaf& from) {
+  if (to.is_array != from.is_array || to.dtype != from.dtype || to.shape != from.shape) return std::nullopt;
+  if (to.layout == from.layout) return from;
+  if (!to.is_array || !from.layout.is_splat()) return std::nullopt;
+  std::vector<plgpu::Array> both{array_of(to), array_of(from)};
+  plgpu::unify_layouts(both);
+  Carry c;
+  add_leaf(c, both[1]);
+  return c.front();
+}
+
+[[noreturn]] void fail_carry(Recorder& r, const Carry& to, const Carry& from, size_t i,
+                             std::string_view verb) {
+  const std::string which = to.size() == 1 ? "the carry" : fmt::format("carry {} of {}", i + 1, to.size());
+  fail(
+      Code::bad_carry,
+      fmt::format("{} ({}): {} starts as {} and continues as {}", verb,
+                  short_place(r.regions.info(current_region).loc), which, describe(to[i]), describe(from[i])),
+      made_at(r, from[i]),
+      "dtype, shape and layout of a carry must stay the same; start it with plgpu::layout_cast or .astype");
 }
 
 }  // namespace
@@ -101,10 +123,11 @@ void assign_carry(Recorder& r, const Carry& to, const Carry& from, std::string_v
   };
   std::vector<Move> moves;
   for (size_t i = 0; i < to.size(); ++i) {
-    const CarryLeaf source = fit(r, to[i], from[i], verb);
+    const std::optional<CarryLeaf> source = fit(to[i], from[i]);
+    if (!source) fail_carry(r, to, from, i, verb);
     for (size_t k = 0; k < to[i].registers.size(); ++k) {
-      if (to[i].registers[k] == source.registers[k]) continue;
-      moves.push_back({to[i].type, to[i].registers[k], source.registers[k]});
+      if (to[i].registers[k] == source->registers[k]) continue;
+      moves.push_back({to[i].type, to[i].registers[k], source->registers[k]});
     }
   }
   // A source that is another carry's register is saved before any is overwritten.

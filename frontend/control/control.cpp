@@ -40,7 +40,7 @@ void record_if(const Scalar& condition, const std::function<void()>& yes, const 
     if (chosen) user_code(r, verb, chosen);
     return;
   }
-  const int64_t mark = r.smem_mark();
+  const int64_t mark = r.smem.mark();
   const Operand otherwise = r.label("else"), end = r.label("end");
   r.emit("bra", {no ? otherwise : end}, negated(c.operand()));
   user_code(r, verb, yes);
@@ -50,7 +50,7 @@ void record_if(const Scalar& condition, const std::function<void()>& yes, const 
     user_code(r, verb, no);
   }
   r.place(end);
-  r.release_smem(mark);
+  r.smem.release(mark);
 }
 
 bool loop_runs_at_least_once(const Scalar& lower, const Scalar& upper) {

@@ -41,6 +41,9 @@ enum class Compare : uint8_t { eq, ne, lt, le, gt, ge };
 std::string_view name(Unary op);
 std::string_view name(Binary op);
 
+inline bool is_fp8(pl::DType d) { return d == pl::DType::e4m3 || d == pl::DType::e5m2; }
+inline bool is_half(pl::DType d) { return d == pl::DType::f16 || d == pl::DType::bf16; }
+
 // Refuses what is never in registers.
 void check_register_type(pl::DType dtype);
 // The register type of an element.
@@ -52,6 +55,12 @@ std::string_view bits_suffix(pl::DType dtype);  // "b16", "b32", "b64" of the re
 Operand constant(pl::DType dtype, double value);   // of float dtypes
 Operand constant(pl::DType dtype, int64_t value);  // of integer dtypes and bool (a predicate is recorded)
 uint64_t encode_float(pl::DType dtype, double value);
+
+// Half-precision instructions take no immediates: those are moved.
+Operand in_register(Recorder& r, pl::DType dtype, const Operand& a);
+
+// An 8-bit integer in its .b16 back to its canonical extension.
+Operand narrow(Recorder& r, pl::DType dtype, const Operand& a);
 
 // "add.rn", "min.NaN": PTX's instruction on floats, without its type; empty: it takes several.
 std::string_view float_verb(Binary op);

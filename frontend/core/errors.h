@@ -90,6 +90,7 @@ std::string short_place(const Loc& loc);
 
 // Throws an isa::Error whose what() is the whole diagnostic: code, sentence, line with a caret, help.
 [[noreturn]] void fail(Code code, std::string message, const Loc& loc, std::string help = {});
+[[noreturn]] void fail(Code code, std::string message, const isa::SourceLoc& loc, std::string help);
 // The line of the verb that is being recorded, or was recorded last.
 const Loc& last_verb();
 // `loc`, where no verb is being recorded; else the verb's line: `loc` is then its implementation's.

@@ -56,7 +56,7 @@ std::string way_out(Handle kind, std::string_view verb) {
          "x; })";
 }
 
-std::string in_words(const Recorder::RegionInfo& region) {
+std::string in_words(const RegionInfo& region) {
   return fmt::format("the body of {} ({})", region.verb, short_place(region.loc));
 }
 
@@ -73,12 +73,12 @@ std::string short_place(const Loc& loc) {
 void check_made(Handle kind, RegionId made, bool constant, const Loc* loc) {
   const Recorder* r = Recorder::current_or_null();
   if (r == nullptr || made == 0) return;
-  if (!r->owns(made)) {
+  if (!r->regions.owns(made)) {
     if (constant) return;
     fail_at(Code::other_kernel, fmt::format("a {} of another kernel is used", type_name(kind)), loc,
             "values belong to the kernel whose body made them: pass data through arguments and results");
   }
-  const Recorder::RegionInfo& region = r->region(made);
+  const RegionInfo& region = r->regions.info(made);
   if (kind == Handle::array && r->warp)
     fail_at(Code::bad_warp, "warp-level code can only close over scalars and references, not over an Array",
             loc, "store it to SMEM before the warps fork");
@@ -90,10 +90,10 @@ void check_made(Handle kind, RegionId made, bool constant, const Loc* loc) {
 
 RegionId check_assignment(Handle kind, RegionId home) {
   const Recorder* r = Recorder::current_or_null();
-  if (r == nullptr || current_region == r->root()) return home;
-  if (r->owns(home) && !r->region(home).open)
+  if (r == nullptr || current_region == r->regions.root()) return home;
+  if (r->regions.owns(home) && !r->regions.info(home).open)
     return current_region;  // left in a container by an earlier body
-  const Recorder::RegionInfo& region = r->region(current_region);
+  const RegionInfo& region = r->regions.info(current_region);
   fail(Code::outer_assigned,
        fmt::format("a {} declared outside of {} is assigned in it: the body is recorded once, {}",
                    type_name(kind), in_words(region), not_done(region.verb)),
@@ -103,10 +103,10 @@ RegionId check_assignment(Handle kind, RegionId home) {
 void check_alive(RegionId scope, std::string_view what, std::string_view name) {
   const Recorder* r = Recorder::current_or_null();
   if (r == nullptr || scope == current_scope) return;
-  if (!r->owns(scope))
+  if (!r->regions.owns(scope))
     fail(Code::other_kernel, fmt::format("{} \"{}\" of another kernel is used", what, name),
          "references and barriers belong to the kernel that allocated them");
-  const Recorder::RegionInfo& region = r->region(scope);
+  const RegionInfo& region = r->regions.info(scope);
   if (region.open) return;
   fail(Code::bad_scope,
        fmt::format(

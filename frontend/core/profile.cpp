@@ -35,61 +35,61 @@ Operand part_of_buffer(Recorder& r) {
                Type::b32);
   const Operand cta =
       computed(r, "mad.lo.s32", {yz, special(r, S::nctaid, 0), special(r, S::ctaid, 0)}, Type::b32);
-  return computed(r, "mad.lo.s32", {cta, Operand::imm(r.thread_count()), r.thread_index()}, Type::b32);
-}
-
-void store_times(Recorder& r, int64_t offset) {
-  const Operand clock = special(r, isa::Special::clock64), time = special(r, isa::Special::globaltimer);
-  r.emit("st.global.v2.u64", {Operand::address(r.profile->part, offset), Operand::vector({clock, time})},
-         r.elected());
+  return computed(r, "mad.lo.s32", {cta, Operand::imm(r.thread_count()), r.thread.index()}, Type::b32);
 }
 
 }  // namespace
 
-void begin_profile(Recorder& r) {
+void ProfileEvents::store_times(Recorder& r, int64_t offset) {
+  const Operand clock = special(r, isa::Special::clock64), time = special(r, isa::Special::globaltimer);
+  r.emit("st.global.v2.u64", {Operand::address(part_, offset), Operand::vector({clock, time})}, r.elected());
+}
+
+void ProfileEvents::begin(Recorder& r) {
   const int64_t space = r.options().profile_space;
   if (space == 0) return;
   r.in_prologue([&] {
-    r.profile.emplace();
     const int64_t bytes = header_bytes + event_bytes * space;
-    const Operand base = r.profile_pointer();
-    r.profile->part = computed(r, "mad.wide.s32", {part_of_buffer(r), Operand::imm(bytes), base}, Type::b64);
-    r.profile->next = computed(r, "add.s64", {r.profile->part, Operand::imm(header_bytes)}, Type::b64);
-    r.profile->end = computed(r, "add.s64", {r.profile->part, Operand::imm(bytes)}, Type::b64);
+    const Operand base = r.params.profile_pointer();
+    part_ = computed(r, "mad.wide.s32", {part_of_buffer(r), Operand::imm(bytes), base}, Type::b64);
+    next_ = computed(r, "add.s64", {part_, Operand::imm(header_bytes)}, Type::b64);
+    end_ = computed(r, "add.s64", {part_, Operand::imm(bytes)}, Type::b64);
     store_times(r, 0);
   });
 }
 
-void end_profile(Recorder& r) {
-  if (!r.profile) return;
+void ProfileEvents::end(Recorder& r) {
+  if (!recorded()) return;
   store_times(r, 16);
-  const Operand used = computed(r, "sub.s64", {r.profile->next, r.profile->part}, Type::b64);
+  const Operand used = computed(r, "sub.s64", {next_, part_}, Type::b64);
   const Operand low = computed(r, "cvt.u32.u64", {used}, Type::b32);
   const Operand bytes = computed(r, "sub.s32", {low, Operand::imm(header_bytes)}, Type::b32);
   const Operand events = computed(r, "shr.u32", {bytes, Operand::imm(4)}, Type::b32);
   const Operand sm = special(r, isa::Special::smid);
-  r.emit("st.global.v2.u32", {Operand::address(r.profile->part, 32), Operand::vector({events, sm})},
-         r.elected());
+  r.emit("st.global.v2.u32", {Operand::address(part_, 32), Operand::vector({events, sm})}, r.elected());
+}
+
+void ProfileEvents::scope(Recorder& r, const std::string& name, bool exit) {
+  if (name.empty())
+    fail(Code::bad_scope, "a profile_scope has no name", "give the name under which the timeline shows it");
+  if (!recorded()) return;
+  if (r.warp)
+    unsupported("a profile_scope in warp-level code (plgpu::TraceScope::WARP)",
+                "put the scope around warp_map");
+  const auto known = std::ranges::find(scopes_, name);
+  const auto number = known - scopes_.begin();
+  if (known == scopes_.end()) scopes_.push_back(name);
+  const Operand clock = special(r, isa::Special::clock64);
+  const Operand room = computed(r, "setp.lt.u64", {next_, end_}, Type::pred);
+  const Operand writes = computed(r, "and.pred", {room, r.elected()}, Type::pred);
+  const Operand tag = computed(r, "mov.u64", {Operand::imm(2 * number + (exit ? 1 : 0))}, Type::b64);
+  r.emit("st.global.v2.u64", {Operand::address(next_, 0), Operand::vector({clock, tag})}, writes);
+  r.emit("add.s64", {next_, next_, Operand::imm(event_bytes)});
 }
 
 void record_scope_event(const std::string& name, bool exit) {
   Recorder& r = Recorder::current();
-  if (name.empty())
-    fail(Code::bad_scope, "a profile_scope has no name", "give the name under which the timeline shows it");
-  if (!r.profile) return;
-  if (r.warp)
-    unsupported("a profile_scope in warp-level code (plgpu::TraceScope::WARP)",
-                "put the scope around warp_map");
-  std::vector<std::string>& names = r.profile->scopes;
-  const auto known = std::ranges::find(names, name);
-  const auto scope = known - names.begin();
-  if (known == names.end()) names.push_back(name);
-  const Operand clock = special(r, isa::Special::clock64);
-  const Operand room = computed(r, "setp.lt.u64", {r.profile->next, r.profile->end}, Type::pred);
-  const Operand writes = computed(r, "and.pred", {room, r.elected()}, Type::pred);
-  const Operand tag = computed(r, "mov.u64", {Operand::imm(2 * scope + (exit ? 1 : 0))}, Type::b64);
-  r.emit("st.global.v2.u64", {Operand::address(r.profile->next, 0), Operand::vector({clock, tag})}, writes);
-  r.emit("add.s64", {r.profile->next, r.profile->next, Operand::imm(event_bytes)});
+  r.profile.scope(r, name, exit);
 }
 
 void run_user_code(const std::function<void()>& body) {

@@ -14,8 +14,6 @@
 
 namespace palladion::frontend {
 
-void begin_profile(Recorder& r);  // at the kernel's entry; nothing when profile_space is 0
-void end_profile(Recorder& r);
 void record_scope_event(const std::string& name, bool exit);
 void run_user_code(const std::function<void()>& body);
 

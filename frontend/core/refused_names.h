@@ -19,7 +19,7 @@ inline constexpr frontend::Refused multicast_ref{
                     "palladion run and the library palladion::run call kernels on arrays"},
     format_tcgen05_sparse_metadata{"plgpu::format_tcgen05_sparse_metadata",
                                    "a function of JAX arrays: a kernel gets its metadata in order",
-                                   "tile_sparse_metadata of arrays/tensor_core.h, on the host"},
+                                   "tile_sparse_metadata of verify/arrays/tensor_core.h, on the host"},
     inline_mgpu{"plgpu::inline_mgpu", "its body is Python that builds MLIR", "write PTX: plgpu::inline_ptx"},
     transform_ref{"plgpu::transform_ref", "transforms belong to an allocation",
                   "plgpu::SMEM(shape, dtype, {.transforms = {...}}); views are ref.at, .transpose, .reshape"},

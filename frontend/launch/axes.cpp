@@ -62,10 +62,10 @@ Scalar axis_index(const std::string& name, std::source_location loc) {
   for (size_t i = 0; i < r.mesh().cluster.size(); ++i)
     if (r.mesh().cluster[i].name == name) return cluster_position(r, i);
   if (r.mesh().thread.name == name && !name.empty()) {
-    return Scalar::from_register(DType::s32, r.thread_index(), true);
+    return Scalar::from_register(DType::s32, r.thread.index(), true);
   }
   if (r.warp && r.warp->axis == name && !name.empty())
-    return Scalar::from_register(DType::s32, r.warp_index(), true);
+    return Scalar::from_register(DType::s32, r.thread.warp_index(), true);
   unknown_axis(r, name);
 }
 

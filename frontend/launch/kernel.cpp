@@ -237,7 +237,7 @@ Kernel record_kernel(const KernelBody& body, const KernelOptions& options, std::
   check_params(options.compiler_params, arch);
   if (options.compiler_params.profile_trace_scope == TraceScope::WARP)
     frontend::unsupported("profile_trace_scope = plgpu::TraceScope::WARP: warpgroups record, not warps");
-  frontend::begin_profile(r);
+  r.profile.begin(r);
   Kernel kernel;
   kernel.launch.inputs = options.in_types.list();
   kernel.launch.outputs = options.out_type.list();

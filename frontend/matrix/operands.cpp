@@ -10,7 +10,7 @@ namespace palladion::plgpu {
 
 Scalar start_in_16_bytes(Recorder& r, const Ref& ref) {
   // Descriptors hold 18 address bits: in a cluster the CTA's rank stands above them.
-  const Operand base = r.at_entry("bfe.u32", {r.smem_base(), Operand::imm(4), Operand::imm(14)}, Type::b32);
+  const Operand base = r.at_entry("bfe.u32", {r.smem.base(), Operand::imm(4), Operand::imm(14)}, Type::b32);
   Scalar at = Scalar::from_register(DType::s32, base, true, 64) + ref.base().smem_offset / 16;
   for (size_t b = 0; b < ref.base().shape.size(); ++b) {
     const auto& d = ref.base().physical.dims[b];

@@ -20,7 +20,7 @@ void async_copy_scales_to_tmem(const Ref& smem, const Ref& tmem, const TensorCop
                                std::source_location loc = std::source_location::current());
 
 // Metadata of a sparse operand: tmem (128, k) in TMEMLayout::SPARSE_METADATA_LAYOUT, smem contiguous
-// (1, k / 64, 128, 64), in the order of arrays/tensor_core.h.
+// (1, k / 64, 128, 64), in the order of verify/arrays/tensor_core.h.
 void async_copy_sparse_metadata_to_tmem(const Ref& smem, const Ref& tmem,
                                         const TensorCopyOptions& options = {},
                                         std::source_location loc = std::source_location::current());

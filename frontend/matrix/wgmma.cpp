@@ -12,7 +12,7 @@ namespace {
 
 int64_t bytes_per_k() { return Recorder::current().arch().mma_k_bytes; }
 
-bool is_fp8(DType d) { return d == DType::e4m3 || d == DType::e5m2; }
+using frontend::is_fp8;
 
 MatrixOperand describe(Recorder& r, const Ref& ref, int mn, int k, char which) {
   const MatrixOperand o = matrix_operand(r, ref, mn, k, "wgmma", which);

@@ -22,7 +22,7 @@ Operand with_predicate(Recorder& r, const Operand& elected, const std::optional<
 Operand tensor_operand(Recorder& r, const Ref& gmem, const frontend::TmaBox& box) {
   std::vector<Operand> coordinates;
   for (const Scalar& c : box.coordinates) coordinates.push_back(c.astype(DType::s32).as_register());
-  return Operand::address(r.tensor_map(gmem.base().array, box.map), 0, std::move(coordinates));
+  return Operand::address(r.params.tensor_map(gmem.base().array, box.map), 0, std::move(coordinates));
 }
 
 struct Collective {

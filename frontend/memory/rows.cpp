@@ -117,9 +117,9 @@ void for_each_copy(Recorder& r, const PickedRows& gmem, const Ref& smem, std::st
   check_windows(gmem, smem, verb);
   const Blocks b = blocks_of(smem, verb);
   const frontend::TmaBox box = box_of_row(gmem.matrix(), smem, b, verb);
-  const Operand map = r.tensor_map(gmem.matrix().base().array, box.map);
+  const Operand map = r.params.tensor_map(gmem.matrix().base().array, box.map);
   const bool all_warps = gmem.rows().layout() == Layout::TMA_INDICES;
-  const Operand guard = all_warps ? r.elected_in_warp() : r.elected();
+  const Operand guard = all_warps ? r.thread.elected_in_warp() : r.elected();
   Scalar first = frontend::shared_address(smem);
   if (first.multiple() % 128 != 0)
     fail(Code::copy_limits, fmt::format("{}: {} does not start at a multiple of 128 bytes of shared memory",
@@ -127,7 +127,7 @@ void for_each_copy(Recorder& r, const PickedRows& gmem, const Ref& smem, std::st
   // Of 16 rows each warp has four: they are in one tile, or two warps' in each.
   const int64_t step = all_warps ? 4 * rows_at_once : rows_at_once;
   if (all_warps) {
-    const Scalar warp = Scalar::from_register(DType::s32, r.warp_index(), true);
+    const Scalar warp = Scalar::from_register(DType::s32, r.thread.warp_index(), true);
     const Scalar row = warp * rows_at_once;
     first = first + row / b.row_tile * b.row_tile_bytes + row % b.row_tile * b.row_bytes;
   }

@@ -32,7 +32,7 @@ Ref smem_at(const SmemType& type, const std::string& name, int64_t offset, const
   a->shape = type.shape;
   a->physical = physical_layout({type.dtype, type.shape}, type.options.transforms, loc);
   a->smem_offset = offset;
-  Recorder::current().name_smem({.offset = static_cast<uint64_t>(offset),
+  Recorder::current().smem.name({.offset = static_cast<uint64_t>(offset),
                                  .bytes = static_cast<uint64_t>(size_of(type)),
                                  .name = a->name,
                                  .element = std::string(pl::name(type.dtype)),
@@ -52,7 +52,7 @@ const std::vector<Ref>& UnionRef::operator[](const frontend::IndexAt& i) const {
 Ref make_smem(const SmemType& type, const std::string& name, std::source_location loc) {
   const At at(loc);
   check_type(type, name, loc);
-  return smem_at(type, name, Recorder::current().allocate_smem(size_of(type), smem_alignment), loc);
+  return smem_at(type, name, Recorder::current().smem.allocate(size_of(type), smem_alignment), loc);
 }
 
 Ref make_gmem(const GmemType& type, const std::string& name, std::source_location loc) {
@@ -69,7 +69,7 @@ Ref make_gmem(const GmemType& type, const std::string& name, std::source_locatio
   a->dtype = type.dtype;
   a->shape = type.shape;
   a->physical = physical_layout({type.dtype, type.shape}, {}, loc);
-  a->pointer = r.scratch_array(a->physical.bytes, a->name);
+  a->pointer = r.params.scratch_array(a->physical.bytes, a->name);
   return Ref(std::move(a));
 }
 
@@ -129,7 +129,7 @@ UnionRef make_union(const RefUnionType& type, const std::string& name, std::sour
     most = {std::max(most.bytes, extent.bytes), std::max(most.columns, extent.columns),
             std::max(most.alignment, extent.alignment)};
   }
-  const int64_t bytes_at = most.bytes == 0 ? 0 : r.allocate_smem(most.bytes, smem_alignment);
+  const int64_t bytes_at = most.bytes == 0 ? 0 : r.smem.allocate(most.bytes, smem_alignment);
   const int64_t columns_at =
       ctas == 0 ? 0 : take_tensor_columns(most.columns, most.alignment, ctas, name, loc);
   const std::string distinct = r.distinct_name(name);
@@ -224,7 +224,7 @@ namespace palladion::pl {
 plgpu::Ref get_global(const plgpu::GmemType& type, std::source_location loc) {
   const plgpu::Ref made = plgpu::make_gmem(type, detail::name_at("global", type.loc), loc);
   auto base = std::make_shared<plgpu::Allocation>(made.base());
-  base->scope = frontend::Recorder::current().root();  // of the whole kernel
+  base->scope = frontend::Recorder::current().regions.root();  // of the whole kernel
   return plgpu::Ref(std::move(base));
 }
 

@@ -164,12 +164,12 @@ class AllocationScope {
  public:
   AllocationScope(std::string_view verb, const std::source_location& loc)
       : recorder_(frontend::Recorder::current()),
-        mark_(recorder_.smem_mark()),
-        tensor_mark_(recorder_.tensor_mark()),
+        mark_(recorder_.smem.mark()),
+        tensor_mark_(recorder_.tensor.mark()),
         scope_(verb, loc) {}
   ~AllocationScope() {
-    recorder_.release_smem(mark_);
-    recorder_.release_tensor(tensor_mark_);
+    recorder_.smem.release(mark_);
+    recorder_.tensor.release(tensor_mark_);
   }
   AllocationScope(const AllocationScope&) = delete;
   AllocationScope& operator=(const AllocationScope&) = delete;

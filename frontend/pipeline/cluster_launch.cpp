@@ -59,7 +59,7 @@ void check_barrier(const Recorder& r, const BarrierRef& barrier, std::string_vie
 }
 
 // The thread that asks for the cluster.
-Scalar is_first_thread(Recorder& r) { return Scalar::from_register(DType::s32, r.thread_index(), true) == 0; }
+Scalar is_first_thread(Recorder& r) { return Scalar::from_register(DType::s32, r.thread.index(), true) == 0; }
 Scalar asks_for_cluster(Recorder& r) { return is_first_thread(r) && frontend::cluster_rank() == 0; }
 
 Operand with(Recorder& r, const Operand& guard, const Scalar& condition) {
@@ -209,7 +209,7 @@ void tell_first_cta(Recorder& r, const BarrierRef& read) {
   read.state().group_arrivals = true;
   r.emit("bar.warp.sync", {Operand::imm(-1)});
   r.emit("mbarrier.arrive.release.cluster.shared::cluster.b64", {Operand::sink(), Operand::address(first)},
-         r.elected_in_warp());
+         r.thread.elected_in_warp());
 }
 
 }  // namespace

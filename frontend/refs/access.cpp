@@ -33,7 +33,9 @@ Scalar dim_offset(const PhysicalLayout::Dim& d, const Scalar& start, bool whole_
 
 }  // namespace
 
-Scalar lane_scalar(Recorder& r) { return Scalar::from_register(pl::DType::s32, r.lane_in_group(), true); }
+Scalar lane_scalar(Recorder& r) {
+  return Scalar::from_register(pl::DType::s32, r.thread.lane_in_group(), true);
+}
 
 bool is_contiguous(const Ref& ref) {
   int64_t stride = pl::bytes(ref.dtype());
@@ -62,7 +64,7 @@ Scalar window_offset(const Ref& ref) {
 }
 
 Scalar shared_address(const Ref& ref) {
-  const Scalar base = Scalar::from_register(pl::DType::s32, Recorder::current().smem_base(), true, 1024);
+  const Scalar base = Scalar::from_register(pl::DType::s32, Recorder::current().smem.base(), true, 1024);
   return base + (window_offset(ref) + ref.base().smem_offset);
 }
 
@@ -154,7 +156,7 @@ Scalar Access::within_window(const Scalar& address) const {
 Operand Access::base_register(const Scalar& uniform, const Scalar& lane) {
   if (!wide_) return to_cluster((uniform.without_offset() + lane).as_register());
   Operand pointer = ref_.base().pointer;
-  if (ref_.base().array >= 0) pointer = r_.array_pointer(ref_.base().array);
+  if (ref_.base().array >= 0) pointer = r_.params.array_pointer(ref_.base().array);
   const Scalar p = Scalar::from_register(pl::DType::s64, pointer);
   return (p + uniform.without_offset() + lane.astype(pl::DType::s64)).as_register();
 }
@@ -231,7 +233,7 @@ Address Access::at_dynamic(const std::vector<Scalar>& index) {
     return {base, offset.offset()};
   }
   const Scalar base =
-      Scalar::from_register(pl::DType::s32, r_.smem_base(), true, 1024) + ref_.base().smem_offset;
+      Scalar::from_register(pl::DType::s32, r_.smem.base(), true, 1024) + ref_.base().smem_offset;
   if (pattern_ != 16) offset = Scalar::from_register(pl::DType::s32, offset.as_register(), true);
   const Scalar address = within_window(base + swizzled(offset));
   return {to_cluster(address.without_offset().as_register()), address.offset()};

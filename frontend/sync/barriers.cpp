@@ -8,8 +8,6 @@
 
 namespace palladion::plgpu {
 
-using frontend::Address;
-
 namespace {
 
 using frontend::warps_per_group;
@@ -22,30 +20,6 @@ int64_t peers(const Recorder& r, const std::vector<std::string>& axes) {
       if (a.name == name) n += a.size - 1;
   }
   return n;
-}
-
-int64_t rank_stride(const Recorder& r, const std::string& axis) {
-  int64_t stride = 1;
-  for (size_t i = r.mesh().cluster.size(); i-- > 0;) {
-    if (r.mesh().cluster[i].name == axis) return stride;
-    stride *= r.mesh().cluster[i].size;
-  }
-  return 0;
-}
-
-// The ranks that an arrival reaches, own rank first.
-std::vector<Scalar> target_ranks(Recorder& r, const std::vector<std::string>& axes) {
-  const Scalar mine = frontend::cluster_rank();
-  std::vector<Scalar> ranks{mine};
-  for (const auto& name : axes) {
-    const int64_t size = pl::axis_size(name), stride = rank_stride(r, name);
-    const Scalar here = pl::axis_index(name);
-    for (int64_t step = 1; step < size; ++step) {
-      const Scalar other = size == 2 ? Scalar(1) - here : (here + step) % size;
-      ranks.push_back(mine + (other - here) * stride);
-    }
-  }
-  return ranks;
 }
 
 // The default semantics, acquire at CTA scope, also in a cluster: acquire.cluster would empty the L1 cache
@@ -162,14 +136,14 @@ Scalar BarrierRef::single(std::string_view verb) const {
 Operand BarrierRef::address(std::string_view verb, int64_t* offset) const {
   Recorder& r = Recorder::current();
   const Scalar which = single(verb);
-  const Scalar at = Scalar::from_register(DType::s32, r.barrier_base(), true, 8) + which * 8;
+  const Scalar at = Scalar::from_register(DType::s32, r.slots.base(), true, 8) + which * 8;
   *offset = at.offset() + state_->offset;
   return at.without_offset().as_register();
 }
 
-BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::source_location loc) {
-  const At at(loc);
-  Recorder& r = Recorder::current();
+namespace {
+
+void check_barrier(const Recorder& r, const BarrierType& type, const std::string& name) {
   const BarrierOptions& o = type.options;
   const int64_t count = pl::volume(o.num_barriers);
   if (o.num_arrivals < 1)
@@ -202,125 +176,49 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
            fmt::format("barrier \"{}\": the cluster has no axis named \"{}\"", name, axis),
            "name an axis of cluster_names");
   }
+}
+
+// When the kernel is complete: how many arrivals complete a phase.
+frontend::KernelSlots::BarrierInit init_of(Recorder& r, BarrierRef::State& state,
+                                           const std::source_location& loc) {
+  const int64_t per_arrival = state.group_arrivals ? warps_per_group : 1;
+  if (state.group_arrivals) {
+    for (auto& [mark, extra] : state.copy_arrivals) r.insert_after(mark, extra);
+  }
+  if (state.group_waits)
+    for (auto& [mark, extra] : state.joins) r.insert_after(mark, extra);
+  const int64_t arrivals =
+      state.type.options.num_arrivals * per_arrival * peers(r, state.type.collective_axes);
+  if (arrivals > r.arch().max_mbarrier_count)
+    fail(Code::bad_barrier,
+         fmt::format("barrier \"{}\" expects {} arrivals, it counts up to {}", state.name, arrivals,
+                     r.arch().max_mbarrier_count),
+         loc);
+  return {state.offset, state.count, arrivals};
+}
+
+}  // namespace
+
+BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  check_barrier(r, type, name);
   auto state = std::make_shared<BarrierRef::State>();
   state->name = r.distinct_name(name);
   state->type = type;
-  state->count = count;
-  state->offset = r.allocate_barriers(count);
-  r.name_barriers({.offset = static_cast<uint64_t>(state->offset),
-                   .bytes = static_cast<uint64_t>(count) * 8,
-                   .name = state->name,
-                   .element = "mbarrier",
-                   .shape = {count}});
+  state->count = pl::volume(type.options.num_barriers);
+  state->offset = r.slots.allocate(state->count);
+  r.slots.name({.offset = static_cast<uint64_t>(state->offset),
+                .bytes = static_cast<uint64_t>(state->count) * 8,
+                .name = state->name,
+                .element = "mbarrier",
+                .shape = {state->count}});
   r.in_prologue([&] {
     state->phases = r.reg(Type::b32);
     r.emit("mov.b32", {state->phases, Operand::imm(0)});
   });
-  r.barrier_inits.push_back([state, loc, &r]() -> Recorder::BarrierInit {
-    const int64_t per_arrival = state->group_arrivals ? warps_per_group : 1;
-    if (state->group_arrivals) {
-      for (auto& [mark, extra] : state->copy_arrivals) r.insert_after(mark, extra);
-    }
-    if (state->group_waits)
-      for (auto& [mark, extra] : state->joins) r.insert_after(mark, extra);
-    const int64_t arrivals =
-        state->type.options.num_arrivals * per_arrival * peers(r, state->type.collective_axes);
-    if (arrivals > r.arch().max_mbarrier_count)
-      fail(Code::bad_barrier,
-           fmt::format("barrier \"{}\" expects {} arrivals, it counts up to {}", state->name, arrivals,
-                       r.arch().max_mbarrier_count),
-           loc);
-    return {state->offset, state->count, arrivals};
-  });
+  r.slots.initialise([state, loc, &r] { return init_of(r, *state, loc); });
   return BarrierRef(std::move(state));
-}
-
-namespace {
-
-// Recorded aside: three more arrivals, used only if warpgroups arrive at the barrier too.
-void remember_arrival(Recorder& r, BarrierRef::State& s, const std::string& mnemonic, const Operand& address,
-                      const Operand& guard) {
-  const auto mark = r.last_instruction();
-  r.emit(mnemonic, {Operand::sink(), address, Operand::imm(warps_per_group - 1)}, guard);
-  s.copy_arrivals.push_back({mark, {r.function().body.back()}});
-  r.function().body.pop_back();
-}
-
-}  // namespace
-
-void BarrierRef::State::copy_arrival(Recorder& r, const Operand& address, int64_t address_offset,
-                                     const Operand& bytes, const Operand& guard) {
-  tma_arrivals = true;
-  r.begins_copy(this);
-  const Operand where = Operand::address(address, address_offset);
-  r.emit("mbarrier.arrive.expect_tx.shared::cta.b64", {Operand::sink(), where, bytes}, guard);
-  remember_arrival(r, *this, "mbarrier.arrive.shared::cta.b64", where, guard);
-}
-
-void BarrierRef::State::commit_arrival(Recorder& r, const Operand& address, int64_t address_offset, int ctas,
-                                       const Operand& cta_mask) {
-  tma_arrivals = true;
-  r.begins_copy(this);
-  const Operand where = Operand::address(address, address_offset);
-  const std::string mnemonic =
-      fmt::format("tcgen05.commit.cta_group::{}.mbarrier::arrive::one.shared::cluster{}.b64", ctas,
-                  ctas == 2 ? ".multicast::cluster" : "");
-  std::vector<Operand> operands{where};
-  if (ctas == 2) operands.push_back(cta_mask);
-  r.emit(mnemonic, std::move(operands), r.elected());
-  remember_arrival(r, *this, "mbarrier.arrive.shared::cta.b64", where, r.elected());
-}
-
-void BarrierRef::State::remote_arrivals(Recorder& r, const Operand& remote, int64_t bytes) {
-  const Operand where = Operand::address(remote);
-  r.emit("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64",
-         {Operand::sink(), where, Operand::imm(bytes)}, r.elected());
-  remember_arrival(r, *this, "mbarrier.arrive.release.cluster.shared::cluster.b64", where, r.elected());
-}
-
-namespace {
-
-// `guard`: holds in the lane of a warp that arrives for it.
-void arrive(Recorder& r, const BarrierRef& barrier, const Operand& guard) {
-  int64_t offset = 0;
-  const Operand address = barrier.address("barrier_arrive", &offset);
-  barrier.state().group_arrivals = true;
-  if (barrier.state().type.options.orders_tensor_core) r.emit("tcgen05.fence::before_thread_sync", {});
-  // The other lanes' accesses come before the arrival of the lane that arrives for all.
-  r.emit("bar.warp.sync", {Operand::imm(-1)});
-  if (!barrier.state().type.cluster) {
-    std::vector<Operand> operands{Operand::sink(), Operand::address(address, offset)};
-    if (r.warp) operands.push_back(Operand::imm(warps_per_group));  // for the other warps too
-    r.emit("mbarrier.arrive.shared::cta.b64", std::move(operands), guard);
-    return;
-  }
-  r.needs_warpgroup("an arrival at a ClusterBarrier");
-  const Operand own = offset == 0 ? address : r.pure("add.s32", {address, Operand::imm(offset)}, Type::b32);
-  for (const Scalar& rank : target_ranks(r, barrier.state().type.collective_axes)) {
-    const Operand remote = r.pure("mapa.shared::cluster.u32", {own, rank.operand()}, Type::b32);
-    r.emit(barrier.state().type.orders_memory ? "mbarrier.arrive.release.cluster.shared::cluster.b64"
-                                              : "mbarrier.arrive.shared::cluster.b64",
-           {Operand::sink(), Operand::address(remote)}, guard);
-  }
-}
-
-}  // namespace
-
-void barrier_arrive(const BarrierRef& barrier, std::source_location loc) {
-  const At at(loc);
-  Recorder& r = Recorder::current();
-  arrive(r, barrier, r.elected_in_warp());
-}
-
-void barrier_arrive(const BarrierRef& barrier, const ArriveOptions& options, std::source_location loc) {
-  const At at(loc);
-  Recorder& r = Recorder::current();
-  const Scalar holds = options.predicate ? options.predicate->astype(DType::bool_) : Scalar(true);
-  if (holds.is_constant()) {
-    if (holds.as_int() != 0) arrive(r, barrier, r.elected_in_warp());
-    return;
-  }
-  arrive(r, barrier, r.pure("and.pred", {r.elected_in_warp(), holds.operand()}, Type::pred));
 }
 
 void barrier_wait(const BarrierRef& barrier, std::source_location loc) {
@@ -349,7 +247,7 @@ Scalar barrier_test(const BarrierRef& barrier, std::source_location loc) {
     r.emit("vote.sync.any.pred", {any, mine, Operand::imm(-1)});
     r.warpgroup_barrier();
   } else {
-    r.emit("bar.red.or.pred", {any, r.named_barrier(), Operand::imm(frontend::group_threads), mine});
+    r.emit("bar.red.or.pred", {any, r.thread.named_barrier(), Operand::imm(frontend::group_threads), mine});
   }
   r.emit("xor.b32", {barrier.state().phases, barrier.state().phases, phase.parity.mask}, any);
   return Scalar::from_register(DType::bool_, any);
@@ -390,125 +288,4 @@ void griddepcontrol_launch_dependents(std::source_location loc) {
   Recorder::current().emit("griddepcontrol.launch_dependents", {});
 }
 
-// --- semaphores ---------------------------------------------------------------------------------------
-
-Ref make_semaphores(const SemaphoreType& type, const std::string& name, std::source_location loc) {
-  const At at(loc);
-  Recorder& r = Recorder::current();
-  auto a = std::make_shared<Allocation>();
-  a->space = MemorySpace::gmem;
-  a->name = r.distinct_name(name);
-  a->dtype = DType::s32;
-  a->shape = type.shape;
-  a->physical = physical_layout({DType::s32, type.shape}, {}, loc);
-  a->scope = r.root();  // GMEM of the whole kernel
-  a->pointer = r.scratch_array(4 * pl::volume(type.shape), a->name);
-  return Ref(std::move(a));
-}
-
-namespace {
-
-Address semaphore_address(Recorder& r, const Ref& semaphore, std::string_view verb) {
-  if (semaphore.space() != MemorySpace::gmem || semaphore.dtype() != DType::s32 ||
-      pl::volume(semaphore.shape()) != 1) {
-    fail(Code::bad_semaphore, fmt::format("{} takes one semaphore, this is {}", verb, to_string(semaphore)),
-         "allocate semaphores with pl::get_global(plgpu::SemaphoreType::REGULAR(shape)) and index one");
-  }
-  frontend::Access access(r, semaphore, {});
-  return access.at(Shape(semaphore.rank(), 0));
-}
-
-void check_scope(const std::string& scope, std::string_view verb) {
-  if (scope != "sys" && scope != "gpu")
-    fail(Code::bad_semaphore, fmt::format("{}: memory_scope is \"sys\" or \"gpu\", not \"{}\"", verb, scope));
-}
-
-}  // namespace
-
-void semaphore_signal_parallel(const std::vector<SemaphoreSignal>& signals, const SignalOptions& options,
-                               std::source_location loc) {
-  const At at(loc);
-  Recorder& r = Recorder::current();
-  check_scope(options.memory_scope, "semaphore_signal");
-  // Everything that the warpgroup did comes before the signals.
-  r.warpgroup_barrier();
-  for (const SemaphoreSignal& s : signals) {
-    const Address a = semaphore_address(r, s.ref, "semaphore_signal");
-    r.emit(fmt::format("red.release.{}.global.add.s32", options.memory_scope),
-           {a.operand(), s.inc.astype(DType::s32).operand()}, r.elected());
-  }
-}
-
-void semaphore_signal(const Ref& semaphore, const Scalar& inc, const SignalOptions& options,
-                      std::source_location loc) {
-  semaphore_signal_parallel({{semaphore, inc}}, options, loc);
-}
-
-namespace {
-
-// Every lane waits for itself: the counter keeps its value.
-void wait_for_value(Recorder& r, const Address& a, const Operand& wanted, const std::string& scope) {
-  const Operand seen = r.reg(Type::b32), again = r.label("semaphore"), short_of = r.reg(Type::pred);
-  r.place(again);
-  r.emit(fmt::format("ld.acquire.{}.global.b32", scope), {seen, a.operand()});
-  r.emit("setp.lt.s32", {short_of, seen, wanted});
-  r.emit("bra", {again}, short_of);
-}
-
-// One lane sees enough and subtracts in one step, so that each unit that was signalled is taken once.
-void take_value(Recorder& r, const Address& a, const Operand& wanted, const std::string& scope) {
-  const Operand again = r.label("semaphore"), end = r.label("taken"), expected = r.reg(Type::b32),
-                rest = r.reg(Type::b32), seen = r.reg(Type::b32), failed = r.reg(Type::pred);
-  Operand others = r.elected();
-  others.negated = !others.negated;
-  r.emit("bra", {end}, others);
-  r.emit("mov.b32", {expected, wanted});
-  r.place(again);
-  r.emit("sub.s32", {rest, expected, wanted});
-  r.emit(fmt::format("atom.acquire.{}.global.cas.b32", scope), {seen, a.operand(), expected, rest});
-  r.emit("setp.ne.s32", {failed, seen, expected});
-  r.emit("max.s32", {expected, seen, wanted});
-  r.emit("bra", {again}, failed);
-  r.place(end);
-}
-
-}  // namespace
-
-void semaphore_wait(const Ref& semaphore, const Scalar& value, const WaitOptions& options,
-                    std::source_location loc) {
-  const At at(loc);
-  Recorder& r = Recorder::current();
-  check_scope(options.memory_scope, "semaphore_wait");
-  const Address a = semaphore_address(r, semaphore, "semaphore_wait");
-  const Operand wanted = value.astype(DType::s32).as_register();
-  (options.decrement ? take_value : wait_for_value)(r, a, wanted, options.memory_scope);
-  r.warpgroup_barrier();
-}
-
-Scalar semaphore_read(const Ref& semaphore, std::source_location loc) {
-  const At at(loc);
-  Recorder& r = Recorder::current();
-  const Address a = semaphore_address(r, semaphore, "semaphore_read");
-  const Operand seen = r.reg(Type::b32);
-  r.emit("ld.relaxed.sys.global.b32", {seen, a.operand()});
-  return Scalar::from_register(DType::s32, seen);
-}
-
 }  // namespace palladion::plgpu
-
-namespace palladion::pl {
-
-plgpu::Ref get_global(const plgpu::SemaphoreType& type, std::source_location loc) {
-  return plgpu::make_semaphores(type, fmt::format("semaphore ({})", frontend::short_place(loc)), loc);
-}
-
-void delay(const Scalar& nanoseconds, std::source_location loc) {
-  const frontend::At at(loc);
-  if (!is_integer(nanoseconds.dtype()) || (nanoseconds.is_constant() && nanoseconds.as_int() < 0))
-    frontend::fail(frontend::Code::dtype_mismatch,
-                   "delay takes a number of nanoseconds: an integer that is not negative",
-                   "convert a computed number with .astype(pl::s32)");
-  frontend::Recorder::current().emit("nanosleep.u32", {nanoseconds.operand()});
-}
-
-}  // namespace palladion::pl

@@ -49,7 +49,7 @@ void record_warps(const plgpu::WarpMesh& mesh, const std::function<void(const pl
                   std::string_view verb) {
   Recorder& r = Recorder::current();
   check_mesh(r, mesh, verb);
-  const pl::Scalar warp = pl::Scalar::from_register(pl::DType::s32, r.warp_index(), true);
+  const pl::Scalar warp = pl::Scalar::from_register(pl::DType::s32, r.thread.warp_index(), true);
   synchronize(r);
   WarpScope scope(r, mesh.axis_name);
   {
@@ -104,7 +104,7 @@ void BarrierRef::State::join_phases(Recorder& r, Recorder::Mark fork) {
                                        any = r.reg(Type::pred), mask = Operand::imm(int64_t{1} << i);
                          r.emit("and.b32", {bit, changed, mask});
                          r.emit("setp.ne.s32", {mine, bit, Operand::imm(0)});
-                         r.emit("bar.red.or.pred", {any, r.named_barrier(), Operand::imm(128), mine});
+                         r.emit("bar.red.or.pred", {any, r.thread.named_barrier(), Operand::imm(128), mine});
                          r.emit("xor.b32", {phases, phases, mask}, any);
                        }
                      }));

@@ -14,255 +14,6 @@
 namespace palladion::isa {
 namespace {
 
-constexpr ClockField fields[] = {
-    {"sm.clock", "MHz", &ClockParameters::sm_clock},
-    {"sm.clock_measured", "MHz", &ClockParameters::sm_clock_measured},
-    {"launch.overhead", "cycles", &ClockParameters::launch_overhead},
-    {"launch.full", "cycles", &ClockParameters::launch_full},
-    {"launch.clock_spread", "cycles/cycle", &ClockParameters::launch_clock_spread},
-    {"launch.cold", "cycles", &ClockParameters::launch_cold},
-    {"launch.idle_clock", "cycles/cycle", &ClockParameters::launch_idle_clock},
-    {"launch.cta_interval", "cycles", &ClockParameters::launch_cta_interval},
-    {"launch.cta_replace", "cycles", &ClockParameters::launch_cta_replace},
-    {"launch.warp", "cycles", &ClockParameters::launch_warp},
-    {"launch.cluster_sms", "SMs", &ClockParameters::launch_cluster_sms},
-    {"launch.cluster", "cycles", &ClockParameters::launch_cluster},
-    {"register.increase", "cycles", &ClockParameters::register_increase},
-    {"issue.first_instruction", "cycles", &ClockParameters::issue_first_instruction},
-    {"branch.forward", "cycles", &ClockParameters::branch_forward},
-    {"branch.taken", "cycles", &ClockParameters::branch_taken},
-    {"issue.branch_predicate", "cycles", &ClockParameters::issue_branch_predicate},
-    {"branch.unrolled", "turns", &ClockParameters::branch_unrolled},
-    {"issue.queue", "cycles", &ClockParameters::issue_queue},
-    {"issue.other_pipe", "cycles", &ClockParameters::issue_other_pipe},
-    {"smem.bytes_per_cycle", "bytes/cycle", &ClockParameters::smem_bytes_per_cycle},
-    {"smem.lsu_interval", "cycles", &ClockParameters::smem_lsu_interval},
-    {"smem.lsu_queue", "cycles", &ClockParameters::smem_lsu_queue},
-    {"smem.pass_beside_wgmma", "cycles", &ClockParameters::smem_pass_beside_wgmma},
-    {"smem.beside_wgmma", "cycles", &ClockParameters::smem_beside_wgmma},
-    {"smem.cas_interval", "cycles", &ClockParameters::smem_cas_interval},
-    {"l1.hit_latency", "cycles", &ClockParameters::l1_hit_latency},
-    {"l1.bytes_per_cycle", "bytes/cycle", &ClockParameters::l1_bytes_per_cycle},
-    {"l1.bytes", "bytes", &ClockParameters::l1_bytes},
-    {"l2.latency", "cycles", &ClockParameters::l2_latency},
-    {"l2.spread", "cycles", &ClockParameters::l2_spread},
-    {"l2.slice_spread", "cycles", &ClockParameters::l2_slice_spread},
-    {"l2.bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_bytes_per_cycle},
-    {"l2.gpc_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_gpc_bytes_per_cycle},
-    {"l2.gpc_shared_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_gpc_shared_bytes_per_cycle},
-    {"l2.sm_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_sm_bytes_per_cycle},
-    {"l2.sm_write_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_sm_write_bytes_per_cycle},
-    {"l2.sm_write_queue", "cycles", &ClockParameters::l2_sm_write_queue},
-    {"l2.short_request", "bytes", &ClockParameters::l2_short_request},
-    {"l2.write_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_write_bytes_per_cycle},
-    {"l2.atomic_interval", "cycles", &ClockParameters::l2_atomic_interval},
-    {"l2.atomic_full_interval", "cycles", &ClockParameters::l2_atomic_full_interval},
-    {"l2.atomic_queue", "lanes", &ClockParameters::l2_atomic_queue},
-    {"l2.atomic_latency", "cycles", &ClockParameters::l2_atomic_latency},
-    {"l2.slices", "slices", &ClockParameters::l2_slices},
-    {"l2.bytes", "bytes", &ClockParameters::l2_bytes},
-    {"l2.dirty_bytes", "bytes", &ClockParameters::l2_dirty_bytes},
-    {"l2.written_far", "cycles", &ClockParameters::l2_written_far},
-    {"l2.mixed_bytes_per_cycle", "bytes/cycle", &ClockParameters::l2_mixed_bytes_per_cycle},
-    {"l2.tma_requests", "requests/request", &ClockParameters::l2_tma_requests},
-    {"l2.merge_window", "cycles", &ClockParameters::l2_merge_window},
-    {"l2.merged", "requests", &ClockParameters::l2_merged},
-    {"hbm.latency", "cycles", &ClockParameters::hbm_latency},
-    {"hbm.spread", "cycles", &ClockParameters::hbm_spread},
-    {"hbm.crowded", "cycles", &ClockParameters::hbm_crowded},
-    {"hbm.crowd", "lines", &ClockParameters::hbm_crowd},
-    {"hbm.scattered", "cycles", &ClockParameters::hbm_scattered},
-    {"hbm.page_open", "bytes", &ClockParameters::hbm_page_open},
-    {"hbm.read", "GB/s", &ClockParameters::hbm_read},
-    {"hbm.write", "GB/s", &ClockParameters::hbm_write},
-    {"hbm.mixed", "GB/s", &ClockParameters::hbm_mixed},
-    {"hbm.write_queue", "cycles", &ClockParameters::hbm_write_queue},
-    {"tma.issue_interval", "cycles", &ClockParameters::tma_issue_interval},
-    {"tma.latency", "cycles", &ClockParameters::tma_latency},
-    {"tma.bytes_per_cycle", "bytes/cycle", &ClockParameters::tma_bytes_per_cycle},
-    {"tma.queue", "copies", &ClockParameters::tma_queue},
-    {"tma.next", "copies", &ClockParameters::tma_next},
-    {"tma.overtaken", "cycles", &ClockParameters::tma_overtaken},
-    {"tma.row_interval", "cycles", &ClockParameters::tma_row_interval},
-    {"tma.descriptor_miss", "cycles", &ClockParameters::tma_descriptor_miss},
-    {"tma.multicast", "cycles", &ClockParameters::tma_multicast},
-    {"tma.store_latency", "cycles", &ClockParameters::tma_store_latency},
-    {"tma.store_done", "cycles", &ClockParameters::tma_store_done},
-    {"bulk.bytes_per_cycle", "bytes/cycle", &ClockParameters::bulk_bytes_per_cycle},
-    {"bulk.latency", "cycles", &ClockParameters::bulk_latency},
-    {"wgmma.macs_per_cycle", "macs/cycle", &ClockParameters::wgmma_macs_per_cycle},
-    {"wgmma.overhead", "cycles", &ClockParameters::wgmma_overhead},
-    {"wgmma.least_rs", "cycles", &ClockParameters::wgmma_least_rs},
-    {"wgmma.tail_ss", "cycles", &ClockParameters::wgmma_tail_ss},
-    {"wgmma.tail_rs", "cycles", &ClockParameters::wgmma_tail_rs},
-    {"wgmma.start", "cycles", &ClockParameters::wgmma_start},
-    {"wgmma.queue", "instructions", &ClockParameters::wgmma_queue},
-    {"wgmma.co_issue_delay", "cycles", &ClockParameters::wgmma_co_issue_delay},
-    {"tcgen05.columns_per_cycle", "columns/cycle", &ClockParameters::tcgen05_columns_per_cycle},
-    {"tcgen05.tail", "cycles", &ClockParameters::tcgen05_tail},
-    {"tcgen05.pair", "cycles", &ClockParameters::tcgen05_pair},
-    {"tcgen05.queue", "instructions", &ClockParameters::tcgen05_queue},
-    {"tcgen05.copy_bytes_per_cycle", "bytes/cycle", &ClockParameters::tcgen05_copy_bytes_per_cycle},
-    {"mbarrier.wake", "cycles", &ClockParameters::mbarrier_wake},
-    {"mbarrier.wake_tx", "cycles", &ClockParameters::mbarrier_wake_tx},
-    {"mbarrier.remote", "cycles", &ClockParameters::mbarrier_remote},
-    {"mbarrier.remote_interval", "cycles", &ClockParameters::mbarrier_remote_interval},
-    {"mbarrier.remote_again", "cycles", &ClockParameters::mbarrier_remote_again},
-    {"mbarrier.timeout", "cycles", &ClockParameters::mbarrier_timeout},
-    {"fence.queue", "fences", &ClockParameters::fence_queue},
-    {"barrier.latency", "cycles", &ClockParameters::barrier_latency},
-    {"barrier.per_warp", "cycles", &ClockParameters::barrier_per_warp},
-    {"cluster_barrier.latency", "cycles", &ClockParameters::cluster_barrier_latency},
-    {"cluster_barrier.per_warp", "cycles", &ClockParameters::cluster_barrier_per_warp},
-    {"cluster_barrier.per_doubling", "cycles", &ClockParameters::cluster_barrier_per_doubling},
-    {"async_group.wake", "cycles", &ClockParameters::async_group_wake},
-    {"dsm.latency", "cycles", &ClockParameters::dsm_latency},
-    {"dsm.bytes_per_cycle", "bytes/cycle", &ClockParameters::dsm_bytes_per_cycle},
-    {"dsm.in_bytes_per_cycle", "bytes/cycle", &ClockParameters::dsm_in_bytes_per_cycle},
-    {"dsm.acknowledged", "packets/packet", &ClockParameters::dsm_acknowledged},
-    {"dsm.crowded_load", "cycles/cycle", &ClockParameters::dsm_crowded_load},
-    {"dsm.crowded_store", "cycles/cycle", &ClockParameters::dsm_crowded_store},
-    {"dsm.atomic", "cycles", &ClockParameters::dsm_atomic},
-    {"dsm.queue", "instructions", &ClockParameters::dsm_queue},
-    {"dsm.store_latency", "cycles", &ClockParameters::dsm_store_latency},
-    {"dsm.store_done", "cycles", &ClockParameters::dsm_store_done},
-    {"dsm.arrive_done", "cycles", &ClockParameters::dsm_arrive_done},
-    {"dsm.crowded_fence", "cycles", &ClockParameters::dsm_crowded_fence},
-    {"dsm.fence_tail", "cycles", &ClockParameters::dsm_fence_tail},
-    {"dsm.copy_interval", "cycles", &ClockParameters::dsm_copy_interval},
-    {"dsm.copy_queue", "copies", &ClockParameters::dsm_copy_queue},
-    {"dsm.copy_latency", "cycles", &ClockParameters::dsm_copy_latency},
-};
-
-// Latency keys of isa/ops (Timing::latency), ascending.
-constexpr std::string_view keys[] = {"address",
-                                     "alu",
-                                     "alu_pair",
-                                     "async_group",
-                                     "atom_cluster",
-                                     "atom_global",
-                                     "atom_shared",
-                                     "atom_shared_cas",
-                                     "atom_shared_loop",
-                                     "barrier",
-                                     "barrier_cluster",
-                                     "bfe",
-                                     "branch",
-                                     "bulk_copy",
-                                     "bulk_prefetch",
-                                     "bulk_reduce",
-                                     "call",
-                                     "clock",
-                                     "clusterlaunchcontrol",
-                                     "cp_async",
-                                     "createpolicy",
-                                     "cvt",
-                                     "cvt64",
-                                     "cvt_fp8",
-                                     "cvt_half",
-                                     "cvt_pack",
-                                     "cvt_widen",
-                                     "ddiv",
-                                     "dfma",
-                                     "dsetp",
-                                     "elect",
-                                     "exit",
-                                     "fdiv",
-                                     "fdiv_full",
-                                     "fence_acquire",
-                                     "fence_cluster",
-                                     "fence_cta",
-                                     "fence_gpu",
-                                     "fence_init",
-                                     "fence_proxy",
-                                     "fence_proxy_global",
-                                     "fence_sys",
-                                     "ffma",
-                                     "frcp",
-                                     "griddepcontrol",
-                                     "hfma",
-                                     "hsetp",
-                                     "iadd",
-                                     "iadd64",
-                                     "idiv32",
-                                     "idiv64",
-                                     "imad",
-                                     "imad64",
-                                     "imad_hi",
-                                     "imad_wide",
-                                     "irem32",
-                                     "ld_cluster",
-                                     "ld_const",
-                                     "ld_global",
-                                     "ld_local",
-                                     "ld_shared",
-                                     "ldmatrix",
-                                     "mad_wide",
-                                     "mapa",
-                                     "match",
-                                     "mbarrier_arrive",
-                                     "mbarrier_arrive_cluster",
-                                     "mbarrier_init",
-                                     "mbarrier_pending_count",
-                                     "mbarrier_wait",
-                                     "mma_f16",
-                                     "mma_f64",
-                                     "mma_fp8",
-                                     "mma_int",
-                                     "mma_tf32",
-                                     "mov",
-                                     "movmatrix",
-                                     "mufu",
-                                     "mufu64",
-                                     "mufu_pair",
-                                     "mufu_scaled",
-                                     "mufu_x2",
-                                     "multimem",
-                                     "nanosleep",
-                                     "none",
-                                     "popc",
-                                     "prefetch",
-                                     "red_async",
-                                     "red_cluster",
-                                     "red_global",
-                                     "red_shared",
-                                     "redux",
-                                     "sdiv32_again",
-                                     "setmaxnreg",
-                                     "shfl",
-                                     "shfl_register",
-                                     "st_async",
-                                     "st_cluster",
-                                     "st_global",
-                                     "st_local",
-                                     "st_param",
-                                     "st_shared",
-                                     "stack",
-                                     "stmatrix",
-                                     "tcgen05_alloc",
-                                     "tcgen05_commit",
-                                     "tcgen05_cp",
-                                     "tcgen05_ld",
-                                     "tcgen05_mma",
-                                     "tcgen05_shift",
-                                     "tcgen05_st",
-                                     "tcgen05_wait",
-                                     "tensor_load",
-                                     "tensor_prefetch",
-                                     "tensor_reduce",
-                                     "tensor_store",
-                                     "tensormap_fence",
-                                     "tensormap_replace",
-                                     "texture",
-                                     "udiv32_again",
-                                     "vote",
-                                     "warp_sync",
-                                     "wgmma",
-                                     "wgmma_commit",
-                                     "wgmma_fence",
-                                     "wgmma_wait",
-                                     "wmma"};
-
 constexpr std::pair<std::string_view, std::string_view> op_parts[] = {
     {"slots", "instructions"}, {"interval", "cycles"}, {"latency", "cycles"}, {"held", "cycles"}};
 constexpr size_t optional_part = 3;
@@ -287,33 +38,12 @@ bool read(std::string_view text, Line& line) {
   return error == std::errc{} && !line.key.empty() && std::ranges::count(text, '|') == 3;
 }
 
-// What a chip may lack, and still run programs.
-const std::vector<ClockUnit>& units() {
-  static const std::vector<ClockUnit> all = {
-      {"tcgen05",
-       {"tcgen05_alloc", "tcgen05_commit", "tcgen05_cp", "tcgen05_ld", "tcgen05_mma", "tcgen05_shift",
-        "tcgen05_st", "tcgen05_wait", "clusterlaunchcontrol"}},
-      {"wgmma", {"wgmma", "wgmma_commit", "wgmma_fence", "wgmma_wait"}},
-      {"mma", {"mma_f16", "mma_f64", "mma_fp8", "mma_int", "mma_tf32", "wmma"}},
-      {"fp64", {"ddiv", "dfma", "dsetp", "mufu64"}},
-      {"tma",
-       {"tensor_load", "tensor_prefetch", "tensor_reduce", "tensor_store", "tensormap_fence",
-        "tensormap_replace"}},
-      {"bulk", {"bulk_copy", "bulk_prefetch", "bulk_reduce"}},
-      {"cluster_barrier", {"barrier_cluster"}},
-      {"dsm",
-       {"atom_cluster", "ld_cluster", "mbarrier_arrive_cluster", "red_async", "red_cluster", "st_async",
-        "st_cluster"}},
-  };
-  return all;
-}
-
 // Index of the unit that a latency key, or a parameter's key ("tma.queue", "op.tensor_load.slots"), belongs
 // to; -1: to none that a chip may lack.
 int unit_of_op(std::string_view op) {
   const auto has = [&](const ClockUnit& u) { return std::ranges::find(u.ops, op) != u.ops.end(); };
-  const auto found = std::ranges::find_if(units(), has);
-  return found == units().end() ? -1 : static_cast<int>(found - units().begin());
+  const auto found = std::ranges::find_if(clock_units(), has);
+  return found == clock_units().end() ? -1 : static_cast<int>(found - clock_units().begin());
 }
 int unit_of_key(std::string_view key) {
   const std::string_view first = key.substr(0, key.find('.'));
@@ -321,19 +51,19 @@ int unit_of_key(std::string_view key) {
     key.remove_prefix(first.size() + 1);
     return unit_of_op(key.substr(0, key.find('.')));
   }
-  const auto found = std::ranges::find(units(), first, &ClockUnit::name);
-  return found == units().end() ? -1 : static_cast<int>(found - units().begin());
+  const auto found = std::ranges::find(clock_units(), first, &ClockUnit::name);
+  return found == clock_units().end() ? -1 : static_cast<int>(found - clock_units().begin());
 }
 
 // Reads a file, and those that it inherits before its own lines.
 class Reader {
  public:
   explicit Reader(ClockParameters::Parents parents) : parents_(parents) {
-    parameters_.ops.resize(std::size(keys));
-    for (const ClockField& f : fields) add_place(std::string(f.key), parameters_.*f.member, f.unit);
-    for (size_t k = 0; k < std::size(keys); ++k)
+    parameters_.ops.resize(op_keys().size());
+    for (const ClockField& f : clock_fields()) add_place(std::string(f.key), parameters_.*f.member, f.unit);
+    for (size_t k = 0; k < op_keys().size(); ++k)
       for (size_t i = 0; i < std::size(op_parts); ++i)
-        add_place(fmt::format("op.{}.{}", keys[k], op_parts[i].first), part(parameters_.ops[k], i),
+        add_place(fmt::format("op.{}.{}", op_keys()[k], op_parts[i].first), part(parameters_.ops[k], i),
                   op_parts[i].second, i == optional_part);
   }
 
@@ -361,7 +91,7 @@ class Reader {
   struct Place {
     double* value = nullptr;
     std::string_view unit;  // "cycles"
-    int clock_unit = -1;    // index in units()
+    int clock_unit = -1;    // index in clock_units()
     bool optional = false;
     State state = State::missing;
   };
@@ -417,9 +147,9 @@ class Reader {
   }
 
   void leave_out(std::string_view name) {
-    const auto unit = std::ranges::find(units(), name, &ClockUnit::name);
-    if (unit == units().end()) return error("PLD5802", fmt::format("unknown unit `{}`", name));
-    const auto index = static_cast<int>(unit - units().begin());
+    const auto unit = std::ranges::find(clock_units(), name, &ClockUnit::name);
+    if (unit == clock_units().end()) return error("PLD5802", fmt::format("unknown unit `{}`", name));
+    const auto index = static_cast<int>(unit - clock_units().begin());
     for (auto& [key, place] : places_) {
       if (place.clock_unit != index) continue;
       if (place.state == State::given) contradiction(key, index);
@@ -432,7 +162,7 @@ class Reader {
 
   void contradiction(std::string_view key, int unit) {
     error("PLD5804", fmt::format("`{}` is given, although the chip is without {}", key,
-                                 units()[static_cast<size_t>(unit)].name));
+                                 clock_units()[static_cast<size_t>(unit)].name));
   }
 
   bool is_absent(int unit) const { return unit >= 0 && (parameters_.absent >> unit & 1) != 0; }
@@ -468,12 +198,10 @@ tl::expected<ClockParameters, Diagnostics> ClockParameters::parse(std::string_vi
   return parse(text, file, clock_file);
 }
 
-std::span<const ClockUnit> clock_units() { return units(); }
-
 std::string_view ClockParameters::absent_unit_of(std::string_view key) const {
   if (absent == 0) return {};
   const int unit = unit_of_op(key);
-  return unit >= 0 && (absent >> unit & 1) != 0 ? units()[static_cast<size_t>(unit)].name
+  return unit >= 0 && (absent >> unit & 1) != 0 ? clock_units()[static_cast<size_t>(unit)].name
                                                 : std::string_view{};
 }
 
@@ -492,13 +220,6 @@ const OpCost& ClockParameters::cost(std::string_view key) const {
   PLD_CHECK(i >= 0);  // tests hold every op's key against the list
   return ops[static_cast<size_t>(i)];
 }
-
-int op_key(std::string_view key) {
-  const auto* const found = std::ranges::lower_bound(keys, key);
-  return found != std::end(keys) && *found == key ? static_cast<int>(found - std::begin(keys)) : -1;
-}
-std::span<const std::string_view> op_keys() { return keys; }
-std::span<const ClockField> clock_fields() { return fields; }
 
 std::string_view clock_file(std::string_view arch) {
   for (const ClockFile& f : clock_files)

@@ -72,3 +72,7 @@ std::string mnemonic(const Instruction& i);
 Effect unsupported(const Instruction& i, std::string_view why);
 
 }  // namespace palladion::isa::decode
+
+namespace palladion::isa::ops {
+std::vector<OpDef> launch_control();  // of the family tcgen05
+}

@@ -3,10 +3,13 @@
 // or, for packed halves, over both halves of each lane.
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "isa/core/form.h"
 #include "isa/core/instruction.h"
+#include "isa/core/op.h"
 #include "isa/num/lanes.h"
+#include "isa/num/order.h"
 #include "isa/ops/decode.h"
 #include "isa/ops/lanes.h"
 
@@ -80,3 +83,8 @@ struct Max {
 };
 
 }  // namespace palladion::isa::floats
+
+namespace palladion::isa::ops {
+// Of the family of floating-point instructions, without those that round.
+std::vector<OpDef> signs_and_order(), tests();
+}  // namespace palladion::isa::ops

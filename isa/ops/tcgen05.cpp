@@ -1,6 +1,5 @@
-// Tensor memory, the matrix products that run on it, and cluster launch control: sm_100 (PTX, "TensorCore 5th
-// Generation Family Instructions", "Parallel Synchronization and Communication Instructions:
-// clusterlaunchcontrol").
+// Tensor memory and the matrix products that run on it: sm_100 (PTX, "TensorCore 5th Generation Family
+// Instructions").
 #include <charconv>
 
 #include "isa/ops/decode.h"
@@ -75,18 +74,6 @@ Footprint Tcgen05Commit::footprint() const {
   return {.control = {mbar, cta_mask},
           .async = {.role = Async::Role::issues, .family = AsyncFamily::tcgen05_commit, .mbarrier = mbar}};
 }
-
-Footprint TryCancel::footprint() const {
-  return {.memory = {{.space = Space::shared_cta,
-                      .proxy = Proxy::async,
-                      .writes = true,
-                      .address = address,
-                      .bytes = 16}},
-          .control = {address, mbar},
-          .async = {.role = Async::Role::issues, .family = AsyncFamily::cluster_launch, .mbarrier = mbar}};
-}
-
-Footprint QueryCancel::footprint() const { return {.values = Values::lane_wise}; }
 
 }  // namespace palladion::isa
 
@@ -230,21 +217,6 @@ Effect mma(const Instruction& i, const DecodeContext&) {
   e.input_scale = index(i, "input_scale");
   e.zero_columns = index(i, "zero_columns");
   return e;
-}
-
-Effect try_cancel(const Instruction& i, const DecodeContext&) {
-  return TryCancel{.space = decode::space(i),
-                   .multicast = i.has("multicast::cluster::all"),
-                   .address = index(i, "a"),
-                   .mbar = index(i, "mbar")};
-}
-
-Effect query_cancel(const Instruction& i, const DecodeContext&) {
-  const std::string_view part = i.mod("part");
-  return QueryCancel{.canceled = index(i, "p"),
-                     .ctaid = index(i, "d"),
-                     .dimension = part.empty() ? -1 : part.back() - 'x',
-                     .response = index(i, "response")};
 }
 
 constexpr decode::Definition words[] = {
@@ -413,38 +385,8 @@ std::vector<OpDef> mma_defs() {
   };
 }
 
-std::vector<OpDef> launch_control_defs() {
-  return {
-      OpDef{
-          "clusterlaunchcontrol",
-          "Asks for the work of a cluster that has not started, asynchronously. Parallel Synchronization and "
-          "Communication Instructions: clusterlaunchcontrol.try_cancel.",
-          {"[8.6 sm_100] "
-           "clusterlaunchcontrol.try_cancel.async{.space:shared::cta}.mbarrier::complete_tx::bytes"
-           ".b128 a:mem, mbar:mem",
-           "[8.6 sm_100f] "
-           "clusterlaunchcontrol.try_cancel.async{.space:shared::cta}.mbarrier::complete_tx::bytes"
-           ".multicast::cluster::all.b128 a:mem, mbar:mem"},
-          Timing{Unit::sync, "clusterlaunchcontrol"},
-          try_cancel},
-      OpDef{
-          "clusterlaunchcontrol",
-          "Reads the answer: whether the work was given, and of which cluster. Parallel Synchronization and "
-          "Communication Instructions: clusterlaunchcontrol.query_cancel.",
-          {"[8.6 sm_100] clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 =p:pred, response:b128",
-           "[8.6 sm_100] clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 =d:b32^4, "
-           "response:b128",
-           "[8.6 sm_100] clusterlaunchcontrol.query_cancel.part:get_first_ctaid::x|get_first_ctaid::y|"
-           "get_first_ctaid::z.b32.b128 =d:b32, response:b128"},
-          Timing{Unit::alu, "clusterlaunchcontrol"},
-          query_cancel},
-  };
-}
-
 }  // namespace
 
-std::vector<OpDef> tcgen05() {
-  return joined({memory_defs(), async_defs(), mma_defs(), launch_control_defs()});
-}
+std::vector<OpDef> tcgen05() { return joined({memory_defs(), async_defs(), mma_defs(), launch_control()}); }
 
 }  // namespace palladion::isa::ops

@@ -37,8 +37,8 @@ class Lexer {
   bool label_follows();
   // Text up to the brace that closes one already open; for debug sections.
   std::string_view skip_braces();
-  size_t position() const { return at_; }
-  std::string_view text() const { return text_; }
+  // The character right behind the last token; 0 at the end.
+  char adjoining() const { return at(at_); }
 
  private:
   void skip_space();

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "isa/core/manual.h"
-#include "isa/text/parse_internal.h"
+#include "isa/text/parse_forms.h"
 
 namespace palladion::isa::detail {
 namespace {
@@ -129,18 +129,18 @@ std::vector<std::string_view> split_words(std::string_view mnemonic) {
   }
 }
 
-void Parser::no_candidate(const Token& mnemonic, const Candidates& c) {
+void Forms::no_candidate(const Token& mnemonic, const Candidates& c) {
   if (const std::string_view name = unstated_instruction(mnemonic.text); !name.empty()) {
-    error(mnemonic, code::not_modelled, fmt::format("`{}` is not modelled", name),
-          "`palladion explain` lists the instructions that are");
+    in_.error(mnemonic, code::not_modelled, fmt::format("`{}` is not modelled", name),
+              "`palladion explain` lists the instructions that are");
     return;
   }
   std::vector<std::string_view> words = split_words(mnemonic.text);
   if (c.op == nullptr) {
     Nearest nearest(words[0]);
     for (const Op& op : all_ops()) nearest.offer(op.name);
-    return error(mnemonic, code::unknown_instruction,
-                 fmt::format("unknown instruction `{}`", words[0].substr(0, 60)), nearest.help());
+    return in_.error(mnemonic, code::unknown_instruction,
+                     fmt::format("unknown instruction `{}`", words[0].substr(0, 60)), nearest.help());
   }
   const std::string_view op = words[0];
   words.erase(words.begin());
@@ -172,10 +172,10 @@ void Parser::no_candidate(const Token& mnemonic, const Candidates& c) {
   }
   help += best.expected.empty() ? fmt::format("no modifier follows `{}`", fitting)
                                 : fmt::format("`{}` goes on with {}", fitting, list_of(best.expected));
-  error(at, code::modifiers, std::move(message), std::move(help));
+  in_.error(at, code::modifiers, std::move(message), std::move(help));
 }
 
-void Parser::no_fit(const Token& mnemonic, const Candidates& c, const std::vector<Operand>& written) {
+void Forms::no_fit(const Token& mnemonic, const Candidates& c, const std::vector<Operand>& written) {
   std::string help;
   for (const Candidates::One& one : c.forms) {
     const std::string usage = fmt::format("`{}`", form_usage(mnemonic.text, *one.form));
@@ -187,22 +187,22 @@ void Parser::no_fit(const Token& mnemonic, const Candidates& c, const std::vecto
   };
   const auto one = std::ranges::find_if(c.forms, takes);
   if (one == c.forms.end()) {
-    return error(mnemonic, code::operands,
-                 fmt::format("`{}` does not take {} operands", mnemonic.text, written.size()), help);
+    return in_.error(mnemonic, code::operands,
+                     fmt::format("`{}` does not take {} operands", mnemonic.text, written.size()), help);
   }
   size_t w = 0;
   for (const OperandDef& def : one->form->operands) {
     if (w < written.size() && fits(def, *one, written[w])) {
       ++w;
     } else if (!def.optional) {
-      const std::string found = w < written.size() ? describe(written[w], *function_) : "nothing";
-      return error(mnemonic, code::operands,
-                   fmt::format("operand {} of `{}` must be {}, found {}", w + 1, mnemonic.text,
-                               expectation(def, *one), found),
-                   help);
+      const std::string found = w < written.size() ? describe(written[w], names_.function()) : "nothing";
+      return in_.error(mnemonic, code::operands,
+                       fmt::format("operand {} of `{}` must be {}, found {}", w + 1, mnemonic.text,
+                                   expectation(def, *one), found),
+                       help);
     }
   }
-  error(mnemonic, code::operands, fmt::format("these operands do not fit `{}`", mnemonic.text), help);
+  in_.error(mnemonic, code::operands, fmt::format("these operands do not fit `{}`", mnemonic.text), help);
 }
 
 }  // namespace palladion::isa::detail

@@ -1,10 +1,9 @@
-// Initial values of variables (PTX, "Initializers").
+#include "isa/text/parse_initialisers.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
-
-#include "isa/text/parse_internal.h"
 
 namespace palladion::isa::detail {
 namespace {
@@ -52,9 +51,7 @@ uint64_t stride(const Variable& v, size_t dim) {
   return size;
 }
 
-}  // namespace
-
-bool Parser::put(Variable& v, uint64_t at, const Operand& value) {
+bool put(Variable& v, uint64_t at, const Operand& value) {
   const int size = bytes(v.type);
   if (at + static_cast<uint64_t>(size) > max_initialised_bytes) return false;
   using I = Operand::ImmType;
@@ -74,15 +71,36 @@ bool Parser::put(Variable& v, uint64_t at, const Operand& value) {
   return true;
 }
 
-bool Parser::initialiser_string(Variable& v, uint64_t& at) {
-  next();
-  const std::string_view s = previous_.text.substr(1, previous_.text.size() - 2);
+// What an initial value may name. Those of a sampler are in Sampler.
+bool has_field(Type type, std::string_view field) {
+  constexpr std::string_view both[] = {"width",         "height",    "depth", "channel_data_type",
+                                       "channel_order", "array_size"};
+  constexpr std::string_view of_texture[] = {"normalized_coords", "filter_mode", "addr_mode_0",
+                                             "addr_mode_1",       "addr_mode_2", "num_mipmap_levels",
+                                             "num_samples"};
+  const auto among = [field](const auto& fields) {
+    return std::ranges::find(fields, field) != std::end(fields);
+  };
+  return among(both) || (type == Type::texref ? among(of_texture) : field == "memory_layout");
+}
+
+bool is_word(std::string_view word) {
+  const auto& modes = Sampler::address_words;
+  const auto& filters = Sampler::filter_words;
+  return std::ranges::find(modes, word) != modes.end() || std::ranges::find(filters, word) != filters.end();
+}
+
+}  // namespace
+
+bool Initialisers::initialiser_string(Variable& v, uint64_t& at) {
+  in_.next();
+  const std::string_view s = in_.previous().text.substr(1, in_.previous().text.size() - 2);
   for (size_t i = 0; i < s.size(); ++i) {
     char c = s[i];
     if (c == '\\' && i + 1 < s.size()) {
       const auto escaped = escape(s[++i]);
       if (!escaped) {
-        error(previous_, code::initialiser, fmt::format("`\\{}` is no escape sequence", s[i]));
+        in_.error(in_.previous(), code::initialiser, fmt::format("`\\{}` is no escape sequence", s[i]));
         return false;
       }
       c = *escaped;
@@ -94,21 +112,21 @@ bool Parser::initialiser_string(Variable& v, uint64_t& at) {
 }
 
 // symbol, symbol+4, generic(symbol)+4, 0xFF00(symbol+4): `mask` is the part of the address that is kept.
-bool Parser::initialiser_address(Variable& v, uint64_t at, uint64_t mask) {
+bool Initialisers::initialiser_address(Variable& v, uint64_t at, uint64_t mask) {
   bool generic = false;
   int closing = 0;
-  if (token_.is(Token::Kind::word) && token_.text == "generic" && lexer_.peek() == '(') {
-    next();
-    next();
+  if (in_.token().is(Token::Kind::word) && in_.token().text == "generic" && in_.peek() == '(') {
+    in_.next();
+    in_.next();
     generic = true;
     ++closing;
   }
-  const auto name = expect_word("the name of a variable or function");
+  const auto name = in_.expect_word("the name of a variable or function");
   if (!name) return false;
-  while (closing > 0 && expect(')')) --closing;
+  while (closing > 0 && in_.expect(')')) --closing;
   int64_t addend = 0;
-  if (token_.is('+') || token_.is('-')) {
-    const auto value = integer("an offset");
+  if (in_.token().is('+') || in_.token().is('-')) {
+    const auto value = numbers_.integer("an offset");
     if (!value) return false;
     addend = *value;
   }
@@ -121,16 +139,16 @@ bool Parser::initialiser_address(Variable& v, uint64_t at, uint64_t mask) {
                          v.relocations.back().size == shift && v.relocations.back().addend == addend &&
                          !new_addresses_.empty() && new_addresses_.back().name.text == name->text;
     if (!goes_on || bytes(v.type) != 1) {
-      error(*name, code::not_modelled,
-            "only whole addresses, from their lowest byte on, are modelled in initialisers");
+      in_.error(*name, code::not_modelled,
+                "only whole addresses, from their lowest byte on, are modelled in initialisers");
       return false;
     }
     ++v.relocations.back().size;
   } else {
     const int size = part ? 1 : bytes(v.type);
     if (size != 8 && size != 4 && !part) {
-      error(*name, code::initialiser, fmt::format("an address does not fit `.{}`", isa::name(v.type)),
-            "use .u64 or .b64");
+      in_.error(*name, code::initialiser, fmt::format("an address does not fit `.{}`", isa::name(v.type)),
+                "use .u64 or .b64");
       return false;
     }
     Relocation r;
@@ -145,91 +163,158 @@ bool Parser::initialiser_address(Variable& v, uint64_t at, uint64_t mask) {
   return true;
 }
 
-bool Parser::initialiser_value(Variable& v, uint64_t at) {
-  const Token start = token_;
+bool Initialisers::initialiser_value(Variable& v, uint64_t at) {
+  const Token start = in_.token();
   if (at + static_cast<uint64_t>(bytes(v.type)) > max_initialised_bytes) {
-    error(start, code::initialiser, "this initialiser is too large");
+    in_.error(start, code::initialiser, "this initialiser is too large");
     return false;
   }
-  if (token_.is(Token::Kind::word) && token_.text != "WARP_SZ")
+  if (in_.token().is(Token::Kind::word) && in_.token().text != "WARP_SZ")
     return initialiser_address(v, at, ~uint64_t{0});
-  if (token_.is(Token::Kind::number) && lexer_.peek() == '(') {
-    next();
-    const auto mask = literal(previous_);
-    if (!mask || !expect('(')) return false;
-    return initialiser_address(v, at, mask->bits) && expect(')');
+  if (in_.token().is(Token::Kind::number) && in_.peek() == '(') {
+    in_.next();
+    const auto mask = numbers_.literal(in_.previous());
+    if (!mask || !in_.expect('(')) return false;
+    return initialiser_address(v, at, mask->bits) && in_.expect(')');
   }
-  const auto value = constant();
+  const auto value = numbers_.constant();
   if (!value) return false;
   return put(v, at, *value);
 }
 
 // { ... } of dimension `dim`; values without braces fill it in order.
-bool Parser::initialiser_level(Variable& v, size_t dim, uint64_t& at, int depth) {
-  const Token open = token_;
+bool Initialisers::initialiser_level(Variable& v, size_t dim, uint64_t& at, int depth) {
+  const Token open = in_.token();
   if (depth > 20) {
-    error(token_, code::initialiser, "this initialiser is nested too deeply");
+    in_.error(in_.token(), code::initialiser, "this initialiser is nested too deeply");
     return false;
   }
   const uint64_t begin = at, inner = stride(v, dim + 1);
   const bool unsized = dim < v.dims.size() && v.dims[dim] == 0;
   const uint64_t limit = unsized ? max_initialised_bytes : stride(v, dim);
-  if (!expect('{')) return false;
-  while (!token_.is('}')) {
+  if (!in_.expect('{')) return false;
+  while (!in_.token().is('}')) {
     if (at - begin >= limit && !(at == begin && limit == 0)) {
-      error(token_, code::initialiser, "more values than the variable has elements");
+      in_.error(in_.token(), code::initialiser, "more values than the variable has elements");
       return false;
     }
-    if (token_.is('{')) {
+    if (in_.token().is('{')) {
       uint64_t start = at;
       if (!initialiser_level(v, dim + 1, start, depth + 1)) return false;
       at += std::max<uint64_t>(inner, 1);
-    } else if (token_.is(Token::Kind::string)) {
+    } else if (in_.token().is(Token::Kind::string)) {
       if (!initialiser_string(v, at)) return false;
     } else {
       if (!initialiser_value(v, at)) return false;
       at += static_cast<uint64_t>(bytes(v.type));
     }
-    if (!accept(',')) break;
+    if (!in_.accept(',')) break;
   }
-  if (!token_.is('}')) {
-    error(token_, code::initialiser,
-          fmt::format("expected `,` or `}}` in the initialiser that starts in line {}", open.line));
+  if (!in_.token().is('}')) {
+    in_.error(in_.token(), code::initialiser,
+              fmt::format("expected `,` or `}}` in the initialiser that starts in line {}", open.line));
     return false;
   }
-  next();
+  in_.next();
   if (unsized && dim == 0) v.dims[0] = (at - begin) / std::max<uint64_t>(1, inner);
   return true;
 }
 
-void Parser::initialiser(Variable& v, const Token& name) {
+void Initialisers::initialiser(Variable& v, const Token& name) {
   uint64_t at = 0;
   const bool is_array = !v.dims.empty() || v.vector > 1;
   bool fits = false;
-  if (token_.is(Token::Kind::string) && bytes(v.type) == 1) {
+  if (in_.token().is(Token::Kind::string) && bytes(v.type) == 1) {
     fits = initialiser_string(v, at);
     if (fits && !v.dims.empty() && v.dims[0] == 0) {
       store(v, at, 0, 1);  // the terminating zero
       v.dims[0] = at + 1;
     }
-  } else if (token_.is('{')) {
+  } else if (in_.token().is('{')) {
     fits = initialiser_level(v, 0, at, 0);
   } else {
     fits = initialiser_value(v, 0);
     if (fits && is_array) {
-      error(name, code::initialiser, "an array is initialised with { }");
+      in_.error(name, code::initialiser, "an array is initialised with { }");
     }
   }
   if (fits && v.size() != 0 && v.init.size() > v.size()) {
-    error(name, code::initialiser,
-          fmt::format("the initialiser has {} bytes, `{}` has {}", v.init.size(), name.text, v.size()));
+    in_.error(name, code::initialiser,
+              fmt::format("the initialiser has {} bytes, `{}` has {}", v.init.size(), name.text, v.size()));
   }
   if (!fits) {
-    if (diagnostics.empty()) error(name, code::initialiser, "this initialiser is too large");
-    while (!token_.is(';') && !token_.is(Token::Kind::end)) next();
+    if (in_.diagnostics().empty()) in_.error(name, code::initialiser, "this initialiser is too large");
+    while (!in_.token().is(';') && !in_.token().is(Token::Kind::end)) in_.next();
   }
   const bool has_home = v.space == Space::global || v.space == Space::const_;
-  if (!has_home) error(name, code::initialiser, "only .global and .const variables are initialised");
+  if (!has_home) in_.error(name, code::initialiser, "only .global and .const variables are initialised");
+}
+
+// `filter_mode = linear`
+bool Initialisers::opaque_field(Type type, Sampler& sampler) {
+  const auto field = in_.expect_word("a field such as filter_mode");
+  if (!field || !in_.expect('=')) return false;
+  const Token value = in_.token();
+  const bool is_number = !value.is(Token::Kind::word);
+  std::string word(value.text);
+  if (is_number) {
+    const auto number = numbers_.integer("the value of a field");
+    if (!number) return false;
+    word = std::to_string(*number);
+  } else {
+    in_.next();
+  }
+  const bool takes_it = type == Type::samplerref
+                            ? sampler.set(field->text, word)
+                            : has_field(type, field->text) && (is_number || is_word(word));
+  if (!takes_it)
+    in_.error(*field, code::initialiser,
+              fmt::format("a `.{}` takes no `{} = {}`", name(type), field->text.substr(0, 60),
+                          std::string_view(word).substr(0, 60)));
+  return takes_it;
+}
+
+// `{ filter_mode = linear, addr_mode_0 = wrap }`. Of a texture or surface the values mean nothing: what is
+// bound to it has them (ptxas drops them, too).
+bool Initialisers::opaque_initialiser(Variable& v) {
+  Sampler sampler;
+  if (!in_.expect('{')) return false;
+  if (in_.accept('}')) return true;
+  do {
+    if (!opaque_field(v.type, sampler)) return false;
+  } while (in_.accept(','));
+  if (!in_.expect('}')) return false;
+  if (v.type != Type::samplerref) return true;
+  const uint64_t word = sampler.packed();
+  for (int k = 0; k < 8; ++k) v.init.push_back(static_cast<uint8_t>(word >> (8 * k)));
+  return true;
+}
+
+bool Initialisers::read(Variable& v, const Token& name) {
+  if (is_opaque(v.type)) return opaque_initialiser(v);
+  initialiser(v, name);
+  return true;
+}
+
+void Initialisers::end_variable(SymbolId id) {
+  if (id >= module_.symbols.size()) return;
+  for (PendingAddress& p : new_addresses_) {
+    p.variable = id;
+    pending_addresses_.push_back(p);
+  }
+}
+
+void Initialisers::finish() {
+  for (const PendingAddress& p : pending_addresses_) {
+    const SymbolId id = names_.find_symbol(p.name.text);
+    if (id == no_id) {
+      in_.error(p.name, code::undeclared, fmt::format("`{}` is not declared", p.name.text));
+    } else {
+      auto& relocations = module_.symbols[p.variable].variable.relocations;
+      // A variable that is declared twice has the first one's.
+      if (p.relocation < relocations.size()) relocations[p.relocation].symbol = id;
+    }
+  }
 }
 
 }  // namespace palladion::isa::detail

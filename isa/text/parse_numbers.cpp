@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "isa/text/parse_internal.h"
+#include "isa/text/parse_numbers.h"
 
 namespace palladion::isa::detail {
 namespace {
@@ -98,22 +98,22 @@ int level_of(std::string_view op) {
 
 }  // namespace
 
-std::optional<Operand> Parser::literal(const Token& t) {
+std::optional<Operand> Constants::literal(const Token& t) {
   const std::string_view s = t.text;
   const char mark = s.size() > 1 && s[0] == '0' ? s[1] : '\0';
   std::optional<Operand> o;
   if (mark == 'f' || mark == 'F') {
     if (const auto v = hex_digits(s.substr(2), 8)) o = Operand::f32(static_cast<uint32_t>(*v));
     if (!o)
-      error(t, code::number, fmt::format("`{}` is no f32 constant", s),
-            "0f is followed by exactly 8 hexadecimal digits");
+      in_.error(t, code::number, fmt::format("`{}` is no f32 constant", s),
+                "0f is followed by exactly 8 hexadecimal digits");
     return o;
   }
   if (mark == 'd' || mark == 'D') {
     if (const auto v = hex_digits(s.substr(2), 16)) o = Operand::f64(*v);
     if (!o)
-      error(t, code::number, fmt::format("`{}` is no f64 constant", s),
-            "0d is followed by exactly 16 hexadecimal digits");
+      in_.error(t, code::number, fmt::format("`{}` is no f64 constant", s),
+                "0d is followed by exactly 16 hexadecimal digits");
     return o;
   }
   if (is_decimal_float(s)) {
@@ -123,40 +123,43 @@ std::optional<Operand> Parser::literal(const Token& t) {
   } else if (const auto v = integer_text(s)) {
     return Operand::imm(static_cast<int64_t>(*v));
   }
-  error(t, code::number, fmt::format("`{}` is no number", s.substr(0, 60)));
+  in_.error(t, code::number, fmt::format("`{}` is no number", s.substr(0, 60)));
   return std::nullopt;
 }
 
-bool Parser::at_constant() const {
-  if (token_.is(Token::Kind::number)) return true;
-  return token_.is('-') || token_.is('+') || token_.is('~') || token_.is('(');
+bool Constants::at_constant() const {
+  if (in_.token().is(Token::Kind::number)) return true;
+  return in_.token().is('-') || in_.token().is('+') || in_.token().is('~') || in_.token().is('(');
 }
 
-std::optional<Operand> Parser::constant_unary() {
-  if (depth_ > 64) {
-    error(token_, code::syntax, "this expression is nested too deeply");
-    return std::nullopt;
+bool Constants::nested_too_deeply() {
+  if (depth_ <= 64) return false;
+  in_.error(in_.token(), code::syntax, "this expression is nested too deeply");
+  return true;
+}
+
+std::optional<Operand> Constants::constant_unary() {
+  if (nested_too_deeply()) return std::nullopt;
+  if (in_.token().is(Token::Kind::number)) {
+    in_.next();
+    return literal(in_.previous());
   }
-  if (token_.is(Token::Kind::number)) {
-    next();
-    return literal(previous_);
-  }
-  if (token_.is(Token::Kind::word) && token_.text == "WARP_SZ") {
-    next();
+  if (in_.token().is(Token::Kind::word) && in_.token().text == "WARP_SZ") {
+    in_.next();
     return Operand::imm(32);
   }
-  const Token sign = token_;
-  if (accept('(')) {
+  const Token sign = in_.token();
+  if (in_.accept('(')) {
     ++depth_;
-    const bool cast = accept_directive("s64") || accept_directive("u64");
+    const bool cast = in_.accept_directive("s64") || in_.accept_directive("u64");
     auto inner = cast ? std::optional<Operand>(Operand{}) : constant();
-    if (inner && !expect(')')) inner.reset();
+    if (inner && !in_.expect(')')) inner.reset();
     if (inner && cast) inner = constant_unary();
     --depth_;
     return inner;
   }
-  if (!accept('-') && !accept('+') && !accept('~') && !accept('!')) {
-    error_expected("a constant");
+  if (!in_.accept('-') && !in_.accept('+') && !in_.accept('~') && !in_.accept('!')) {
+    in_.error_expected("a constant");
     return std::nullopt;
   }
   ++depth_;
@@ -169,27 +172,27 @@ std::optional<Operand> Parser::constant_unary() {
   } else if (op == '-') {
     v->bits ^= v->imm_type == Operand::ImmType::f32 ? uint64_t{1} << 31 : uint64_t{1} << 63;
   } else if (op != '+') {
-    error(sign, code::number, fmt::format("`{}` does not take a floating-point constant", op));
+    in_.error(sign, code::number, fmt::format("`{}` does not take a floating-point constant", op));
     return std::nullopt;
   }
   return v;
 }
 
 // Precedence climbing over C's operators. Two-character operators are two tokens here.
-std::optional<Operand> Parser::constant_binary(int min_level) {
+std::optional<Operand> Constants::constant_binary(int min_level) {
   auto left = constant_unary();
-  while (left && token_.is(Token::Kind::punct)) {
-    std::string op(token_.text);
-    const char follower = lexer_.position() < lexer_.text().size() ? lexer_.text()[lexer_.position()] : '\0';
+  while (left && in_.token().is(Token::Kind::punct)) {
+    std::string op(in_.token().text);
+    const char follower = in_.adjoining();
     static constexpr std::string_view doubles[] = {"||", "&&", "<<", ">>", "<=", ">=", "==", "!="};
     for (const auto d : doubles)
       if (op[0] == d[0] && follower == d[1]) op = d;
-    const int own = op.size() == 2 && level_of(op) != 0 ? level_of(op) : level(token_);
+    const int own = op.size() == 2 && level_of(op) != 0 ? level_of(op) : level(in_.token());
     const bool single_pipe = op == "|" || op == "!" || op == "=";
     if (own == 0 || own < min_level || single_pipe) break;
-    const Token at = token_;
-    next();
-    if (op.size() == 2) next();
+    const Token at = in_.token();
+    in_.next();
+    if (op.size() == 2) in_.next();
     const auto right = constant_binary(own + 1);
     if (!right) return std::nullopt;
     const bool integers =
@@ -197,7 +200,8 @@ std::optional<Operand> Parser::constant_binary(int min_level) {
     const auto v = integers ? apply(op, static_cast<int64_t>(left->bits), static_cast<int64_t>(right->bits))
                             : std::nullopt;
     if (!v) {
-      error(at, code::number, integers ? "division by zero" : "constant expressions are made of integers");
+      in_.error(at, code::number,
+                integers ? "division by zero" : "constant expressions are made of integers");
       return std::nullopt;
     }
     left->bits = static_cast<uint64_t>(*v);
@@ -205,43 +209,40 @@ std::optional<Operand> Parser::constant_binary(int min_level) {
   return left;
 }
 
-std::optional<Operand> Parser::constant() {
+std::optional<Operand> Constants::constant() {
   auto v = constant_binary(1);
-  if (!v || !token_.is('?')) return v;
-  if (depth_ > 64) {
-    error(token_, code::syntax, "this expression is nested too deeply");
-    return std::nullopt;
-  }
-  next();
+  if (!v || !in_.token().is('?')) return v;
+  if (nested_too_deeply()) return std::nullopt;
+  in_.next();
   ++depth_;
   auto yes = constant();
-  auto no = yes && expect(':') ? constant() : std::nullopt;
+  auto no = yes && in_.expect(':') ? constant() : std::nullopt;
   --depth_;
   if (!yes || !no) return std::nullopt;
   return v->bits != 0 ? yes : no;
 }
 
-std::optional<int64_t> Parser::integer(std::string_view what) {
-  const Token at = token_;
+std::optional<int64_t> Constants::integer(std::string_view what) {
+  const Token at = in_.token();
   if (!at_constant()) {
-    error_expected(what);
+    in_.error_expected(what);
     return std::nullopt;
   }
   const auto v = constant();
   if (!v) return std::nullopt;
   if (v->imm_type != Operand::ImmType::integer) {
-    error(at, code::number, fmt::format("{} must be an integer", what));
+    in_.error(at, code::number, fmt::format("{} must be an integer", what));
     return std::nullopt;
   }
   return static_cast<int64_t>(v->bits);
 }
 
-std::optional<uint32_t> Parser::small_integer(std::string_view what) {
-  const Token at = token_;
+std::optional<uint32_t> Constants::small_integer(std::string_view what) {
+  const Token at = in_.token();
   const auto v = integer(what);
   if (!v) return std::nullopt;
   if (*v < 0 || *v > 0xFFFFFFFFll) {
-    error(at, code::number, fmt::format("{} must lie between 0 and 2^32 - 1", what));
+    in_.error(at, code::number, fmt::format("{} must lie between 0 and 2^32 - 1", what));
     return std::nullopt;
   }
   return static_cast<uint32_t>(*v);

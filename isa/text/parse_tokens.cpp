@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "isa/text/parse_internal.h"
+#include "isa/text/parse_tokens.h"
 
 namespace palladion::isa::detail {
 namespace {
@@ -39,20 +39,20 @@ void Nearest::offer(std::string_view candidate) {
 
 std::string Nearest::help() const { return found_.empty() ? "" : fmt::format("did you mean `{}`?", found_); }
 
-bool Parser::accept(char c) {
+bool Tokens::accept(char c) {
   if (!token_.is(c)) return false;
   next();
   return true;
 }
 
-bool Parser::accept_directive(std::string_view s) {
+bool Tokens::accept_directive(std::string_view s) {
   if (!token_.is_directive(s)) return false;
   next();
   return true;
 }
 
 // A token that is missing at the end of a line is reported there, not at the start of the next line.
-bool Parser::expect(char c) {
+bool Tokens::expect(char c) {
   if (accept(c)) return true;
   if (previous_.line != 0 && previous_.line < token_.line && previous_.kind != Token::Kind::end) {
     Token end = previous_;
@@ -64,16 +64,16 @@ bool Parser::expect(char c) {
   return false;
 }
 
-bool Parser::too_many_errors() const { return diagnostics.size() >= max_errors; }
+bool Tokens::too_many_errors() const { return diagnostics_.size() >= max_errors; }
 
-void Parser::error(const Token& at, const char* code, std::string message, std::string help) {
+void Tokens::error(const Token& at, const char* code, std::string message, std::string help) {
   if (too_many_errors()) return;
-  diagnostics.push_back(
+  diagnostics_.push_back(
       {code, Severity::error, std::move(message), {file_, at.line, at.column}, std::move(help)});
-  if (too_many_errors()) diagnostics.back().help += " (more errors follow; only the first 100 are shown)";
+  if (too_many_errors()) diagnostics_.back().help += " (more errors follow; only the first 100 are shown)";
 }
 
-void Parser::error_expected(std::string_view what) {
+void Tokens::error_expected(std::string_view what) {
   if (token_.is(Token::Kind::end))
     return error(token_, code::syntax, fmt::format("expected {}, but the text ends", what));
   if (token_.is(Token::Kind::bad)) {
@@ -84,7 +84,21 @@ void Parser::error_expected(std::string_view what) {
   error(token_, code::syntax, fmt::format("expected {}, found `{}`", what, token_.text.substr(0, 60)));
 }
 
-void Parser::skip_statement() {
+std::string Tokens::strings() {
+  std::string text;
+  do {
+    if (!token_.is(Token::Kind::string)) {
+      error_expected("a pragma in quotes");
+      break;
+    }
+    next();
+    text += (text.empty() ? "" : "\", \"") + std::string(previous_.text.substr(1, previous_.text.size() - 2));
+  } while (accept(','));
+  accept(';');
+  return text;
+}
+
+void Tokens::skip_statement() {
   int parentheses = 0;
   const uint32_t line = token_.line;
   while (!token_.is(Token::Kind::end)) {
@@ -98,7 +112,7 @@ void Parser::skip_statement() {
   }
 }
 
-std::optional<Token> Parser::expect_word(std::string_view what) {
+std::optional<Token> Tokens::expect_word(std::string_view what) {
   if (!token_.is(Token::Kind::word)) {
     error_expected(what);
     return std::nullopt;

@@ -1,7 +1,7 @@
 #pragma once
 // O = softmax(Q K^T / sqrt(d)) V on Blackwell: pages/blackwell_flash_attention.md.
 #include "frontend/plgpu.h"
-#include "kernels/spec.h"
+#include "kernels/frame/spec.h"
 
 namespace palladion::kernels::blackwell {
 

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "kernels/blackwell/flash_attention.h"
-#include "kernels/reference.h"
-#include "kernels/typed_spec.h"
+#include "kernels/frame/reference.h"
+#include "kernels/frame/typed_spec.h"
 
 namespace palladion::kernels::blackwell {
 namespace {

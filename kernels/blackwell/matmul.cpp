@@ -1,6 +1,6 @@
 #include "kernels/blackwell/matmul.h"
 
-#include "kernels/helpers.h"
+#include "kernels/frame/helpers.h"
 
 namespace palladion::kernels::blackwell {
 

@@ -1,7 +1,7 @@
 #pragma once
 // D = A B on Blackwell in eight kernels, each a small step from the one before: pages/blackwell_matmul.md.
 #include "frontend/plgpu.h"
-#include "kernels/matmul.h"
+#include "kernels/hopper/matmul.h"
 
 namespace palladion::kernels::blackwell {
 

@@ -1,8 +1,8 @@
 #include "kernels/blackwell/matmul_scaled.h"
 
-#include "arrays/tensor_core.h"
 #include "kernels/blackwell/one_tile.h"
-#include "kernels/helpers.h"
+#include "kernels/frame/helpers.h"
+#include "verify/arrays/tensor_core.h"
 
 namespace palladion::kernels::blackwell {
 namespace {

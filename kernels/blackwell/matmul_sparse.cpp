@@ -1,10 +1,10 @@
 #include "kernels/blackwell/matmul_sparse.h"
 
-#include "arrays/tensor_core.h"
 #include "kernels/blackwell/one_tile.h"
-#include "kernels/helpers.h"
-#include "kernels/reference.h"
-#include "kernels/typed_spec.h"
+#include "kernels/frame/helpers.h"
+#include "kernels/frame/reference.h"
+#include "kernels/frame/typed_spec.h"
+#include "verify/arrays/tensor_core.h"
 
 namespace palladion::kernels::blackwell {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "kernels/blackwell/store_warpgroup.h"
-#include "kernels/reference.h"
-#include "kernels/typed_spec.h"
+#include "kernels/frame/reference.h"
+#include "kernels/frame/typed_spec.h"
 
 namespace palladion::kernels::blackwell {
 namespace {

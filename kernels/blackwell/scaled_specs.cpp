@@ -1,9 +1,9 @@
 // The specs of products with scales: formats, inputs, reference.
 #include <cmath>
 
-#include "arrays/tensor_core.h"
 #include "kernels/blackwell/matmul_scaled.h"
-#include "kernels/reference.h"
+#include "kernels/frame/reference.h"
+#include "verify/arrays/tensor_core.h"
 
 namespace palladion::kernels::blackwell {
 namespace {

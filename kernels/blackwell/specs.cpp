@@ -1,5 +1,5 @@
 #include "kernels/blackwell/matmul.h"
-#include "kernels/reference.h"
+#include "kernels/frame/reference.h"
 
 namespace palladion::kernels::blackwell {
 namespace {

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "kernels/blackwell/matmul.h"
-#include "kernels/helpers.h"
+#include "kernels/frame/helpers.h"
 
 namespace palladion::kernels::blackwell {
 

@@ -40,6 +40,7 @@ plgpu::Kernel parity(const Config& c) {
           wait(full, i % 2);  //! solution backwards
           wait(full, (i + 1) % 2);  //! one-ahead
           wait(full, 1);  //! always-one
+          plgpu::barrier_wait(full);  //! by-verb
           out.at(tile).store(buffer.load() * 2);
           plgpu::commit_smem();  // the buffer has been read: the next copy may come
         });

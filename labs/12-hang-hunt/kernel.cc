@@ -19,8 +19,8 @@ plgpu::Kernel pairs(const Config& c) {
             plgpu::copy_gmem_to_smem(a.at(tile(k)), s["a"].at(slot), full.at(slot));
             plgpu::copy_gmem_to_smem(b.at(tile(k)), s["b"].at(slot), full.at(slot));
           });
-          // The last tiles must have been read before the CTA ends.
-          for (int64_t k = std::max<int64_t>(0, steps - c.slots); k < steps; ++k) plgpu::barrier_wait(empty.at(k % c.slots));
+          // The last tiles must have been read before the CTA ends.  //! not no-tail
+          for (int64_t k = std::max<int64_t>(0, steps - c.slots); k < steps; ++k) plgpu::barrier_wait(empty.at(k % c.slots));  //! not no-tail
         });
         pl::when(pl::axis_index("wg") == 1, [&] {  // adds
           pl::fori_loop(0, steps, [&](const pl::Scalar& k) {
@@ -28,8 +28,8 @@ plgpu::Kernel pairs(const Config& c) {
             plgpu::barrier_wait(full.at(slot));
             out.at(tile(k)).store(s["a"].at(slot).load() + s["b"].at(slot).load());
             plgpu::commit_smem();  // the loads are done, also for the async proxy
-            pl::when(k + c.slots < steps, [&] { plgpu::barrier_arrive(empty.at(slot)); });  //! starter count-only
-            plgpu::barrier_arrive(empty.at(slot));  //! not starter count-only
+            pl::when(k + c.slots < steps, [&] { plgpu::barrier_arrive(empty.at(slot)); });  //! starter count-only no-tail
+            plgpu::barrier_arrive(empty.at(slot));  //! not starter count-only no-tail
           });
         });
       },
@@ -39,7 +39,7 @@ plgpu::Kernel pairs(const Config& c) {
                          {"b", plgpu::SMEM({c.slots, c.tile}, pl::f32)},
                          {"full", plgpu::Barrier({.num_arrivals = 3, .num_barriers = {c.slots}})},  //! starter arrival-only
                          {"full", plgpu::Barrier({.num_arrivals = 1, .num_barriers = {c.slots}})},  //! too-few
-                         {"full", plgpu::Barrier({.num_arrivals = 2, .num_barriers = {c.slots}})},  //! solution count-only
+                         {"full", plgpu::Barrier({.num_arrivals = 2, .num_barriers = {c.slots}})},  //! solution count-only no-tail
                          {"empty", plgpu::Barrier({.num_barriers = {c.slots}})}},
        .num_threads = 2,
        .thread_name = "wg",

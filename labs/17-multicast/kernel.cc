@@ -52,6 +52,7 @@ plgpu::Kernel matmul(const Config& c) {
                          {"full", plgpu::Barrier({.num_arrivals = 2, .num_barriers = {c.slots}})},
                          {"empty", plgpu::Barrier({.num_barriers = {c.slots}})}},  // TODO  //! starter no-multicast
                          {"empty", plgpu::Barrier({.num_arrivals = 2, .num_barriers = {c.slots}})}},  //! two-of-own
+                         {"empty", plgpu::ClusterBarrier({.collective_axes = {"cta"}, .num_barriers = {c.slots}, .num_arrivals = 2})}},  //! two-each
                          {"empty", plgpu::ClusterBarrier({.collective_axes = {"cta"}, .num_barriers = {c.slots}})}},  //! solution
        .grid = {c.m / (2 * tile_m), c.n / tile_n},
        .grid_names = {"m", "n"},

@@ -54,6 +54,7 @@ plgpu::Kernel attention(const Config& c) {
               plgpu::commit_smem();  // the tiles have been read
               return std::tuple{o + pv, next, l * alpha + p.sum(1)};  // TODO  //! starter
               return std::tuple{o * spread(alpha) + pv, next, l * alpha + p.sum(1)};  //! solution no-scale unnormalised
+              return std::tuple{(o + pv) * spread(alpha), next, l * alpha + p.sum(1)};  //! late-rescale
               return std::tuple{o * spread(alpha) + pv, next, l + p.sum(1)};  //! sum-not-scaled
             },
             zeros, none - 1e30F, none);

@@ -99,6 +99,7 @@ void ClusterChecker::on(const AsyncIssue& e) {
   order_.issued(origin, op);
   if (op->is_tensor()) tensor_.issued(e, op);
   memory_.issued(e, op, order_.issuers_view(origin, *op));
+  if (!e.mbarriers.empty()) order_.step(order_.index(origin));
 }
 
 void ClusterChecker::judge_global(GlobalMemoryChecks& global) {

@@ -2,47 +2,54 @@
 
 #include <algorithm>
 
-#include "sim/machine/state/mbarrier.h"
-
 namespace palladion::sim::check {
 namespace {
 
-void next_phase(ObjectState& o) {
-  ++o.phase;
-  o.pending = o.expected;
-  o.observed = false;
+// A life of an mbarrier begins in an even phase.
+void begin_life(ObjectState& o) {
+  const uint32_t first = (o.phase + 2) & ~1U;
+  o = {};
+  o.phase = o.first = first;
+}
+
+SyncError error_of(MbarrierState::Refusal refusal) {
+  switch (refusal) {
+    case MbarrierState::Refusal::tx_range:
+      return SyncError::tx_range;
+    case MbarrierState::Refusal::too_many_arrivals:
+      return SyncError::too_many_arrivals;
+    case MbarrierState::Refusal::none:
+      break;
+  }
+  return SyncError::none;
 }
 
 StepResult init(ObjectState& o, const SyncOp& op) {
   const StepResult r{.label = o.phase};
-  if (o.valid) o.phase = (o.phase + 2) & ~1U;
+  if (o.valid) begin_life(o);
   o.first = o.phase;
   o.pending = o.expected = op.count;
-  o.tx = 0;
-  o.valid = o.observed = true;
+  o.valid = true;
   return r;
 }
 
 StepResult inval(ObjectState& o) {
   const StepResult r{.error = o.valid ? SyncError::none : SyncError::uninitialised, .label = o.phase};
-  if (!o.valid) return r;
-  const uint32_t next = (o.phase + 2) & ~1U;
-  o = {.phase = next, .first = next};
+  if (o.valid) begin_life(o);
   return r;
 }
 
 StepResult arrive(ObjectState& o, const SyncOp& op) {
   StepResult r{.label = o.phase};
   if (!o.valid) return r.error = SyncError::uninitialised, r;
-  const int64_t tx = o.tx + op.tx;
-  if (tx > MbarrierState::max_tx || tx < -MbarrierState::max_tx) return r.error = SyncError::tx_range, r;
-  if (op.count > o.pending) return r.error = SyncError::too_many_arrivals, r;
+  r.error = error_of(o.signal(op.count, op.tx));
+  if (r.error != SyncError::none) return r;
   r.overrun = op.count != 0 && !o.observed;
-  o.tx = tx;
-  o.pending -= op.count;
   if (op.drop) o.expected -= std::min(op.count, o.expected);
-  r.completed = o.pending == 0 && o.tx == 0;
-  if (r.completed) next_phase(o);
+  r.completed = o.complete_if_done();
+  if (!r.completed) return r;
+  ++o.phase;
+  o.observed = false;
   return r;
 }
 
@@ -109,7 +116,7 @@ bool Model::enabled(const SyncState& s, uint32_t thread) const {
   const ObjectState* o = s.objects.empty() ? nullptr : &s.objects[op.object];
   switch (op.kind) {
     case SyncKind::wait:
-      return !o->valid || ((o->phase & 1) != 0) != op.parity;
+      return !o->valid || o->parity != op.parity;
     case SyncKind::bar_pass:
       return o->phase > s.generation[slot(thread, op.object)];
     case SyncKind::registers_inc:

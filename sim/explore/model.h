@@ -5,20 +5,17 @@
 #include <vector>
 
 #include "sim/explore/skeleton.h"
+#include "sim/machine/state/mbarrier.h"
 
 namespace palladion::sim::check {
 
-// An mbarrier: phase = phases completed, pending, expected and tx as in sim::MbarrierState. A CTA or
-// cluster barrier: phase = generation, pending = threads arrived, expected = threads needed, 0 when idle.
-// A register pool: pending = free registers. After an inval the phases of the next life begin at an even
-// number that was not yet used, so that a phase number names one phase forever.
-struct ObjectState {
+// An mbarrier: the machine's state of it, and phase = phases completed: the explorer executes what the
+// machine has not. A CTA or cluster barrier: phase = generation, pending = threads arrived, expected =
+// threads needed, 0 when idle. A register pool: pending = free registers. After an inval the phases of the
+// next life begin at an even number that was not yet used, so that a phase number names one phase forever.
+struct ObjectState : MbarrierState {
   uint32_t phase = 0;
-  uint32_t first = 0;  // phase in which this life of an mbarrier began
-  uint32_t pending = 0;
-  uint32_t expected = 0;
-  int64_t tx = 0;
-  bool valid = false;
+  uint32_t first = 0;    // phase in which this life of an mbarrier began
   bool observed = true;  // a wait has returned for the phase before this one, or there is none
   friend bool operator==(const ObjectState&, const ObjectState&) = default;
 };

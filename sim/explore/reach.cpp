@@ -48,8 +48,7 @@ bool Reachability::may(uint32_t thread, const SyncOp& op) const {
   const ObjectState& o = state_->objects[op.object];
   switch (op.kind) {
     case SyncKind::wait:
-      return !o.valid || use_[op.object].reset || ((o.phase & 1) != 0) != op.parity ||
-             completions(op.object) != 0;
+      return !o.valid || use_[op.object].reset || o.parity != op.parity || completions(op.object) != 0;
     case SyncKind::bar_pass:
       return o.phase + completions(op.object) > generation_of(thread, op);
     case SyncKind::registers_inc:
@@ -89,7 +88,7 @@ void Reachability::take(uint32_t thread, const SyncOp& op) {
       u.bare_expect = true;
       break;
     case SyncKind::wait:
-      u.waits_now |= !o.valid || ((o.phase & 1) != 0) != op.parity;
+      u.waits_now |= !o.valid || o.parity != op.parity;
       break;
     case SyncKind::bar_arrive:
       u.arrivals += op.count;

@@ -14,7 +14,7 @@ namespace palladion::sim {
 enum class L2Start : uint8_t { cold, warm };
 
 // `none`: the clock runs without the tensors' contents. Refused when control flow or addresses depend on
-// them (see sim/machine/exec/values.h).
+// them (see sim/machine/exec/values_checked.h).
 enum class Values : uint8_t { full, none };
 
 // Why a warp did not issue an instruction in a cycle: Nsight Compute's warp states. Waits for mbarriers

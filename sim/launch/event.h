@@ -104,7 +104,10 @@ struct MbarrierEvent {  // an operation on an mbarrier took effect: PTX, "mbarri
   uint32_t count = 0;              // init: expected count; arrive: arrivals
   int64_t tx = 0;                  // bytes announced (positive) or completed (negative)
   uint64_t before = 0, after = 0;  // MbarrierState words; `after` includes the completion of a phase
-  bool completed = false;          // this operation completed the phase
+  // The phase that an arrival or bytes belong to, that a wait returned true for or still waits for: 0 is the
+  // first since the init, -1 the one before it, which counts as complete.
+  int64_t phase = 0;
+  bool completed = false;  // this operation completed the phase
   // test_wait, try_wait
   bool parity_known = true;  // false: waits with a state token
   bool parity = false;

@@ -51,21 +51,11 @@ Awaited awaited_by(const isa::Effect& effect) {
 // What CTAs of a cluster do to one another, as far as mbarriers record it.
 class RemoteActions {
  public:
-  // True when some of what the wait was for were bytes.
-  bool waited(const MbarrierEvent& event) {
-    Phases& p = phases_[event.address];
-    p.awaited = p.completed;
-    return p.bytes_in_last;
-  }
+  void waited(const MbarrierEvent& event) { phases_[event.address].awaited = event.phase; }
   void signalled(const MbarrierEvent& event, uint32_t rank) {
     Phases& p = phases_[event.address];
     if (event.action == isa::MbarrierAction::init) p = {};
-    const bool bytes = event.async_id != 0;
-    p.bytes_in_current = p.bytes_in_current || bytes;
-    if (bytes || rank_of(event.address) != rank) p.contributed = p.completed + 1;
-    if (!event.completed) return;
-    ++p.completed;
-    p.bytes_in_last = std::exchange(p.bytes_in_current, false);
+    if (event.async_id != 0 || rank_of(event.address) != rank) p.contributed = event.phase;
   }
   void issued(const AsyncIssue& issue, uint32_t rank) {
     // A product of a pair reads and writes in the peer, too; its commit is not followed here.
@@ -90,10 +80,9 @@ class RemoteActions {
   }
 
  private:
-  // Phases are counted from 1; `contributed`: the last with an arrival from another CTA, or bytes.
+  // The last phase that a thread waited for, and the last with an arrival from another CTA, or bytes.
   struct Phases {
-    uint64_t completed = 0, awaited = 0, contributed = 0;
-    bool bytes_in_current = false, bytes_in_last = false;
+    int64_t awaited = -1, contributed = -1;
   };
   static uint32_t rank_of(uint32_t address) { return address >> cta_rank_shift; }
 
@@ -216,12 +205,20 @@ class ClusterFacts {
     const Origin& origin = event.origin;
     using A = isa::MbarrierAction;
     each_order([&](ReducedOrder& o) { o.mbarrier(index(origin), event); });
-    follow_phases(event);
+    NewestPhases<Contributors>& phases = contributors_[event.address];
     if (event.action != A::test_wait && event.action != A::try_wait) {
       if (event.async_id == 0) act(origin);
+      if (event.action == A::init || event.action == A::inval)
+        phases = {};
+      else
+        phases[event.phase].add(event.async_id != 0, !commits_.contains(event.async_id));
       return remote_.signalled(event, origin.cta_rank);
     }
-    if (event.succeeded && remote_.waited(event)) sites_[origin.instruction].awaits_bytes = true;
+    if (!event.succeeded) return;
+    remote_.waited(event);
+    SiteFacts& site = sites_[origin.instruction];
+    site.awaits_bytes = site.awaits_bytes || phases[event.phase].bytes;
+    site.awaits_others = site.awaits_others || phases[event.phase].others;
   }
   void on(const AsyncIssue& issue) {
     const Origin& origin = issue.origin;
@@ -252,18 +249,6 @@ class ClusterFacts {
   }
   void meet_in_orders(const Origin& origin, std::array<uint64_t, 3> generation, bool pass) {
     each_order([&](ReducedOrder& o) { o.barrier(index(origin), origin.pc, generation, pass); });
-  }
-  // Which phases anything but tcgen05.commit has contributed to.
-  void follow_phases(const MbarrierEvent& event) {
-    using A = isa::MbarrierAction;
-    OtherArrivals& others = others_[event.address];
-    if (event.action == A::test_wait || event.action == A::try_wait) {
-      if (event.succeeded && others.in_last) sites_[event.origin.instruction].awaits_others = true;
-      return;
-    }
-    if (event.action == A::init || event.action == A::inval) return others = {}, void();
-    others.in_current = others.in_current || !commits_.contains(event.async_id);
-    if (event.completed) others.in_last = std::exchange(others.in_current, false);
   }
 
   static uint32_t index(const Origin& origin) { return uint32_t{origin.cta_rank} * 64 + origin.warp; }
@@ -310,11 +295,16 @@ class ClusterFacts {
   std::unordered_map<uint64_t, int32_t> touched_;  // looked up, never iterated
   bool accessed_ = false;
   RemoteActions remote_;
-  struct OtherArrivals {
-    bool in_current = false, in_last = false;
+  // What signalled in a phase: bytes of copies, anything but tcgen05.commit.
+  struct Contributors {
+    bool bytes = false, others = false;
+    void add(bool more_bytes, bool more_others) {
+      bytes = bytes || more_bytes;
+      others = others || more_others;
+    }
   };
-  std::map<uint32_t, OtherArrivals> others_;  // by mbarrier
-  std::set<uint64_t> commits_;                // of tcgen05
+  std::map<uint32_t, NewestPhases<Contributors>> contributors_;  // by mbarrier
+  std::set<uint64_t> commits_;                                   // of tcgen05
   ReducedOrder order_;
   std::map<uint32_t, ReducedOrder> without_;              // by pc of the barrier
   std::map<uint32_t, const isa::Instruction*> barriers_;  // that were executed, by pc

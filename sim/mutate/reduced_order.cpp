@@ -133,31 +133,31 @@ void ReducedOrder::check_initialised(uint32_t warp, uint32_t mbarrier) {
 void ReducedOrder::mbarrier(uint32_t warp, const MbarrierEvent& event) {
   const Origin& origin = event.origin;
   using A = isa::MbarrierAction;
-  Phase& phase = mbarriers_[event.address];
+  NewestPhases<Knowledge>& phases = mbarriers_[event.address];
   if (event.action == A::init || event.action == A::inval) {
     inits_[event.address] = {.writes = true, .warp = warp, .time = of(warp).warps[warp]};
-    return phase = {}, void();
+    return phases = {}, void();
   }
   if (event.async_id == 0) check_initialised(warp, event.address);
   if (event.action == A::test_wait || event.action == A::try_wait) {
-    if (event.succeeded) of(warp).join(phase.completed);
+    if (event.succeeded) of(warp).join(phases[event.phase]);
     return;
   }
+  Knowledge& arrived = phases[event.phase];
   if (event.async_id != 0) {
     const auto copies = deferred_.find(event.async_id);
     if (copies == deferred_.end())
-      phase.current.done.insert(event.async_id);
+      arrived.done.insert(event.async_id);
     else
-      phase.current.done.insert(copies->second.begin(), copies->second.end());
+      arrived.done.insert(copies->second.begin(), copies->second.end());
     if (const auto known = known_to_.find(event.async_id); known != known_to_.end())
-      phase.current.done.insert(known->second.begin(), known->second.end());
+      arrived.done.insert(known->second.begin(), known->second.end());
   } else if (const auto* m = std::get_if<isa::Mbarrier>(origin.effect);
              m != nullptr && (!m->expect_tx || without_ != ~0u)) {
     Knowledge& mine = of(warp);
-    phase.current.join(mine);
+    arrived.join(mine);
     ++mine.warps[warp];
   }
-  if (event.completed) phase.completed = std::exchange(phase.current, {});
 }
 
 void ReducedOrder::barrier(uint32_t warp, uint32_t pc, std::array<uint64_t, 3> generation, bool pass) {

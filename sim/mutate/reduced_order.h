@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/launch/event.h"
+#include "sim/launch/phases.h"
 
 namespace palladion::sim::check {
 
@@ -57,9 +58,6 @@ class ReducedOrder {
   struct TensorAccesses {
     std::vector<uint64_t> loads, stores, awaited;
   };
-  struct Phase {
-    Knowledge current, completed;
-  };
 
   Knowledge& of(uint32_t warp);
   bool before(const Record& record, const Knowledge& knowledge, bool by_async) const;
@@ -68,7 +66,7 @@ class ReducedOrder {
   void check_initialised(uint32_t warp, uint32_t mbarrier);
 
   std::map<uint32_t, Knowledge> warps_;
-  std::map<uint32_t, Phase> mbarriers_;
+  std::map<uint32_t, NewestPhases<Knowledge>> mbarriers_;  // what arrived
   std::map<std::array<uint64_t, 3>, Knowledge> barriers_;
   std::map<std::pair<uint32_t, isa::AsyncGroup>, std::vector<uint64_t>> open_;
   std::map<std::pair<uint32_t, isa::AsyncGroup>, std::vector<std::vector<uint64_t>>> groups_;

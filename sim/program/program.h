@@ -1,12 +1,10 @@
 #pragma once
-// A kernel made ready to run: every instruction decoded once into a MicroOp whose operands are
-// offsets into a warp's register block or into the program's constants.
+// A compiled kernel: every instruction decoded once into a MicroOp whose operands are offsets into a warp's
+// register block or into the program's constants. compile/compile.h makes it.
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
 #include <string>
-#include <tl/expected.hpp>
 #include <vector>
 
 #include "isa/arch/arch.h"
@@ -18,6 +16,8 @@ namespace palladion::sim {
 
 // Addresses of functions, as `mov` of a function's name gives them.
 inline constexpr uint64_t function_addresses = 0x0300'0000'0000;
+
+inline uint64_t align_up(uint64_t v, uint64_t a) { return (v + a - 1) / a * a; }
 
 struct Exec;
 struct MicroOp;
@@ -54,8 +54,16 @@ struct DecodedOperand {
   }
 };
 
+// How a run without values executes an instruction (compile/drop_values.h).
+enum class DataUse : uint8_t {
+  full,     // as every run
+  none,     // it computes tensor data: nothing happens
+  checked,  // what it reads decides control, so it must be known
+  noted,    // whether it moved its bytes is recorded
+};
+
 struct MicroOp {
-  Handler handler = nullptr;
+  Handler handler = nullptr;  // set by the machine: sim/machine/exec/bind.h
   isa::LanesFn fn = nullptr;
   const isa::Effect* effect = nullptr;
   const isa::Instruction* instruction = nullptr;
@@ -64,10 +72,12 @@ struct MicroOp {
   bool guard_negated = false;
   uint8_t destinations = 0, sources = 0;  // of a Pure, flattened
   Slot d[8], s[8];
-  uint8_t negated_sources = 0;           // bit i: source i is !p
-  bool dynamic_special = false;          // reads %clock and the like
-  bool moves = true;                     // false: tensor data, which a run without values does not touch
+  uint8_t negated_sources = 0;   // bit i: source i is !p
+  bool dynamic_special = false;  // reads %clock and the like
+  bool moves = true;             // false: tensor data, which a run without values does not touch
+  DataUse data = DataUse::full;
   bool takes_fragment_at_issue = false;  // of a wgmma, see place_wgmma_copies
+  bool copies_accumulator = false;       // a mov beside a wgmma, see place_wgmma_copies
   uint32_t function = 0;                 // index in Module::functions
   uint32_t pc = 0;
 };
@@ -104,11 +114,10 @@ struct Frame {
   std::vector<Place> places;
 };
 
-// An instruction that waits for products in flight before it executes: what it does then, and the wgmmas
-// whose accumulators it touches, by pc.
+// An instruction that waits for products in flight before it executes.
 struct InjectedWait {
-  Handler handler = nullptr;
-  std::vector<uint32_t> products;
+  Handler handler = nullptr;       // what it does then; set by the machine
+  std::vector<uint32_t> products;  // the wgmmas whose accumulators it touches, by pc, ascending
 };
 
 // A sum that takes its product in, as one fma: indices of `code`.
@@ -142,8 +151,8 @@ struct Program {
   uint32_t local_bytes = 0;                         // a thread
   uint32_t launch_registers = 0;                    // registers a thread is given at launch (estimate)
   std::vector<std::vector<uint32_t>> branch_lists;  // by DecodedOperand::id
-  std::vector<Contracted> contracted;               // by sim/machine/exec/contract.h
-  std::map<uint32_t, InjectedWait> injected_waits;  // by pc, see sim/machine/exec/injected_waits.h
+  std::vector<Contracted> contracted;               // by contraction/contract.h
+  std::map<uint32_t, InjectedWait> injected_waits;  // by pc, see compile/injected_waits.h
   uint32_t sums_across_passes = 0;                  // not contracted: ptxas may, if it unrolls their loops
   // Without values: control reads this memory, so the machine tracks which bytes are not materialised.
   bool tracks_shared = false, tracks_global = false;
@@ -153,13 +162,5 @@ struct Program {
   // Of a warpgroup.
   uint32_t mma_warps() const { return static_cast<uint32_t>(arch->mma_warps); }
 };
-
-// Decodes `entry` and all it calls for a chip. An instruction that the machine does not support is a fatal
-// finding when it is executed, not earlier.
-tl::expected<std::unique_ptr<Program>, isa::Diagnostics> decode(const isa::Module& module,
-                                                                const isa::Function& entry,
-                                                                const isa::ArchSpec& arch,
-                                                                const std::vector<uint64_t>& global_addresses,
-                                                                bool fmad = true);
 
 }  // namespace palladion::sim

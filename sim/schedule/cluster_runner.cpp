@@ -272,11 +272,11 @@ bool run_quantum_boundary(const RunContext& c, ClusterState& cluster) {
       any = true;
     }
   };
-  if (c.launch.lanes == 0) {
+  if (c.launch.options.lanes == 0) {
     for (CtaState& cta : cluster.ctas)
       for (WarpState& warp : cta.warps) perform(cta, warp);
   } else {
-    for (const auto& [cta, warp] : warps_in_an_order(cluster, c.launch.lanes)) perform(*cta, *warp);
+    for (const auto& [cta, warp] : warps_in_an_order(cluster, c.launch.options.lanes)) perform(*cta, *warp);
   }
   return any;
 }

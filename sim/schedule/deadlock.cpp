@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/machine/exec/blocked.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/pairs.h"
 #include "sim/machine/exec/place.h"
-#include "sim/machine/exec/polled.h"
 #include "sim/machine/state/mbarrier.h"
 #include "sim/program/reach.h"
+#include "sim/schedule/blocked.h"
+#include "sim/schedule/polled.h"
 
 namespace palladion::sim {
 namespace {

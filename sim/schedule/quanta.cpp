@@ -68,7 +68,7 @@ void Quanta::run(Grid& grid) {
   }
   grid.notify_boundary();
   std::vector<ClusterState*> order(resident.begin(), resident.end());
-  if (const uint64_t seed = grid.context().launch.lanes; seed != 0)
+  if (const uint64_t seed = grid.context().launch.options.lanes; seed != 0)
     shuffle(order, scramble(seed) ^ grid.progress());
   for (ClusterState* c : order)
     if (!c->faulted) passed_.performed |= run_quantum_boundary(grid.context(), *c);

@@ -1,4 +1,4 @@
-#include "run/arg_spec.h"
+#include "verify/launch/arg_spec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,13 +6,13 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "tests/bundle/a_bundle.h"
 #include "tests/cli/program.h"
+#include "tests/cuda/bundle/a_bundle.h"
 
 namespace palladion::cli {
 namespace {
 
-using bundle::testing::Axpy;
+using cuda::bundle::testing::Axpy;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -35,7 +35,7 @@ TEST_F(BundleProgram, EqualsTheDevice) {
 TEST_F(BundleProgram, NamesTheFirstByteThatDiffers) {
   Axpy a;
   a.after[5] = 11.5;  // 11
-  a.manifest.buffers[1].after.checksum = bundle::checksum(bundle::testing::bytes_of(a.after));
+  a.manifest.buffers[1].after.checksum = cuda::bundle::checksum(cuda::bundle::testing::bytes_of(a.after));
   const Ran ran = run_on("compare", a);
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.out, HasSubstr("buffer1: 1 of 400 elements differ"));
@@ -82,21 +82,21 @@ constexpr const char* sum_of_all = R"(.version 8.0
 Axpy with_ptx(std::string text) {
   Axpy a;
   a.ptx = std::move(text);
-  a.manifest.ptx_checksum = bundle::checksum(bundle::testing::bytes_of(std::string_view(a.ptx)));
+  a.manifest.ptx_checksum = cuda::bundle::checksum(cuda::bundle::testing::bytes_of(std::string_view(a.ptx)));
   return a;
 }
 
 void set_after(Axpy& a, std::vector<float> after) {
   a.after = std::move(after);
-  a.manifest.buffers[1].after.checksum = bundle::checksum(bundle::testing::bytes_of(a.after));
+  a.manifest.buffers[1].after.checksum = cuda::bundle::checksum(cuda::bundle::testing::bytes_of(a.after));
 }
 
 TEST_F(BundleProgram, TellsWhetherTheOrderOfThreadsExplainsADifference) {
   Axpy sum = with_ptx(sum_of_all);
-  for (int i = 0; i < bundle::testing::elements; ++i)
+  for (int i = 0; i < cuda::bundle::testing::elements; ++i)
     sum.x[static_cast<size_t>(i)] = i % 2 != 0 ? 1.0F : i % 4 != 0 ? 3e7F : -3e7F;
-  sum.manifest.buffers[0].before.checksum = bundle::checksum(bundle::testing::bytes_of(sum.x));
-  std::vector<float> after(bundle::testing::elements, 1);
+  sum.manifest.buffers[0].before.checksum = cuda::bundle::checksum(cuda::bundle::testing::bytes_of(sum.x));
+  std::vector<float> after(cuda::bundle::testing::elements, 1);
   after[0] = 0.25F;  // no order gives a fraction
   set_after(sum, after);
   const Ran ordered = run_on("compare", sum);
@@ -128,7 +128,7 @@ class BundleWithToolkit : public BundleProgram {
 
   // Line 20 of the PTX is the product, 21 the sum.
   static Axpy contracted() {
-    std::string text = bundle::testing::axpy;
+    std::string text = cuda::bundle::testing::axpy;
     const std::string fma = "  fma.rn.f32 %f4, %f1, %f3, %f2;\n";
     text.replace(text.find(fma), fma.size(), "  mul.f32 %f4, %f1, %f3;\n  add.f32 %f4, %f4, %f2;\n");
     Axpy a = with_ptx(text);
@@ -183,7 +183,7 @@ TEST_F(BundleProgram, AccessesOutsideRecordedMemoryAreFound) {
 TEST_F(BundleProgram, ParametersAreAlignedAsInTheConstantBank) {
   Axpy a;
   a.ptx.replace(a.ptx.find(".align 8 .b8"), 12, ".align 128 .b8");
-  a.manifest.ptx_checksum = bundle::checksum(bundle::testing::bytes_of(std::string_view(a.ptx)));
+  a.manifest.ptx_checksum = cuda::bundle::checksum(cuda::bundle::testing::bytes_of(std::string_view(a.ptx)));
   a.manifest.parameters.insert(a.manifest.parameters.begin(), 112, 0);
   const Ran ran = run_on("compare", a);
   EXPECT_EQ(ran.status, 0) << ran.err;
@@ -218,16 +218,16 @@ TEST_F(BundleProgram, CallsThroughFunctionAddressesOfVariables) {
   ret;
 }
 )";
-  a.manifest.ptx_checksum = bundle::checksum(bundle::testing::bytes_of(std::string_view(a.ptx)));
+  a.manifest.ptx_checksum = cuda::bundle::checksum(cuda::bundle::testing::bytes_of(std::string_view(a.ptx)));
   const uint64_t table[2] = {0, 0x48};
   a.scale.resize(4);
   std::memcpy(a.scale.data(), table, sizeof table);
   a.manifest.buffers[2].bytes = 16;
-  a.manifest.buffers[2].before.checksum = bundle::checksum(bundle::testing::bytes_of(a.scale));
+  a.manifest.buffers[2].before.checksum = cuda::bundle::checksum(cuda::bundle::testing::bytes_of(a.scale));
   a.after.assign(100, 1);
   const uint32_t five = 5;
   std::memcpy(a.after.data(), &five, 4);
-  a.manifest.buffers[1].after.checksum = bundle::checksum(bundle::testing::bytes_of(a.after));
+  a.manifest.buffers[1].after.checksum = cuda::bundle::checksum(cuda::bundle::testing::bytes_of(a.after));
   const Ran ran = run_on("compare", a);
   EXPECT_EQ(ran.status, 0) << ran.err << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("scale: equal bit by bit (16 elements)"));

@@ -10,8 +10,8 @@
 #include <set>
 #include <string>
 
+#include "kernels/zoo/zoo.h"
 #include "sim/check/catalogue/catalogue.h"
-#include "zoo/zoo.h"
 
 namespace palladion::cli {
 namespace {
@@ -55,7 +55,7 @@ std::set<int> reported() {
   add_numbers(numbers, root / "frontend/core/errors.h", std::regex("= (2[0-9]{3})\\b"));
   EXPECT_GT(numbers.size(), 10u) << "the codes of frontend/core/errors.h are not where they were";
   for (const char* folder :
-       {"isa", "frontend", "sim", "native", "arrays", "run", "kernels", "traces", "capture"})
+       {"isa", "frontend", "sim", "verify", "kernels", "traces", "cuda/native", "cuda/capture"})
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       const fs::path& file = entry.path();
       if ((file.extension() != ".cpp" && file.extension() != ".h") || states_codes(file)) continue;
@@ -128,7 +128,7 @@ TEST(Codes, RulesNameTheirManual) {
 }
 
 TEST(Codes, EveryPairOfTheZooHasItsText) {
-  for (const zoo::Pair& pair : zoo::all_pairs())
+  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs())
     EXPECT_NE(find_code(code_number(pair.code)), nullptr) << pair.name << " " << pair.code;
 }
 

@@ -4,9 +4,9 @@
 #include <fstream>
 #include <regex>
 
+#include "kernels/zoo/zoo.h"
 #include "tests/cli/json_reading.h"
 #include "tests/cli/program.h"
-#include "zoo/zoo.h"
 
 namespace palladion::cli {
 namespace {
@@ -221,7 +221,7 @@ TEST_F(Program, ExploreOfARightKernelIsClean) {
 
 // ---- the zoo ---------------------------------------------------------------------------------------
 TEST_F(Program, TwinsOfTheZooAreKernels) {
-  const std::string& name = zoo::all_pairs().front().name;
+  const std::string& name = kernels::zoo::all_pairs().front().name;
   EXPECT_THAT(run("list").out, HasSubstr("zoo/" + name + " "));
   EXPECT_THAT(run("list zoo").out, HasSubstr("zoo/" + name + " "));
   EXPECT_THAT(run("ptx zoo/" + name + ":good").out, HasSubstr(".entry"));
@@ -275,7 +275,7 @@ TEST_F(Program, CommandsToRepeatNameTheProgramThatRuns) {
 }
 
 TEST_F(Program, ExplainShowsTheTwins) {
-  const zoo::Pair& pair = zoo::all_pairs().front();
+  const kernels::zoo::Pair& pair = kernels::zoo::all_pairs().front();
   const Ran ran = run("explain " + pair.code);
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("palladion check zoo/" + pair.name));

@@ -13,11 +13,11 @@
 #include <regex>
 #include <thread>
 
-#include "arrays/arrays.h"
 #include "cli/subjects/npy.h"
 #include "tests/cli/json_reading.h"
 #include "tests/cli/program.h"
 #include "tests/support/golden.h"
+#include "verify/arrays/arrays.h"
 
 namespace palladion::cli {
 namespace {
@@ -453,6 +453,16 @@ TEST_F(Program, ExplainKnowsCodesAndInstructions) {
   EXPECT_THAT(op.out, HasSubstr("wgmma.wait_group.sync.aligned"));
   EXPECT_THAT(op.out, Not(HasSubstr("wgmma.fence.sync")));
   EXPECT_EQ(run("explain").status, 0);
+}
+
+TEST_F(Program, ExplainKnowsTheVerbsOfKernels) {
+  const Ran verb = run("explain barrier_wait plgpu::barrier_arrive pl.fori_loop");
+  EXPECT_EQ(verb.status, 0) << verb.err;
+  EXPECT_THAT(verb.out, HasSubstr("plgpu::barrier_wait: a verb of kernels, frontend/sync/barriers.h"));
+  EXPECT_THAT(verb.out, HasSubstr("void barrier_wait(const BarrierRef& barrier);"));
+  EXPECT_THAT(verb.out, HasSubstr("const ArriveOptions& options"));
+  EXPECT_THAT(verb.out, HasSubstr("pl::fori_loop"));
+  EXPECT_EQ(run("explain pl::barrier_wait").status, 2);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST_F(TimedProgram, TellsCyclesAndWhereTheyWent) {
   const Ran ran = run(add);
   EXPECT_EQ(ran.status, 0) << ran.err;
   for (const char* words : {" cycles, ", " us at ", "power throttling is not modelled", "GB/s",
-                            "equal bit by bit", "where the time went", "kernels/vector_add.cpp:"})
+                            "equal bit by bit", "where the time went", "kernels/examples/vector_add.cpp:"})
     EXPECT_THAT(ran.out, HasSubstr(words));
 }
 

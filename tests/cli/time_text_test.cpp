@@ -46,7 +46,7 @@ TimeReport some_report() {
   time.registers = {
       .from = Registers::From::ptxas,
       .count = 168,
-      .ptxas = native::ResourceUse{.registers = 168, .spill_store_bytes = 8, .spill_load_bytes = 16}};
+      .ptxas = cuda::native::ResourceUse{.registers = 168, .spill_store_bytes = 8, .spill_load_bytes = 16}};
   auto multiplies = with<sim::RoleWhere>({{Stall::selected, 80}, {Stall::gmma, 500}, {Stall::mbarrier, 220}});
   multiplies.warps = 0xFF;
   multiplies.operations = "TMA stores, wgmma";

@@ -19,7 +19,7 @@ TEST(TwinText, DistantDifferencesAreApart) {
 
 // Of recorded pairs, explain prints the name where nearly all of the PTX differs.
 TEST(TwinText, EveryPairInPtxShowsWhatDiffers) {
-  for (const zoo::Pair& pair : zoo::all_pairs()) {
+  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs()) {
     const TwinText twins = twin_text(pair);
     if (pair.make(true).job.ptx.empty()) continue;
     EXPECT_NE(twins.wrong + twins.right, "") << pair.name;

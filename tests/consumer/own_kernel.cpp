@@ -1,6 +1,6 @@
 // A kernel of one's own, recorded and run.
 #include <palladion/frontend/plgpu.h>
-#include <palladion/run/runner.h>
+#include <palladion/verify/launch/runner.h>
 
 #include <cstdio>
 

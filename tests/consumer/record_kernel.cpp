@@ -1,6 +1,6 @@
 // Recording a kernel needs no machine and no device: this program links the kernels alone.
 #include <palladion/isa/text/print.h>
-#include <palladion/kernels/vector_add.h>
+#include <palladion/kernels/examples/vector_add.h>
 
 #include <cstdio>
 

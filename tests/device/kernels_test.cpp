@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "kernels/case.h"
-#include "run/runner.h"
+#include "kernels/frame/case.h"
 #include "tests/support/names.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::kernels {
 namespace {

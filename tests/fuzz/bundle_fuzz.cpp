@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "bundle/read.h"
+#include "cuda/bundle/read.h"
 
-namespace bundle = palladion::bundle;
+namespace bundle = palladion::cuda::bundle;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto manifest = bundle::parse_manifest({reinterpret_cast<const char*>(data), size});

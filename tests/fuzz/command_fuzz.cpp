@@ -26,7 +26,7 @@
 #include <sstream>
 
 #include "isa/core/visible.h"
-#include "kernels/registry.h"
+#include "kernels/frame/registry.h"
 #include "program.h"
 #include "tests/fuzz/command_words.h"
 #include "tests/support/toolkit.h"

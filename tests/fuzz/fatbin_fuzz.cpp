@@ -5,9 +5,9 @@
 #include <span>
 #include <string>
 
-#include "fatbin/fatbin.h"
+#include "cuda/fatbin/fatbin.h"
 
-namespace fatbin = palladion::fatbin;
+namespace fatbin = palladion::cuda::fatbin;
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "isa/num/arith.h"
+#include "isa/num/order.h"
 #include "tests/device/special/record/operands.h"
 #include "tests/isa/num/samples.h"
 #include "tests/isa/ops_harness.h"

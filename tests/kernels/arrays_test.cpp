@@ -1,4 +1,4 @@
-#include "arrays/arrays.h"
+#include "verify/arrays/arrays.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "arrays/words.h"
-#include "kernels/registry.h"
+#include "kernels/frame/registry.h"
 #include "tests/support/small_chip.h"
+#include "verify/arrays/words.h"
 
 namespace palladion::kernels {
 namespace {

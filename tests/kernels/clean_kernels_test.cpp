@@ -6,10 +6,10 @@
 #include <set>
 #include <sstream>
 
-#include "kernels/case.h"
-#include "run/runner.h"
+#include "kernels/frame/case.h"
 #include "sim/check/checker.h"
 #include "tests/support/names.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::kernels {
 

@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "arrays/arrays.h"
 #include "frontend/plgpu.h"
-#include "kernels/registry.h"
-#include "run/runner.h"
+#include "kernels/frame/registry.h"
 #include "sim/check/checker.h"
 #include "tests/kernels/run_kernel.h"
+#include "verify/arrays/arrays.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::test::cluster_launch {
 namespace {

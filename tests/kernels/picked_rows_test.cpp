@@ -5,12 +5,12 @@
 #include <cmath>
 #include <cstring>
 
-#include "arrays/arrays.h"
 #include "frontend/plgpu.h"
-#include "run/runner.h"
 #include "sim/check/checker.h"
 #include "tests/kernels/run_kernel.h"
 #include "tests/support/toolkit.h"
+#include "verify/arrays/arrays.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::test::picked_rows {
 namespace {

@@ -2,13 +2,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "cuda/native/jit_log.h"
 #include "isa/arch/arch.h"
-#include "kernels/registry.h"
-#include "native/jit_log.h"
-#include "run/runner.h"
+#include "kernels/frame/registry.h"
+#include "kernels/zoo/zoo.h"
+#include "sim/program/compile/compile.h"
 #include "sim/sass/pressure.h"
 #include "tests/support/toolkit.h"
-#include "zoo/zoo.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::kernels {
 namespace {
@@ -17,7 +18,7 @@ struct Counted {
   std::string name;
   int estimated = 0, barriers = 0, threads = 0;
   int ctas_estimated = 0, ctas = 0;  // that an SM has registers for
-  native::ResourceUse ptxas;
+  cuda::native::ResourceUse ptxas;
 };
 
 int ctas_of(int threads, int registers) {
@@ -32,12 +33,11 @@ Counted count(const std::string& name, const isa::Module& module, const std::str
   EXPECT_TRUE(assembly.ok) << name << "\n" << assembly.log;
   const isa::Function& f = *module.find_entry(entry);
   const isa::ArchSpec& arch = *isa::chip_for(module.target);
-  const auto program = sim::decode(module, f, arch, std::vector<uint64_t>(module.symbols.size()));
-  EXPECT_TRUE(program.has_value()) << name;
+  const auto program = sim::compile(module, f, arch, std::vector<uint64_t>(module.symbols.size()));
   Counted c{.name = name, .threads = int(block.count())};
-  c.estimated = int(sim::sass::estimated_registers(**program));
-  c.barriers = int(sim::sass::named_barriers(**program));
-  const auto all = native::parse_resource_use(assembly.log);
+  c.estimated = int(sim::sass::estimated_registers(*program));
+  c.barriers = int(sim::sass::named_barriers(*program));
+  const auto all = cuda::native::parse_resource_use(assembly.log);
   c.ptxas = all.at(f.name);
   c.ctas_estimated = ctas_of(c.threads, c.estimated);
   c.ctas = ctas_of(c.threads, c.ptxas.registers);
@@ -56,8 +56,8 @@ std::vector<Counted> kernels_by_name() {
 
 std::vector<Counted> good_twins() {
   std::vector<Counted> out;
-  for (const zoo::Pair& pair : zoo::all_pairs()) {
-    const zoo::Specimen s = pair.make(false);
+  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs()) {
+    const kernels::zoo::Specimen s = pair.make(false);
     out.push_back(count("zoo/" + pair.name, *s.job.module, s.job.entry, ptx_of(s.job), s.job.block));
   }
   return out;

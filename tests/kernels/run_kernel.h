@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "isa/text/print.h"
-#include "kernels/registry.h"
-#include "run/runner.h"
+#include "kernels/frame/registry.h"
 #include "sim/check/checker.h"
 #include "sim/machine.h"
 #include "tests/support/names.h"
 #include "tests/support/toolkit.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::kernels::test {
 

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/registry.h"
-#include "run/runner.h"
+#include "kernels/frame/registry.h"
 #include "sim/check/checker.h"
 #include "sim/snapshot.h"
 #include "tests/kernels/run_kernel.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::kernels {
 namespace {

@@ -7,9 +7,9 @@
 #include <functional>
 #include <optional>
 
-#include "arrays/tensor_core.h"
 #include "frontend/plgpu.h"
-#include "run/runner.h"
+#include "verify/arrays/tensor_core.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::test_scales {
 namespace {

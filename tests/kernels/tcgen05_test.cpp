@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "arrays/arrays.h"
 #include "frontend/plgpu.h"
 #include "isa/text/print.h"
-#include "run/runner.h"
+#include "verify/arrays/arrays.h"
+#include "verify/launch/runner.h"
 
 namespace palladion {
 namespace {

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "arrays/arrays.h"
 #include "frontend/plgpu.h"
-#include "run/runner.h"
 #include "sim/check/checker.h"
 #include "tests/kernels/run_kernel.h"
 #include "tests/support/toolkit.h"
+#include "verify/arrays/arrays.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::test::tensor_memory {
 namespace {

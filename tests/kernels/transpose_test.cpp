@@ -3,7 +3,7 @@
 #include <array>
 #include <set>
 
-#include "kernels/transpose.h"
+#include "kernels/examples/transpose.h"
 #include "tests/kernels/run_kernel.h"
 
 namespace palladion::kernels::test {

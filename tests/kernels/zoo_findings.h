@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "run/runner.h"
+#include "kernels/zoo/zoo.h"
 #include "sim/check/checker.h"
 #include "sim/explore/residency.h"
-#include "zoo/zoo.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::kernels::test {
 
@@ -50,8 +50,8 @@ inline std::string line_of(const sim::Site& s, const Job& job) {
   return s.ptx_line >= 1 && s.ptx_line <= lines.size() ? lines[s.ptx_line - 1] : "";
 }
 
-inline SimOutcome run_checked(zoo::Specimen& specimen, const sim::check::Conditions& conditions) {
-  sim::Machine machine(zoo::chip_of(specimen));
+inline SimOutcome run_checked(kernels::zoo::Specimen& specimen, const sim::check::Conditions& conditions) {
+  sim::Machine machine(kernels::zoo::chip_of(specimen));
   sim::check::Checker checker;
   sim::RunOptions options;
   conditions.apply(options);
@@ -62,7 +62,7 @@ inline SimOutcome run_checked(zoo::Specimen& specimen, const sim::check::Conditi
 }
 
 // What `palladion check --explore` finds by other numbers of resident CTAs and other start orders.
-inline std::vector<sim::Finding> explored_findings(zoo::Specimen& specimen) {
+inline std::vector<sim::Finding> explored_findings(kernels::zoo::Specimen& specimen) {
   const sim::RunResult usual = run_checked(specimen, {}).result;
   const uint64_t in_cluster = specimen.job.cluster.count();
   const sim::check::ResidencyLaunch launch{

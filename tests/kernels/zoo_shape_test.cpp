@@ -11,13 +11,13 @@
 #include <string>
 
 #include "isa/verify/verify.h"
-#include "run/runner.h"
+#include "kernels/zoo/ptx_file.h"
+#include "kernels/zoo/zoo.h"
 #include "tests/support/names.h"
 #include "tests/support/toolkit.h"
-#include "zoo/ptx_file.h"
-#include "zoo/zoo.h"
+#include "verify/launch/runner.h"
 
-namespace palladion::zoo {
+namespace palladion::kernels::zoo {
 
 void PrintTo(const Pair& pair, std::ostream* os) { *os << pair.name; }
 
@@ -132,4 +132,4 @@ INSTANTIATE_TEST_SUITE_P(All, ZooPair, testing::ValuesIn(all_pairs().begin(), al
                          palladion::test::printed_name<Pair>);
 
 }  // namespace
-}  // namespace palladion::zoo
+}  // namespace palladion::kernels::zoo

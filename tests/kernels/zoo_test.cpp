@@ -7,11 +7,11 @@
 #include "tests/kernels/zoo_findings.h"
 #include "tests/support/names.h"
 
-namespace palladion::zoo {
+namespace palladion::kernels::zoo {
 
 void PrintTo(const Pair* pair, std::ostream* os) { *os << pair->name; }
 
-}  // namespace palladion::zoo
+}  // namespace palladion::kernels::zoo
 
 namespace palladion::kernels::test {
 namespace {

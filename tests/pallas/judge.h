@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "frontend/plgpu.h"
-#include "run/runner.h"
 #include "sim/check/checker.h"
 #include "sim/check/observers.h"
 #include "sim/explore/report.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::test {
 

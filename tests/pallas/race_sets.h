@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "arrays/arrays.h"
 #include "frontend/plgpu.h"
+#include "verify/arrays/arrays.h"
 
 namespace palladion::test {
 

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "isa/text/parse.h"
-#include "kernels/case.h"
-#include "run/runner.h"
+#include "kernels/frame/case.h"
+#include "verify/launch/runner.h"
 
 namespace palladion {
 namespace {

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "tests/bundle/a_bundle.h"
+#include "tests/cuda/bundle/a_bundle.h"
 #include "tests/report/page.h"
 
 namespace palladion::cli {
@@ -66,9 +66,9 @@ TEST_F(Report, ADeadlockShowsWhatStillWaitsAndWhatIsNotShown) {
 // A bundle that a device left with another value than the machine computes.
 TEST_F(Report, ComparedWithADevice) {
   if (!find_chromium()) GTEST_SKIP() << "chromium was not found: nothing is known of the report in a browser";
-  bundle::testing::Axpy a;
+  cuda::bundle::testing::Axpy a;
   a.after[5] = 11.5;  // 11
-  a.manifest.buffers[1].after.checksum = bundle::checksum(bundle::testing::bytes_of(a.after));
+  a.manifest.buffers[1].after.checksum = cuda::bundle::checksum(cuda::bundle::testing::bytes_of(a.after));
   a.write_to(file("bundle"));
   made("compare " + file("bundle"), 1);
   const Selftest page = selftest();

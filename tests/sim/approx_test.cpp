@@ -1,5 +1,5 @@
 // The approximate instructions, from their PTX words to the bits that an H200 gave.
-#include "sim/machine/exec/approx.h"
+#include "sim/program/approx.h"
 
 #include <fstream>
 #include <map>

@@ -1,4 +1,4 @@
-// Which products and sums become one fma (sim/machine/exec/contract.h).
+// Which products and sums become one fma (sim/program/contraction/contract.h).
 #include <fmt/format.h>
 
 #include <bit>
@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "sim/program/program.h"
+#include "sim/program/compile/compile.h"
 #include "tests/sim/ptx_runner.h"
 
 namespace palladion::sim {
@@ -294,8 +294,8 @@ TEST(Contraction, SumsOfALaterPassAreCounted) {
         pragma +
         "add.f32 %f1, %f1, %f2;\nld.global.f32 %f3, [%rd0+4];\nmul.f32 %f2, %f0, %f3;\nadd.u32 %r0, %r0, 1;\n"
         "setp.lt.u32 %p0, %r0, 100;\n@%p0 bra L;\nst.global.f32 [%rd0], %f1;\nret;\n}\n"));
-    const auto program = decode(*module, *module->find_entry("k"), isa::default_arch(), {});
-    return (*program)->sums_across_passes;
+    const auto program = compile(*module, *module->find_entry("k"), isa::default_arch(), {});
+    return program->sums_across_passes;
   };
   EXPECT_EQ(count(""), 1U);
   EXPECT_EQ(count(".pragma \"nounroll\";\n"), 0U) << "ptxas does not unroll it";

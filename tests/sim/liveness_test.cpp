@@ -7,7 +7,7 @@
 #include <string>
 
 #include "isa/text/parse.h"
-#include "sim/machine/exec/exec.h"
+#include "sim/program/compile/compile.h"
 #include "sim/program/flow.h"
 #include "sim/program/registers.h"
 
@@ -42,10 +42,9 @@ void expect_same(const std::string& body) {
       ".reg .b32 %r<200>; .reg .b64 %rd<4>; .reg .pred %p<4>;\n" +
       body + "ret;\n}\n");
   ASSERT_TRUE(module) << isa::render(module.error());
-  const auto decoded = decode(*module, *module->find_entry("k"), isa::default_arch(),
-                              std::vector<uint64_t>(module->symbols.size()));
-  ASSERT_TRUE(decoded);
-  const Program& p = **decoded;
+  const auto program = compile(*module, *module->find_entry("k"), isa::default_arch(),
+                               std::vector<uint64_t>(module->symbols.size()));
+  const Program& p = *program;
   const isa::Function& f = module->functions[0];
   const isa::Cfg cfg = isa::build_cfg(f);
   const Liveness live(p, 0, cfg);

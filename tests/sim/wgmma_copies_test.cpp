@@ -3,7 +3,7 @@
 // are copied in front of wgmma.wait_group).
 #include <gmock/gmock.h>
 
-#include "sim/program/program.h"
+#include "sim/program/compile/compile.h"
 #include "tests/sim/ptx_runner.h"
 
 namespace palladion::sim::testing {
@@ -109,9 +109,8 @@ TEST(InjectedWaits, ProductsThatAreWaitedForNeedNone) {
     const std::string text = product(".reg .f32 %g<4>; " + again + read, "");
     const auto module = isa::parse(text);
     ASSERT_TRUE(module.has_value());
-    const auto program = decode(*module, *module->find_entry("k"), isa::default_arch(), {});
-    ASSERT_TRUE(program.has_value());
-    waits.push_back((*program)->injected_waits.size());
+    const auto program = compile(*module, *module->find_entry("k"), isa::default_arch(), {});
+    waits.push_back(program->injected_waits.size());
   }
   EXPECT_THAT(waits, ::testing::ElementsAre(0U, 1U));
 }

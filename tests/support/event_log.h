@@ -40,7 +40,7 @@ class ClusterRecorder {
   void on(const WarpSynced& event) { log_.events.push_back(begin(2, event.origin)); }
   void on(const MbarrierEvent& m) {
     add(begin(3, m.origin), {uint64_t(m.action), m.address, m.lanes, m.count, uint64_t(m.tx), m.before,
-                             m.after, m.completed, m.parity, m.succeeded, m.async_id});
+                             m.after, uint64_t(m.phase), m.completed, m.parity, m.succeeded, m.async_id});
   }
   void on(const CtaBarrierEvent& b) {
     add(begin(4, b.origin), {uint64_t(b.step), b.id, b.threads, b.generation, b.completed});

@@ -10,6 +10,7 @@
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/place.h"
 #include "sim/machine/state/mbarrier.h"
+#include "sim/program/compile/compile.h"
 #include "traces/recorder.h"
 
 namespace palladion::traces::testing {
@@ -70,8 +71,8 @@ class Driver {
     auto parsed = isa::parse(".version 8.3\n.target sm_90a\n.address_size 64\n" + body);
     EXPECT_TRUE(parsed) << (parsed ? "" : isa::render(parsed.error()));
     module = std::make_unique<isa::Module>(std::move(*parsed));
-    program = std::move(*sim::decode(*module, *module->find_entry(""), isa::default_arch(),
-                                     std::vector<uint64_t>(module->symbols.size())));
+    program = sim::compile(*module, *module->find_entry(""), isa::default_arch(),
+                           std::vector<uint64_t>(module->symbols.size()));
     launch.arch = &isa::default_arch();
     launch.grid = launch.cluster = {1, 1, 1};
     launch.block = {32 * warps, 1, 1};

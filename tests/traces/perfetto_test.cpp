@@ -7,12 +7,12 @@
 #include <filesystem>
 #include <set>
 
-#include "kernels/case.h"
-#include "run/runner.h"
+#include "kernels/frame/case.h"
 #include "tests/traces/decode.h"
 #include "tests/traces/files.h"
 #include "traces/open.h"
 #include "traces/recorder.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::traces {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "sim/check/catalogue/catalogue.h"
 #include "sim/check/deadlock/deadlock_reasons.h"
-#include "sim/machine/exec/polled.h"
+#include "sim/schedule/polled.h"
 
 namespace palladion::sim::check {
 namespace {

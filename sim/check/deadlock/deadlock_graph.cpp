@@ -7,9 +7,9 @@
 #include <deque>
 #include <set>
 
-#include "sim/machine/exec/blocked.h"
 #include "sim/machine/exec/pairs.h"
 #include "sim/program/reach.h"
+#include "sim/schedule/blocked.h"
 
 namespace palladion::sim::check {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "sim/check/protocol/ledger.h"
 #include "sim/machine/exec/exec.h"
-#include "sim/machine/exec/polled.h"
+#include "sim/schedule/polled.h"
 
 namespace palladion::sim::check {
 

@@ -239,6 +239,12 @@ void HappensBefore::on(const WarpSynced& event) {
   set_view(warp, origin.lanes, all);
 }
 
+void HappensBefore::step(uint32_t warp) {
+  const uint32_t time = warps_[warp].time;
+  if (meetings_.separates(warp, time)) meetings_.accessed(warp, time + 1);
+  advance(warp, release_site(warp, time - 1));
+}
+
 // The warp's time advances so that accesses before and behind it differ; it releases nothing.
 void HappensBefore::on(const Executed& event) {
   const Origin& origin = event.origin;
@@ -288,6 +294,7 @@ void HappensBefore::on(const ClusterBarrierEvent& e) {
     // Behind a fence a relaxed arrival releases what the fence did.
     const WarpViews& w = warps_[warp];
     if (w.fenced != nullptr && w.fenced_scope >= isa::Scope::cluster) join(g.joined, *w.fenced);
+    step(warp);
     return drop(DroppedEdge::Why::relaxed, origin, origin);
   }
   join(g.joined, *release(warp, origin.lanes, origin.pc));
@@ -303,47 +310,48 @@ void HappensBefore::mbarrier(const MbarrierEvent& e) {
   }
   if (e.action == A::test_wait || e.action == A::try_wait) return wait_on(e);
   Mbarrier& b = mbarriers_[e.address];
+  Phase& phase = b.phases[e.phase];
   if (e.async_id != 0) {
     if (const auto op = in_flight_.find(e.async_id); op != in_flight_.end())
-      b.current.operations.push_back(op->second);
+      phase.operations.push_back(op->second);
     if (const auto all = deferred_.find(e.async_id); all != deferred_.end())
-      b.current.operations.insert(b.current.operations.end(), all->second.begin(), all->second.end());
+      phase.operations.insert(phase.operations.end(), all->second.begin(), all->second.end());
     if (const auto commit = commits_.find(e.async_id); commit != commits_.end())
-      b.current.commits.push_back(commit->second);
+      phase.commits.push_back(commit->second);
   } else if (const auto* m = std::get_if<isa::Mbarrier>(origin.effect)) {
     if (releases(m->order)) {
-      add_release(b.current.released, origin.cta_rank, m->scope,
-                  release(index(origin), origin.lanes, origin.pc));
+      add_release(phase.released, origin.cta_rank, m->scope, release(index(origin), origin.lanes, origin.pc));
     } else {
       const WarpViews& w = warps_[index(origin)];
       if (w.fenced != nullptr && (w.fenced_lanes & origin.lanes) != 0)
-        add_release(b.current.released, origin.cta_rank, std::min(m->scope, w.fenced_scope), w.fenced);
-      if (tensor_memory_)
-        add_release(b.current.released, origin.cta_rank, m->scope,
+        add_release(phase.released, origin.cta_rank, std::min(m->scope, w.fenced_scope), w.fenced);
+      if (!tensor_memory_)
+        step(index(origin));
+      else
+        add_release(phase.released, origin.cta_rank, m->scope,
                     std::make_shared<View>(
                         release(index(origin), origin.lanes, origin.pc)->only(Visibility::tensor)));
       b.any_relaxed = true;
       b.last_relaxed = origin;
     }
   }
-  if (e.completed) b.completed = std::exchange(b.current, {});
 }
 
-// A successful wait always means the phase that completed last.
 void HappensBefore::wait_on(const MbarrierEvent& e) {
   const Origin& origin = e.origin;
   if (!e.succeeded) return;
   const auto at = mbarriers_.find(e.address);
   if (at == mbarriers_.end()) return;
   Mbarrier& b = at->second;
+  const Phase& phase = b.phases[e.phase];
   const auto* m = std::get_if<isa::Mbarrier>(origin.effect);
   const isa::Scope scope = m != nullptr ? m->scope : isa::Scope::cta;
   const bool acquiring = m == nullptr || acquires(m->order);
   if (b.any_relaxed) drop(DroppedEdge::Why::relaxed, b.last_relaxed, origin);
   if (acquiring) {
-    acquire(origin, b.completed.released, scope);
+    acquire(origin, phase.released, scope);
   } else {
-    for (const Released& r : b.completed.released) {
+    for (const Released& r : phase.released) {
       see(warps_[index(origin)], origin.lanes, r,
           r.cta == origin.cta_rank ? isa::Scope::cta : isa::Scope::cluster);
       if (tensor_memory_) acquire(index(origin), origin.lanes, r.view->only(Visibility::tensor));
@@ -351,24 +359,24 @@ void HappensBefore::wait_on(const MbarrierEvent& e) {
     drop(DroppedEdge::Why::relaxed, origin, origin);
   }
   const auto rank = static_cast<uint8_t>(e.address >> cta_rank_shift);
-  if (!b.completed.commits.empty()) {
+  if (!phase.commits.empty()) {
     const uint32_t warp = index(origin);
     advance(warp, origin.pc);
-    for (const Commit& c : b.completed.commits) {
+    for (const Commit& c : phase.commits) {
       acquire(warp, origin.lanes, *c.known);
       tensor_.publish(c.stream, {c.before, static_cast<uint16_t>(warp), origin.lanes, warps_[warp].time});
     }
   }
-  if (b.completed.operations.empty()) return;
+  if (phase.operations.empty()) return;
   const Publication published{.lanes = origin.lanes, .rank = rank};
   if (!acquiring) {
     auto& seen = warps_[index(origin)].seen_operations;
-    for (const auto& op : b.completed.operations) seen.emplace_back(op, published);
+    for (const auto& op : phase.operations) seen.emplace_back(op, published);
     while (seen.size() > kept_unacquired) seen.pop_front();
     return;
   }
   advance(index(origin), origin.pc);
-  for (const auto& op : b.completed.operations) publish(*op, origin, published);
+  for (const auto& op : phase.operations) publish(*op, origin, published);
 }
 
 // One entry a set of lanes and scope: a spin reads the same flag again and again.

@@ -11,6 +11,7 @@
 #include "sim/check/order/meetings.h"
 #include "sim/check/order/tensor_order.h"
 #include "sim/launch/event.h"
+#include "sim/launch/phases.h"
 #include "sim/machine/state/cluster.h"
 
 namespace palladion::sim::check {
@@ -106,6 +107,8 @@ class HappensBefore final : public OrderQueries {
   void on(const Fenced& event);
   void on(const WarpSynced& event);
   void on(const Executed& event);  // of instructions at which lanes meet
+  // The warp did something that orders no memory: what is before it and behind it has different times.
+  void step(uint32_t warp);
   void accessed(uint32_t warp) { meetings_.accessed(warp, warps_[warp].time); }
   // Not of a wait whose result no instruction reads.
   void mbarrier(const MbarrierEvent& e);
@@ -185,7 +188,7 @@ class HappensBefore final : public OrderQueries {
     std::vector<Commit> commits;
   };
   struct Mbarrier {
-    Phase current, completed;
+    NewestPhases<Phase> phases;
     Origin last_relaxed;
     bool any_relaxed = false;
   };

@@ -38,8 +38,8 @@ void ClusterBarriers::on(const ClusterBarrierEvent& e) {
   }
   if (again) check_twice(origin, a, e.generation);
   a.pc = origin.pc;
-  g.arrivals.push_back({origin, p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc)});
-  p_.causality.release(warp, g.clock);
+  g.arrivals.push_back({origin, p_.nth(origin), p_.now(origin)});
+  p_.causality.release(p_.now(origin), g.clock);
 }
 
 void ClusterBarriers::check_twice(const Origin& origin, const Arrived& a, uint64_t number) {

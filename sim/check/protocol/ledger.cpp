@@ -14,8 +14,8 @@ Ledger::Ledger(const ClusterContext& context)
       cluster_barriers_(protocol_),
       lifetime_(protocol_),
       tensor_columns_(protocol_) {
-  mbarriers_.on_observed([this](std::vector<uint64_t>& ids, uint32_t cta_rank, uint32_t warp) {
-    lifetime_.observed(ids, cta_rank, warp);
+  mbarriers_.on_observed([this](std::vector<uint64_t>& ids, uint32_t cta_rank, const Point& now) {
+    lifetime_.observed(ids, cta_rank, now);
   });
 }
 

@@ -27,8 +27,6 @@ void Lifetime::on(const Access& a) {
 void Lifetime::on(const MbarrierEvent& e) {
   const Origin& origin = e.origin;
   if (e.async_id != 0) return;
-  p_.causality.resume(p_.causality.index(origin), origin.pc,
-                      p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc));
   use(origin, e.address, "uses an mbarrier in");
 }
 
@@ -36,11 +34,10 @@ void Lifetime::use(const Origin& origin, uint32_t address, const char* what) {
   const uint32_t rank = address >> cta_rank_shift;
   if (rank == origin.cta_rank || rank >= p_.cluster().ctas.size()) return;
   check_started(origin, address, what);
-  const uint32_t warp = p_.causality.index(origin);
-  Use& u = use_of(rank, warp);
-  const uint32_t now = p_.causality.time(warp);
-  if (u.time == now && u.origin.pc == origin.pc) return;
-  u = {now, p_.context.order.now(origin), origin, address};
+  const Point now = p_.now(origin);
+  Use& u = use_of(rank, now.warp);
+  if (u.point.time == now.time && u.origin.pc == origin.pc) return;
+  u = {now, origin, address};
 }
 
 // --- asynchronous operations ----------------------------------------------------------------------
@@ -96,35 +93,32 @@ void Lifetime::on(const ArrivalDeferred& e) {
 }
 
 // The warp knows that the operation is complete; what it did in the warp's own CTA is settled by that.
-void Lifetime::add_knower(uint64_t id, uint32_t cta_rank, uint32_t warp) {
+void Lifetime::add_knower(uint64_t id, uint32_t cta_rank, const Point& now) {
   const auto at = operations_.find(id);
   if (at == operations_.end()) return;
   auto& knowers = at->second.knowers;
-  if (std::ranges::find(knowers, warp, &std::pair<uint32_t, uint32_t>::first) == knowers.end())
-    knowers.emplace_back(warp, p_.causality.time(warp));
-  if (p_.causality.rank_of(warp) == cta_rank) release(id, cta_rank);
+  if (std::ranges::find(knowers, now.warp, &Point::warp) == knowers.end()) knowers.push_back(now);
+  if (p_.causality.rank_of(now.warp) == cta_rank) release(id, cta_rank);
 }
 
-void Lifetime::observed(std::vector<uint64_t>& ids, uint32_t cta_rank, uint32_t warp) {
+void Lifetime::observed(std::vector<uint64_t>& ids, uint32_t cta_rank, const Point& now) {
   for (const uint64_t id : ids) {
-    add_knower(id, cta_rank, warp);
+    add_knower(id, cta_rank, now);
     const auto commit = commits_.find(id);
     if (commit == commits_.end()) continue;
     for (auto o = operations_.begin(); o != operations_.end() && o->first < id;) {
       const auto next = std::next(o);  // it may be released
       if (o->second.tensor && p_.causality.index(o->second.origin) == commit->second.warp &&
           (o->second.origin.lanes & commit->second.lanes) != 0)
-        add_knower(o->first, cta_rank, warp);
+        add_knower(o->first, cta_rank, now);
       o = next;
     }
   }
-  if (p_.causality.rank_of(warp) == cta_rank) ids.clear();
+  if (p_.causality.rank_of(now.warp) == cta_rank) ids.clear();
 }
 
 bool Lifetime::known(const Operation& o, uint32_t cta_rank) const {
-  for (const auto& [warp, time] : o.knowers)
-    if (p_.causality.cta_knows(cta_rank, warp, time)) return true;
-  return false;
+  return std::ranges::any_of(o.knowers, [&](const Point& p) { return p_.causality.cta_knows(cta_rank, p); });
 }
 
 // Drops the operations whose ends are known to all concerned CTAs.
@@ -176,10 +170,9 @@ void Lifetime::on(const GroupWaited& event) {
   }
   std::erase_if(journal, [&](const Entry& e) { return std::ranges::find(done, e.id) != done.end(); });
   while (!journal.empty() && journal.front().id == 0) journal.pop_front();
-  const uint32_t warp = p_.causality.index(origin);
   for (const uint64_t id : done) {
     const auto at = operations_.find(id);
-    if (at != operations_.end()) at->second.knowers.emplace_back(warp, p_.causality.time(warp));
+    if (at != operations_.end()) at->second.knowers.push_back(p_.now(origin));
     release(id, origin.cta_rank);
   }
 }

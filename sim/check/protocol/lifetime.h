@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "sim/check/protocol/ledger_causality.h"
+#include "sim/check/protocol/protocol.h"
 
 namespace palladion::sim::check {
 
@@ -24,7 +24,7 @@ class Lifetime {
   void on(const RegistersSet& event);
   void on(const Exited& event);
   // A warp has learned that these operations signalled at that CTA's mbarrier.
-  void observed(std::vector<uint64_t>& ids, uint32_t cta_rank, uint32_t warp);
+  void observed(std::vector<uint64_t>& ids, uint32_t cta_rank, const Point& now);
 
   // The warp's setmaxnreg instructions: registers before and after.
   const std::vector<std::pair<uint32_t, uint32_t>>& registers_of(uint32_t warp) const {
@@ -48,15 +48,14 @@ class Lifetime {
     bool landed = false, committed = false, tensor = false;
     Origin foreign_commit;  // by other lanes, while it was not committed
     std::vector<Interest> interests;
-    std::vector<std::pair<uint32_t, uint32_t>> knowers;  // warps that know its end, and since when
+    std::vector<Point> knowers;  // warps that know its end, and since when
   };
   struct Entry {      // of a warp's bulk operations and commits, in program order
     uint64_t id = 0;  // 0: a commit
     uint32_t lanes = 0;
   };
-  struct Use {  // a warp's newest access of another CTA's shared memory
-    uint32_t time = 0;
-    Point point;
+  struct Use {    // a warp's newest access of another CTA's shared memory
+    Point point;  // time 0: none
     Origin origin;
     uint32_t address = 0;
   };
@@ -66,7 +65,7 @@ class Lifetime {
     uint32_t warp = 0, lanes = 0;  // warp of the cluster
   };
 
-  void add_knower(uint64_t id, uint32_t cta_rank, uint32_t warp);
+  void add_knower(uint64_t id, uint32_t cta_rank, const Point& now);
   void use(const Origin& origin, uint32_t address, const char* what);
   Use& use_of(uint32_t cta_rank, uint32_t warp) { return uses_[cta_rank * p_.causality.warps() + warp]; }
   void release(uint64_t id, uint32_t cta_rank);

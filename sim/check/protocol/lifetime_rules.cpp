@@ -30,7 +30,7 @@ void Lifetime::check_started(const Origin& origin, uint32_t address, const char*
   const uint32_t warp = p_.causality.index(origin), per_cta = p_.causality.warps_of_cta();
   bool knows = false;
   for (uint32_t w = rank * per_cta; w < (rank + 1) * per_cta && !knows; ++w)
-    knows = p_.causality.knows(warp, w, 1);
+    knows = p_.causality.knows(warp, {.warp = static_cast<uint16_t>(w), .time = 1});
   const bool gone = p_.exited(rank);
   if (knows && !gone) return;
   const bool arrival = origin.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*origin.effect);
@@ -60,7 +60,8 @@ void Lifetime::check_uses(const Origin& origin) {
   const uint32_t rank = origin.cta_rank;
   for (uint32_t w = 0; w < p_.causality.warps(); ++w) {
     const Use& u = use_of(rank, w);
-    if (u.time == 0 || p_.causality.cta_knows(rank, w, u.time) || p_.context.order.before(u.point, origin))
+    if (u.point.time == 0 || p_.causality.cta_knows(rank, u.point) ||
+        p_.context.order.before(u.point, origin))
       continue;
     const bool arrival =
         u.origin.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*u.origin.effect);

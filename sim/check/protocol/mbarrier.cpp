@@ -19,20 +19,30 @@ bool same_execution(const Signal& s, const Origin& origin, uint32_t nth) {
          s.nth == nth;
 }
 
-void note(std::vector<Observation>& list, uint32_t warp, uint32_t time, const Point& point) {
-  for (Observation& o : list) {
-    if (o.warp != warp) continue;
-    o.latest = time;
-    return;
-  }
-  list.push_back({warp, time, time, point});
+void note(std::vector<Observation>& list, const Point& now) {
+  const auto known = std::ranges::find(list, now.warp, [](const Observation& o) { return o.first.warp; });
+  if (known != list.end())
+    known->latest = now.time;
+  else
+    list.push_back({now, now.time});
 }
 
 bool covers(const Causality::Clock& clock, const Observation& o) {
-  return o.warp < clock.size() && clock[o.warp] >= o.latest;
+  return o.first.warp < clock.size() && clock[o.first.warp] >= o.latest;
 }
 
 }  // namespace
+
+// Keeps the memory of an older phase.
+void MbarrierPhase::begin(int64_t phase) {
+  number = phase;
+  signals.clear();
+  observers.clear();
+  announcements.clear();
+  operations.clear();
+  arrived.assign(arrived.size(), 0);
+  forced = true;
+}
 
 int64_t MbarrierPhase::expected() const {
   int64_t sum = 0;
@@ -85,8 +95,7 @@ void MbarrierLedger::on(const MbarrierEvent& e) {
 bool MbarrierLedger::are_together(const MbarrierObject& b, const MbarrierEvent& e) const {
   const Origin& now = e.origin;
   return b.init.cta_rank == now.cta_rank && b.init.warp == now.warp && b.init.pc == now.pc &&
-         b.count == e.count && b.arrivers.empty() && b.number == 0 &&
-         b.init_time == p_.causality.time(p_.causality.index(now));
+         b.count == e.count && b.arrivers.empty() && b.number == 0 && b.init_point.time == p_.now(now).time;
 }
 
 void MbarrierLedger::init(const MbarrierEvent& e) {
@@ -105,10 +114,9 @@ void MbarrierLedger::init(const MbarrierEvent& e) {
   b.address = e.address;
   b.serial = ++serials_;
   b.init = origin;
-  b.init_time = p_.causality.time(p_.causality.index(origin));
-  b.init_point = p_.context.order.now(origin);
+  b.init_point = p_.now(origin);
   b.count = e.count;
-  b.current.number = 0;
+  b.current.begin(e.phase);
   b.users.resize(p_.causality.warps());
   const uint32_t offset = e.address & shared_offset_mask;
   lowest_ = std::min(lowest_, offset);
@@ -125,19 +133,17 @@ void MbarrierLedger::invalidate(const MbarrierEvent& e) {
   b->alive = false;
   b->end = origin;
   if (observed_) {  // they have been reported
-    observed_(b->last.operations, b->address >> cta_rank_shift, p_.causality.index(origin));
-    observed_(b->current.operations, b->address >> cta_rank_shift, p_.causality.index(origin));
+    observed_(b->last.operations, b->address >> cta_rank_shift, p_.now(origin));
+    observed_(b->current.operations, b->address >> cta_rank_shift, p_.now(origin));
   }
   std::erase_if(flights_, [&](const Flight& f) { return f.serial == b->serial; });
 }
 
 void MbarrierLedger::use(MbarrierObject& b, const Origin& origin) {
-  const uint32_t warp = p_.causality.index(origin);
-  MbarrierUser& u = b.users[warp];
+  MbarrierUser& u = b.users[p_.causality.index(origin)];
   if (!u.knows_init) check_init_known(b, origin);
   u.knows_init = true;
-  u.last_use = p_.causality.time(warp);
-  u.last_point = p_.context.order.now(origin);
+  u.last_point = p_.now(origin);
   u.last_origin = origin;
 }
 
@@ -148,8 +154,7 @@ void MbarrierLedger::signal(const MbarrierEvent& e) {
   if (b == nullptr) return check_dead(e);
   const bool async = e.async_id != 0;
   uint32_t inside = 0;
-  const uint32_t nth =
-      async ? land(*b, e, inside) : p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc);
+  const uint32_t nth = async ? land(*b, e, inside) : p_.nth(origin);
   if (!async) use(*b, origin);
   if (!async) note_act(p_.causality.index(origin));
   if (e.action == isa::MbarrierAction::arrive) check_overrun(*b, origin, nth, async);
@@ -157,12 +162,9 @@ void MbarrierLedger::signal(const MbarrierEvent& e) {
   if (!async) judge_forced(*b, origin);
   note_signal(*b, e, nth, inside);
   if (!async && e.action == isa::MbarrierAction::arrive) note_token(*b, e);
-  const uint32_t warp = p_.causality.index(origin);
-  if (!async && e.action == isa::MbarrierAction::expect_tx)
-    note(b->current.announcements, warp, p_.causality.time(warp), {});
-  if (!async && e.action != isa::MbarrierAction::expect_tx)
-    p_.causality.arrive(warp, origin.pc, nth, b->current.arrived);
-  if (e.completed) complete(*b);
+  if (!async && e.action == isa::MbarrierAction::expect_tx) note(b->current.announcements, p_.now(origin));
+  if (!async && e.action != isa::MbarrierAction::expect_tx) p_.arrive(origin, b->current.arrived);
+  if (e.completed) complete(*b, e.phase);
 }
 
 void MbarrierLedger::note_signal(MbarrierObject& b, const MbarrierEvent& e, uint32_t nth, uint32_t inside) {
@@ -187,8 +189,8 @@ uint32_t MbarrierLedger::land(MbarrierObject& b, const MbarrierEvent& e, uint32_
   const auto at = std::ranges::find_if(
       flights_, [&](const Flight& f) { return f.id == e.async_id && f.address == e.address; });
   if (at == flights_.end()) {  // cp.async.mbarrier.arrive
-    p_.causality.join(b.current.arrived, p_.causality.clock(p_.causality.index(origin)));
-    return p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc);
+    p_.causality.release(p_.now(origin), b.current.arrived);
+    return p_.nth(origin);
   }
   if (at->bytes != 0 && at->phase < b.number) check_landing(b, *at);
   const uint32_t nth = at->nth;
@@ -200,31 +202,23 @@ uint32_t MbarrierLedger::land(MbarrierObject& b, const MbarrierEvent& e, uint32_
   return nth;
 }
 
-void MbarrierLedger::complete(MbarrierObject& b) {
+void MbarrierLedger::complete(MbarrierObject& b, int64_t phase) {
   MbarrierPhase& done = b.current;
   for (const Observation& o : b.last.observers)
     if (!covers(done.arrived, o)) {
-      unforced(done, b, b.users[o.warp].last_origin, "a wait for the phase before it may miss it");
+      unforced(done, b, b.users[o.first.warp].last_origin, "a wait for the phase before it may miss it");
       check_missable(b, o);
     }
   for (const Observation& a : done.announcements)
     if (!covers(done.arrived, a)) {
-      unforced(done, b, b.users[a.warp].last_origin, "it may complete before bytes are announced");
-      check_late_announcement(b, a.warp);
+      unforced(done, b, b.users[a.first.warp].last_origin, "it may complete before bytes are announced");
+      check_late_announcement(b, a.first.warp);
     }
   ++(done.forced ? forced_.forced : forced_.unforced);
-  std::swap(b.before_last.observers, b.last.observers);
-  b.before_last.by_warps = by_several_warps(b.last);
-  std::swap(b.before_last.arrived, b.last.arrived);
+  std::swap(b.before_last, b.last);
   std::swap(b.last, b.current);
-  MbarrierPhase& next = b.current;
-  next.number = ++b.number;
-  next.signals.clear();
-  next.observers.clear();
-  next.announcements.clear();
-  next.operations.clear();
-  next.arrived.assign(next.arrived.size(), 0);
-  next.forced = true;
+  b.number = phase + 1;
+  b.current.begin(b.number);
 }
 
 void MbarrierLedger::on(const AsyncIssue& e) {
@@ -235,7 +229,8 @@ void MbarrierLedger::on(const AsyncIssue& e) {
   for (const Piece& piece : e.writes)
     if (piece.shared()) check_overwritten(origin, static_cast<uint32_t>(piece.address), piece.bytes, e.name);
   if (e.mbarriers.empty()) return;
-  const Causality::Clock clock = p_.causality.issue(p_.causality.index(origin));
+  Causality::Clock clock;
+  p_.causality.release(p_.now(origin), clock);
   for (size_t i = 0; i < e.mbarriers.size(); ++i)
     fly(origin, {.id = e.id,
                  .address = e.mbarriers[i],
@@ -248,7 +243,8 @@ void MbarrierLedger::on(const AsyncIssue& e) {
 // tcgen05.commit: it arrives when what its thread has issued is complete.
 void MbarrierLedger::on(const ArrivalDeferred& e) {
   if (e.mbarriers.empty()) return;
-  const Causality::Clock clock = p_.causality.issue(p_.causality.index(e.origin));
+  Causality::Clock clock;
+  p_.causality.release(p_.now(e.origin), clock);
   for (const uint32_t address : e.mbarriers)
     fly(e.origin, {.id = e.id, .address = address, .origin = e.origin, .clock = clock});
 }
@@ -262,7 +258,7 @@ void MbarrierLedger::fly(const Origin& origin, const Flight& flight) {
   flights_.push_back(flight);
   Flight& f = flights_.back();
   f.serial = b->serial;
-  f.nth = p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc);
+  f.nth = p_.nth(origin);
   f.phase = b->number;
   if (issued_.size() >= issued_kept) issued_.pop_front();
   issued_.push_back({flight.id, b->address, b->number});
@@ -295,24 +291,24 @@ void MbarrierLedger::wait(const MbarrierEvent& e) {
   u.wait = {.any = true,
             .succeeded = e.succeeded,
             .parity = e.parity,
-            .phase = e.succeeded ? b->number - 1 : b->number,
+            .phase = e.phase,
             .ignored = !result_used(origin.pc),
             .by_state = !e.parity_known,
-            .repeated = e.succeeded && u.observed == b->number - 1 && (u.observed_lanes & e.lanes) != 0,
+            .repeated = e.succeeded && u.observed == e.phase && (u.observed_lanes & e.lanes) != 0,
             .pc = origin.pc,
-            .nth = p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc)};
+            .nth = p_.nth(origin)};
   if (!e.succeeded) return;
   observe(*b, origin);
-  u.observed_lanes = e.lanes | (u.observed == b->number - 1 ? u.observed_lanes : 0);
-  u.observed = b->number - 1;
+  u.observed_lanes = e.lanes | (u.observed == e.phase ? u.observed_lanes : 0);
+  u.observed = e.phase;
 }
 
 bool MbarrierLedger::known(const std::vector<Observation>& list, const Origin& origin) const {
   const uint32_t warp = p_.causality.index(origin);
   for (const Observation& o : list)
-    if (p_.causality.knows(warp, o.warp, o.first)) return true;
+    if (p_.causality.knows(warp, o.first)) return true;
   for (const Observation& o : list)
-    if (p_.context.order.before(o.point, origin)) return true;
+    if (p_.context.order.before(o.first, origin)) return true;
   return false;
 }
 
@@ -329,7 +325,7 @@ bool MbarrierLedger::by_several_warps(const MbarrierPhase& phase) const {
 bool MbarrierLedger::knows_all(const Causality::Clock& arrived, const Origin& origin) const {
   const uint32_t warp = p_.causality.index(origin);
   for (uint32_t w = 0; w < arrived.size(); ++w)
-    if (w != warp && arrived[w] != 0 && !p_.causality.knows(warp, w, arrived[w])) return false;
+    if (!p_.causality.knows(warp, {.warp = static_cast<uint16_t>(w), .time = arrived[w]})) return false;
   return true;
 }
 
@@ -341,15 +337,14 @@ bool MbarrierLedger::known_complete(const MbarrierPhase& phase, const Origin& or
 void MbarrierLedger::observe(MbarrierObject& b, const Origin& origin) {
   const uint32_t warp = p_.causality.index(origin);
   if (b.last.number > 0 && b.users[warp].observed != b.last.number &&
-      !known(b.before_last.observers, origin) &&
-      !(b.before_last.by_warps && knows_all(b.before_last.arrived, origin))) {
+      !known(b.before_last.observers, origin) && !known_complete(b.before_last, origin)) {
     unforced(b.last, b, origin, "a wait for it may return for the phase two before it");
     check_skipped(b, origin);
   }
   p_.causality.acquire(warp, b.last.arrived);
-  note(b.last.observers, warp, p_.causality.time(warp), p_.context.order.now(origin));
-  if (observed_ && !b.last.operations.empty())
-    observed_(b.last.operations, b.address >> cta_rank_shift, warp);
+  const Point now = p_.now(origin);
+  note(b.last.observers, now);
+  if (observed_ && !b.last.operations.empty()) observed_(b.last.operations, b.address >> cta_rank_shift, now);
 }
 
 // A signal is bound to its phase when its issuer is ordered after a wait that observed the last phase
@@ -386,7 +381,7 @@ void MbarrierLedger::on(const ClusterEnded&) {
     if (!b.alive) continue;
     check_balance(b);
     if (b.current.arrivals() != 0) continue;
-    for (const Observation& a : b.current.announcements) check_late_announcement(b, a.warp);
+    for (const Observation& a : b.current.announcements) check_late_announcement(b, a.first.warp);
   }
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/check/protocol/ledger_causality.h"
+#include "sim/check/protocol/protocol.h"
 #include "sim/machine/state/mbarrier.h"
 
 namespace palladion::sim::check {
@@ -32,9 +32,8 @@ Code bytes_code(const MbarrierPhase& phase);
 
 // A warp saw that a phase had completed, between these times of it.
 struct Observation {
-  uint32_t warp = 0;
-  uint32_t first = 0, latest = 0;
-  Point point;  // the first
+  Point first;
+  uint32_t latest = 0;
 };
 
 struct MbarrierPhase {
@@ -46,6 +45,7 @@ struct MbarrierPhase {
   Causality::Clock arrived;
   bool forced = true;
 
+  void begin(int64_t phase);
   int64_t expected() const;
   int64_t delivered() const;
   uint32_t arrivals() const;
@@ -74,8 +74,7 @@ struct MbarrierUser {
   LastWait wait;
   int64_t observed = -2;        // the newest phase that it has observed; -2: none
   uint32_t observed_lanes = 0;  // lanes that have
-  uint32_t last_use = 0;        // its time then; 0: none
-  Point last_point;
+  Point last_point;             // of its last use; time 0: none
   Origin last_origin;
 };
 
@@ -83,17 +82,10 @@ struct MbarrierObject {
   uint32_t address = 0;
   uint32_t serial = 0;  // distinguishes objects at one address
   Origin init;
-  uint32_t init_time = 0;
   Point init_point;
   uint32_t count = 0;
   int64_t number = 0;  // of the current phase
-  MbarrierPhase current, last;
-  struct Before {  // the phase before `last`
-    std::vector<Observation> observers;
-    Causality::Clock arrived;
-    bool by_warps = false;  // several warps arrived once each, and nothing else did
-  };
-  Before before_last;
+  MbarrierPhase current, last, before_last;
   std::vector<MbarrierUser> users;      // by warp of the cluster
   std::map<uint64_t, Origin> arrivers;  // all that ever signalled, by warp and pc
   Origin end;                           // mbarrier.inval
@@ -131,7 +123,7 @@ class MbarrierLedger {
   bool result_used(uint32_t pc) const;
   // Called when a warp has learned that operations signalled at a CTA's mbarrier; drops the ids that need no
   // further report.
-  using Observed = std::function<void(std::vector<uint64_t>& ids, uint32_t cta_rank, uint32_t warp)>;
+  using Observed = std::function<void(std::vector<uint64_t>& ids, uint32_t cta_rank, const Point& now)>;
   void on_observed(Observed f) { observed_ = std::move(f); }
 
  private:
@@ -149,7 +141,7 @@ class MbarrierLedger {
   void signal(const MbarrierEvent& e);
   void wait(const MbarrierEvent& e);
   void observe(MbarrierObject& b, const Origin& origin);
-  void complete(MbarrierObject& b);
+  void complete(MbarrierObject& b, int64_t phase);
   void note_signal(MbarrierObject& b, const MbarrierEvent& e, uint32_t nth, uint32_t inside);
   void note_token(const MbarrierObject& b, const MbarrierEvent& e);
   MbarrierObject* live(uint32_t address);

@@ -249,13 +249,13 @@ void MbarrierLedger::check_skipped(const MbarrierObject& b, const Origin& origin
 // A phase completed, and no order makes it wait for a thread that has observed the phase before: delayed for
 // so long, that thread waits for ever, or passes for the phase after.
 void MbarrierLedger::check_missable(const MbarrierObject& b, const Observation& wait) {
-  const Origin& waiter = b.users[wait.warp].last_origin;
-  const FindingKey key{Code::ambiguous_phase, b.users[wait.warp].wait.pc, b.init.pc, 1};
+  const Origin& waiter = b.users[wait.first.warp].last_origin;
+  const FindingKey key{Code::ambiguous_phase, b.users[wait.first.warp].wait.pc, b.init.pc, 1};
   // Of a warp that only waits nothing depends on the wait: the exploration judges those.
-  auto& spectators = missable_[wait.warp];
-  if (acts_[wait.warp] ? p_.reporter().seen(key) : spectators.contains(key)) return;
+  auto& spectators = missable_[wait.first.warp];
+  if (acts_[wait.first.warp] ? p_.reporter().seen(key) : spectators.contains(key)) return;
   Origin at = waiter;
-  at.pc = b.users[wait.warp].wait.pc;
+  at.pc = b.users[wait.first.warp].wait.pc;
   Finding f = finding(b,
                       fmt::format("the wait for phase {} of {} can miss it: phase {} may complete before the "
                                   "wait is executed",
@@ -266,7 +266,7 @@ void MbarrierLedger::check_missable(const MbarrierObject& b, const Observation& 
     if (f.sites.size() <= 2 && s.arrivals != 0) f.sites.push_back(signal_site(s));
   f.missing = fmt::format("nothing makes the completion of phase {} wait for this thread", b.current.number);
   f.help = "let only threads wait that take part in the next phase, or have them meet before one goes on";
-  if (!acts_[wait.warp])
+  if (!acts_[wait.first.warp])
     spectators.emplace(key, std::move(f));
   else
     p_.reporter().report(key, std::move(f));

@@ -57,7 +57,7 @@ void MbarrierLedger::check_init_known(MbarrierObject& b, const Origin& origin) {
   const uint32_t warp = p_.causality.index(origin);
   const bool ordered = p_.context.order.before(b.init_point, origin);
   if (ordered) return;
-  const bool after = p_.causality.knows(warp, p_.causality.index(b.init), b.init_time);
+  const bool after = p_.causality.knows(warp, b.init_point);
   const bool remote = origin.cta_rank != b.init.cta_rank;
   const FindingKey key{remote ? Code::unordered_remote_mbarrier_init : Code::unordered_mbarrier_init,
                        origin.pc, b.init.pc, b.address & shared_offset_mask};
@@ -76,7 +76,7 @@ void MbarrierLedger::check_uses_known(const MbarrierObject& b, const Origin& ori
   const uint32_t self = p_.causality.index(origin);
   for (uint32_t w = 0; w < b.users.size(); ++w) {
     const MbarrierUser& u = b.users[w];
-    if (u.last_use == 0 || w == self || p_.causality.knows(self, w, u.last_use) ||
+    if (u.last_point.time == 0 || p_.causality.knows(self, u.last_point) ||
         p_.context.order.before(u.last_point, origin))
       continue;
     const FindingKey key{Code::mbarrier_inval_in_use, origin.pc, u.last_origin.pc,

@@ -55,10 +55,9 @@ void NamedBarriers::on(const CtaBarrierEvent& e) {
   check_count(e);
   if (e.generation > 0)
     if (const BarrierGeneration* last = r.current(e.generation - 1)) check_recycled(*last, origin, e.id);
-  g.arrivals.push_back({origin, p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc),
-                        p_.causality.time(warp), p_.context.order.now(origin)});
+  g.arrivals.push_back({origin, p_.nth(origin), p_.now(origin)});
   r.arrivers.try_emplace(uint64_t{warp} << 32 | origin.pc, origin);
-  p_.causality.release(warp, g.clock);
+  p_.causality.release(p_.now(origin), g.clock);
 }
 
 void NamedBarriers::check_twice(const BarrierGeneration& g, const Origin& origin, uint32_t id) {
@@ -86,8 +85,7 @@ void NamedBarriers::check_recycled(const BarrierGeneration& last, const Origin& 
   for (const BarrierArrival& a : last.arrivals) {
     const uint32_t other = p_.causality.index(a.origin);
     took_part |= other == warp;
-    if (unknown == nullptr && !p_.causality.knows(warp, other, a.time) &&
-        !p_.context.order.before(a.point, origin))
+    if (unknown == nullptr && !p_.causality.knows(warp, a.point) && !p_.context.order.before(a.point, origin))
       unknown = &a;
   }
   if (unknown == nullptr) return;

@@ -6,14 +6,13 @@
 #include <map>
 #include <vector>
 
-#include "sim/check/protocol/ledger_causality.h"
+#include "sim/check/protocol/protocol.h"
 
 namespace palladion::sim::check {
 
 struct BarrierArrival {
   Origin origin;
   uint32_t nth = 0;
-  uint32_t time = 0;
   Point point;
 };
 

@@ -35,8 +35,7 @@ void TensorColumns::allocate(const TensorAllocated& e) {
   const Origin& origin = e.origin;
   Cta& cta = ctas_[origin.cta_rank];
   check_growth(cta, e);
-  const uint32_t warp = p_.causality.index(origin);
-  cta.all.push_back({origin, e.column, e.columns, warp, p_.causality.time(warp), true, {}});
+  cta.all.push_back({origin, e.column, e.columns, p_.now(origin), true, {}});
   for (uint32_t u = 0; u < e.columns / TensorMemory::unit; ++u)
     cta.owner[e.column / TensorMemory::unit + u] = static_cast<uint32_t>(cta.all.size());
 }
@@ -71,8 +70,8 @@ void TensorColumns::check_peer(const Origin& origin) {
   const uint32_t peer = origin.cta_rank ^ 1U, warp = p_.causality.index(origin);
   if (peer >= ctas_.size()) return;
   const auto& theirs = ctas_[peer].all;
-  const bool known = std::ranges::any_of(
-      theirs, [&](const Allocation& a) { return p_.causality.knows(warp, a.warp, a.time); });
+  const bool known =
+      std::ranges::any_of(theirs, [&](const Allocation& a) { return p_.causality.knows(warp, a.point); });
   if (known) return;
   const FindingKey key{Code::unordered_pair_dealloc, origin.pc, ~0U, 0};
   if (p_.reporter().seen(key)) return;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/check/protocol/ledger_causality.h"
+#include "sim/check/protocol/protocol.h"
 #include "sim/machine/state/tensor_memory.h"
 
 namespace palladion::sim::check {
@@ -25,7 +25,7 @@ class TensorColumns {
   struct Allocation {
     Origin origin;
     uint32_t column = 0, columns = 0;
-    uint32_t warp = 0, time = 0;  // the warp of the cluster, its time then
+    Point point;
     bool live = true;
     Origin freed;
   };

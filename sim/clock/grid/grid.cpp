@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "sim/clock/group/group.h"
 #include "sim/clock/memory/sites.h"
 #include "sim/clock/report/grid_report.h"
-#include "sim/clock/sm/group.h"
 #include "sim/schedule/deadlock_spin.h"
 
 namespace palladion::sim::hardware {
@@ -13,7 +13,7 @@ namespace {
 // Instructions without a change of any barrier or memory before a run is looked at for endless spins.
 constexpr uint64_t quiet_instructions = 1 << 20;
 // Waits that time out in a row, before it is a deadlock even if the program counts them.
-constexpr uint64_t patience = 1 << 10;
+constexpr uint64_t most_timeouts = 1 << 10;
 
 // What does not change during a run: clones share it.
 struct Setup {
@@ -44,13 +44,13 @@ class ClockedGroups final : public Advance {
   }
 
  private:
-  void crowd(const isa::ArchSpec& arch);
-  void place(Grid& grid, SmGroup& group, uint64_t time);
-  double for_cluster() const { return setup_->shape.ctas_per_cluster > 1 ? p_.launch_cluster : 0; }
-  uint64_t earliest() const;
-  void boundary(Grid& grid, uint64_t end);
+  void share_networks(const isa::ArchSpec& arch);
+  void place(Grid& grid, SmGroup& group, Cycle time);
+  Cycles for_cluster() const { return setup_->shape.ctas_per_cluster > 1 ? p_.launch_cluster : 0; }
+  Cycle earliest() const;
+  void boundary(Grid& grid, Cycle end);
   template <class Left>
-  std::vector<std::pair<Left, SmGroup*>> gather(std::vector<Left> SmGroup::* left, uint64_t end = never);
+  std::vector<std::pair<Left, SmGroup*>> gather(std::vector<Left> SmGroup::* left, Cycle end = never);
   bool time_out(Grid& grid, bool again);
   bool gives_up(Grid& grid);
 
@@ -61,11 +61,11 @@ class ClockedGroups final : public Advance {
   std::vector<std::vector<LineTime>> lines_;  // by host thread, by pc
   SpinDetector spins_;
   Course course_;
-  uint64_t last_ = 0;       // cycle in which the latest quantum began
+  Cycle last_ = 0;          // cycle in which the latest quantum began
   bool idle_ = false;       // no group has an event left
   uint64_t fruitless_ = 0;  // times in a row that all waits timed out and nothing changed
   uint64_t quiet_since_ = 0, last_progress_ = ~0ULL;
-  double next_start_ = 0;
+  Cycles next_start_ = 0;
 };
 
 ClockedGroups::ClockedGroups(const RunContext& context, const RunOptions& options, const isa::ArchSpec& arch,
@@ -84,17 +84,17 @@ ClockedGroups::ClockedGroups(const RunContext& context, const RunOptions& option
                          shared + 8192 < l1 ? l1 - shared : 8192);
   course_.gpc_ends.assign(setup_->chip.back().gpc + 1, 0);
   course_.ctas_an_sm = static_cast<double>(shape.clusters * shape.ctas_per_cluster) / arch.sm_count;
-  crowd(arch);
+  share_networks(arch);
   if (options.l2 == L2Start::warm) memory_.warm_up(context.memory, shape.written);
 }
 
-void ClockedGroups::place(Grid& grid, SmGroup& group, uint64_t time) {
+void ClockedGroups::place(Grid& grid, SmGroup& group, Cycle time) {
   ClusterState& c = grid.admit();
   for (const Sm& sm : group.sms()) c.sms.push_back(setup_->chip[sm.id].number);
   // The distributor hands out one CTA after the other.
-  time = std::max(time, static_cast<uint64_t>(next_start_));
-  next_start_ = std::max(next_start_, static_cast<double>(time)) +
-                p_.launch_cta_interval * setup_->shape.ctas_per_cluster;
+  time = std::max(time, cycle_of(next_start_));
+  next_start_ =
+      std::max(next_start_, time_of(time)) + p_.launch_cta_interval * setup_->shape.ctas_per_cluster;
   c.now = time;
   start_cluster(grid.context(), c);
   group.start(c, time);
@@ -103,34 +103,33 @@ void ClockedGroups::place(Grid& grid, SmGroup& group, uint64_t time) {
 
 // Three TPCs of a GPC share their way to the clusters' network: its SMs get in each other's way when clusters
 // work on all three; a CPC with fewer has none of that.
-void ClockedGroups::crowd(const isa::ArchSpec& arch) {
+void ClockedGroups::share_networks(const isa::ArchSpec& arch) {
   const GridShape& shape = setup_->shape;
   const std::vector<Site>& chip = setup_->chip;
   const auto clusters = std::min<uint64_t>(shape.clusters, groups_.size());
   if (shape.ctas_per_cluster < 2 || !fill_cpcs(arch, chip, clusters, shape.ctas_per_cluster)) return;
   for (SmGroup& g : groups_)
-    if (chip[g.sms().front().id].whole_cpc) g.crowd();
+    if (chip[g.sms().front().id].whole_cpc) g.share_network();
 }
 
 // The first wave: CTAs go to all SMs before an SM gets its second one. Later clusters follow those that
 // leave.
 void ClockedGroups::admit(Grid& grid) {
   if (grid.state.started != 0) return;
-  const auto time = static_cast<uint64_t>(for_cluster() + (setup_->l2 == L2Start::cold ? p_.launch_cold : 0));
+  const Cycle time = cycle_of(for_cluster() + (setup_->l2 == L2Start::cold ? p_.launch_cold : 0));
   for (uint32_t level = 0; level < setup_->shape.ctas_per_sm; ++level)
     for (size_t g = 0; g < groups_.size() && grid.more_clusters(); ++g) place(grid, groups_[g], time);
 }
 
-uint64_t ClockedGroups::earliest() const {
-  uint64_t time = never;
+Cycle ClockedGroups::earliest() const {
+  Cycle time = never;
   for (const SmGroup& g : groups_) time = std::min(time, g.next_event());
   return time;
 }
 
 // What the groups have left for the boundary, up to `end`, in the order of its time over all of them.
 template <class Left>
-std::vector<std::pair<Left, SmGroup*>> ClockedGroups::gather(std::vector<Left> SmGroup::* left,
-                                                             uint64_t end) {
+std::vector<std::pair<Left, SmGroup*>> ClockedGroups::gather(std::vector<Left> SmGroup::* left, Cycle end) {
   std::vector<std::pair<Left, SmGroup*>> all;
   for (SmGroup& g : groups_) {
     for (const Left& l : g.*left)
@@ -141,26 +140,26 @@ std::vector<std::pair<Left, SmGroup*>> ClockedGroups::gather(std::vector<Left> S
   return all;
 }
 
-void ClockedGroups::boundary(Grid& grid, uint64_t end) {
+void ClockedGroups::boundary(Grid& grid, Cycle end) {
   grid.notify_boundary();
   for (const auto& [access, group] : gather(&SmGroup::accesses, end)) group->perform(access);
   for (const auto& [landing, group] : gather(&SmGroup::landings)) group->land(landing);
   std::vector<Batch*> batches;
   for (SmGroup& g : groups_)
-    if (!g.batch.requests.empty()) batches.push_back(&g.batch);
+    if (!g.batch().requests.empty()) batches.push_back(&g.batch());
   memory_.serve(batches);
   for (SmGroup& g : groups_) g.answer();
 }
 
 void ClockedGroups::run(Grid& grid) {
-  const uint64_t begin = earliest();
+  const Cycle begin = earliest();
   idle_ = begin == never;
   if (idle_) return;
   // No answer of L2 comes back sooner: what SMs ask within a quantum is answered at its end.
-  const auto quantum = static_cast<uint64_t>(
+  const Cycle quantum = cycle_of(
       std::max(32.0, std::min(p_.l2_latency - p_.l2_spread - p_.l2_slice_spread, p_.l2_atomic_latency)));
   // Warps that had an access performed at the boundary are behind the others: these wait for them.
-  const uint64_t end = begin + quantum;
+  const Cycle end = begin + quantum;
   last_ = std::max(last_, begin);
   if (lines_.empty())
     lines_.assign(grid.workers().workers(), std::vector<LineTime>(grid.context().program.code.size()));
@@ -176,7 +175,7 @@ void ClockedGroups::run(Grid& grid) {
 void ClockedGroups::retire(Grid& grid) {
   for (const auto& [end, group] : gather(&SmGroup::finished)) {
     course_.last_end = std::max(course_.last_end, end.time);
-    uint64_t& gpc_end = course_.gpc_ends[setup_->chip[group->sms().front().id].gpc];
+    Cycle& gpc_end = course_.gpc_ends[setup_->chip[group->sms().front().id].gpc];
     gpc_end = std::max(gpc_end, end.time);
     ClusterState& cluster = group->cluster(end.cluster);
     if (cluster.finished()) grid.context().run_of(cluster).emit(ClusterEnded{});
@@ -184,9 +183,8 @@ void ClockedGroups::retire(Grid& grid) {
     grid.leave(cluster);
     if (grid.more_clusters() && !grid.state.faulted)
       place(grid, *group,
-            end.time + static_cast<uint64_t>(p_.launch_cta_replace +
-                                             p_.launch_warp * grid.context().launch.warps_per_cta() +
-                                             for_cluster()));
+            end.time + cycle_of(p_.launch_cta_replace +
+                                p_.launch_warp * grid.context().launch.warps_per_cta() + for_cluster()));
   }
 }
 
@@ -195,7 +193,7 @@ bool ClockedGroups::time_out(Grid& grid, bool again) {
   for (SmGroup& g : groups_)
     for (ClusterState* c : grid.resident())
       if (c->sms.front() == setup_->chip[g.sms().front().id].number)
-        any |= g.time_out(*c, last_ + static_cast<uint64_t>(p_.mbarrier_timeout), again);
+        any |= g.time_out(*c, last_ + cycle_of(p_.mbarrier_timeout), again);
   return any;
 }
 
@@ -206,7 +204,7 @@ bool ClockedGroups::gives_up(Grid& grid) {
     fruitless_ = 0;
     return false;
   }
-  return ++fruitless_ >= patience || spins_.all_spin(grid.resident()) || !time_out(grid, true);
+  return ++fruitless_ >= most_timeouts || spins_.all_spin(grid.resident()) || !time_out(grid, true);
 }
 
 bool ClockedGroups::stuck(Grid& grid) {

@@ -10,9 +10,9 @@ namespace {
 constexpr uint64_t page_lines = 1024 / line_bytes;
 }
 
-double SharedRate::take(size_t port, double time, double cost) {
+Cycles SharedRate::take(size_t port, Cycles time, Cycles cost) {
   size_t waiting = free_[port] > time ? 0 : 1;
-  for (const double f : free_) waiting += f > time ? 1 : 0;
+  for (const Cycles f : free_) waiting += f > time ? 1 : 0;
   // No later than if all work were done in the order of its coming: nothing is idle while there is some.
   all_ = std::max(time, all_) + cost;
   return free_[port] = std::min(all_, std::max(time, free_[port]) + cost * static_cast<double>(waiting));
@@ -20,14 +20,14 @@ double SharedRate::take(size_t port, double time, double cost) {
 
 // Opening a page takes of the bus as much as some bytes do; `hbm.read` is the rate of those that read all of
 // it.
-double Hbm::read(size_t cpc, double time, uint64_t line, uint32_t bytes) {
+Cycles Hbm::read(size_t cpc, Cycles time, uint64_t line, uint32_t bytes) {
   read_bytes_ += bytes;
   constexpr double page = page_lines * line_bytes;
   const double opening = open(line / page_lines) ? 0 : p_.hbm_page_open;
   return move(cpc, time, (bytes + opening) * page / (page + p_.hbm_page_open), false);
 }
 
-double Hbm::write(size_t cpc, double time, uint32_t bytes) {
+Cycles Hbm::write(size_t cpc, Cycles time, uint32_t bytes) {
   written_bytes_ += bytes;
   return move(cpc, time, bytes, true);
 }
@@ -45,7 +45,7 @@ void Hbm::rest() {
 }
 
 // The bus turns around between reads and writes: a mixture has a rate of its own.
-double Hbm::move(size_t cpc, double time, double bytes, bool is_write) {
+Cycles Hbm::move(size_t cpc, Cycles time, double bytes, bool is_write) {
   write_share_ += ((is_write ? 1.0 : 0.0) - write_share_) / 512;
   const double pure = is_write ? p_.hbm_write : p_.hbm_read;
   const double even = 2 / (1 / p_.hbm_read + 1 / p_.hbm_write);
@@ -57,13 +57,13 @@ double Hbm::move(size_t cpc, double time, double bytes, bool is_write) {
 
 // Pages of HBM answer sooner or later, depending on their bank: as far apart for every page, whichever SM
 // asks.
-double Hbm::page_latency(uint64_t line) const {
+Cycles Hbm::page_latency(uint64_t line) const {
   const auto chance = static_cast<double>(mixed(line / page_lines + 0x51ED) >> 32 & 0xFFFF) / 65535;
   return p_.hbm_latency + p_.hbm_spread * (2 * chance - 1);
 }
 
 // Reads of many SMs get in each other's way in HBM's channels, long before its bus is full.
-double Hbm::crowding(double time) {
+Cycles Hbm::congestion(Cycles time) {
   const double x = std::max(0.0, time - counted_at_) / std::max(1.0, p_.hbm_latency);
   under_way_ = under_way_ / (1 + x + x * x / 2) + 1;  // nearly e^-x, but the same on every host
   counted_at_ = std::max(counted_at_, time);

@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <span>
 
+#include "sim/clock/memory/cycles.h"
+
 namespace palladion::sim::hardware {
 
-inline constexpr uint64_t never = ~0ULL;
 inline constexpr uint32_t line_bytes = 128, sector_bytes = 32;
 
 struct LineAccess {

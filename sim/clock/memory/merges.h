@@ -12,7 +12,7 @@ namespace palladion::sim::hardware {
 
 struct Merge {
   uint64_t line = never;
-  double until = 0, answered = 0;  // it takes others; its data is in L2
+  Cycles until = 0, answered = 0;  // it takes others; its data is in L2
   uint32_t sms = 0;                // that take part, a bit each
   uint8_t sectors = 0;
 };
@@ -24,7 +24,7 @@ class Merges {
   // Where a GPC's request for the line is or would be kept.
   Merge& of(uint32_t gpc, uint64_t line) { return open_[place(gpc, line)]; }
   // Whether a request at `time` of the SM with `bit` becomes part of it: no SM takes part twice.
-  bool takes(const Merge& m, const LineAccess& l, uint32_t bit, double time) const {
+  bool takes(const Merge& m, const LineAccess& l, uint32_t bit, Cycles time) const {
     return m.line == l.line && time < m.until && (m.sms & bit) == 0 && (l.sectors & ~m.sectors) == 0 &&
            std::popcount(m.sms) < p_.l2_merged;
   }

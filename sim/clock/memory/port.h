@@ -6,17 +6,19 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sim/clock/memory/cycles.h"
+
 namespace palladion::sim::hardware {
 
 class Port {
  public:
   // Takes some cycles of it, not before `time`; from when. They are fewer than a step has.
-  double take(double time, double cycles) {
+  Cycles take(Cycles time, Cycles cycles) {
     auto number = static_cast<uint64_t>(time / step);
     if (number >= full_from_ && number < full_to_) number = full_to_;
     while (at(number).used >= step) ++number;
     Step& s = at(number);
-    const double start = std::max(time, static_cast<double>(number) * step + s.used);
+    const Cycles start = std::max(time, static_cast<double>(number) * step + s.used);
     s.used += cycles;
     if (s.used >= step) {
       at(number + 1).used += s.used - step;
@@ -27,10 +29,10 @@ class Port {
   }
 
  private:
-  static constexpr double step = 8;  // cycles
+  static constexpr Cycles step = 8;  // cycles
   struct Step {
     uint64_t number = 0;
-    double used = 0;
+    Cycles used = 0;
   };
   Step& at(uint64_t number) {
     Step& s = steps_[number % steps_.size()];

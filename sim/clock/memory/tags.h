@@ -11,7 +11,7 @@ namespace palladion::sim::hardware {
 
 struct Tag {
   uint64_t line = never;
-  double filled = 0;             // cycle in which its data is there
+  Cycles filled = 0;             // cycle in which its data is there
   uint8_t valid = 0, dirty = 0;  // sectors
   uint8_t sides = 0xFF;          // bits: partitions whose SMs find its newest data there; kept at home
 };
@@ -43,7 +43,7 @@ class Tags {
     return side * a_side_ + spread(partitions_.within(line), a_side_);
   }
   size_t place_of(const Tag& tag) const { return static_cast<size_t>(&tag - tags_.data()); }
-  void enter(size_t place, uint64_t line, uint64_t used);
+  void enter(size_t place, uint64_t line, Cycle used);
 
   Partitions partitions_;
   uint64_t a_side_, accesses_ = 0;

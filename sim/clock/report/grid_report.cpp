@@ -21,15 +21,15 @@ uint64_t elapsed(const isa::ClockParameters& p, const Course& c, double tensor_s
                                spread);
 }
 
-double tensor_cycles(const Sm& sm) { return sm.busy[static_cast<size_t>(Resource::tensor)]; }
-
 ClockCounters counters_of(std::span<const SmGroup> groups, const MemoryClock& memory) {
   ClockCounters all = memory.counters();
   for (const SmGroup& g : groups) {
-    all.instructions += g.instructions();
-    all.smem_bank_conflicts += g.bank_conflicts();
-    all.tcgen05_products += g.tcgen05_products();
-    for (const Sm& sm : g.sms()) all.tensor_cycles += static_cast<uint64_t>(tensor_cycles(sm));
+    for (const Sm& sm : g.sms()) {
+      all.instructions += sm.usage.instructions;
+      all.smem_bank_conflicts += sm.usage.bank_conflicts;
+      all.tcgen05_products += sm.usage.tcgen05_products;
+      all.tensor_cycles += static_cast<uint64_t>(sm.usage.of(Resource::tensor));
+    }
   }
   return all;
 }
@@ -43,7 +43,7 @@ std::array<double, resource_count> shares_of(std::span<const SmGroup> groups, co
   for (const SmGroup& g : groups) {
     sms += g.sms().size();
     for (const Sm& sm : g.sms())
-      for (size_t i = 0; i < resource_count; ++i) busy[i] += sm.busy[i] / span;
+      for (size_t i = 0; i < resource_count; ++i) busy[i] += sm.usage.busy[i] / span;
   }
   for (double& b : busy) b /= static_cast<double>(std::max<size_t>(1, sms));
   for (const Resource per_sub_core :
@@ -62,7 +62,7 @@ ClockReport report_of(const isa::ArchSpec& arch, const isa::ClockParameters& par
   const double span = std::max<double>(1, static_cast<double>(course.last_end - start));
   double most_tensor = 0;  // cycles of the SM whose tensor core works longest
   for (const SmGroup& g : groups)
-    for (const Sm& sm : g.sms()) most_tensor = std::max(most_tensor, tensor_cycles(sm));
+    for (const Sm& sm : g.sms()) most_tensor = std::max(most_tensor, sm.usage.of(Resource::tensor));
   ClockReport r;
   r.sm_clock_mhz = parameters.sm_clock;
   r.cycles = elapsed(parameters, course, most_tensor / span);

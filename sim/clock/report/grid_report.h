@@ -6,17 +6,17 @@
 
 #include "isa/arch/arch.h"
 #include "isa/arch/clock.h"
+#include "sim/clock/group/group.h"
 #include "sim/clock/memory/memory.h"
-#include "sim/clock/sm/group.h"
 #include "sim/launch/clock.h"
 
 namespace palladion::sim::hardware {
 
 // From when to when there was work.
 struct Course {
-  uint64_t first_start = never, last_end = 0;
-  std::vector<uint64_t> gpc_ends;  // when its last CTA has ended; 0: it had none
-  double ctas_an_sm = 0;           // of the whole grid
+  Cycle first_start = never, last_end = 0;
+  std::vector<Cycle> gpc_ends;  // when its last CTA has ended; 0: it had none
+  double ctas_an_sm = 0;        // of the whole grid
 };
 
 // All but the lines.

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "sim/machine/exec/place.h"
+#include "sim/program/compile/compile.h"
 
 namespace palladion::sim {
 namespace {
@@ -140,17 +141,16 @@ Where where_time_went(const isa::Module& module, std::string_view entry, const i
   Where out;
   const isa::Function* function = module.find_entry(entry);
   if (function == nullptr) return out;
-  const auto program = decode(module, *function, arch, std::vector<uint64_t>(module.symbols.size(), 0));
-  if (!program) return out;
+  const auto program = compile(module, *function, arch, std::vector<uint64_t>(module.symbols.size(), 0));
   out.tensor_flops = 2.0 * static_cast<double>(report.counters.tcgen05_products);
   Lines lines;
   Roles roles;
   for (const LineTime& line : report.lines) {
-    if (line.pc >= (*program)->code.size() || (*program)->code[line.pc].instruction == nullptr) continue;
+    if (line.pc >= program->code.size() || program->code[line.pc].instruction == nullptr) continue;
     out.warp_cycles += total_of(line);
-    out.tensor_flops += flops_of((*program)->footprints[line.pc], arch) * static_cast<double>(line.issued);
-    lines.take(**program, line);
-    roles.take(**program, line);
+    out.tensor_flops += flops_of(program->footprints[line.pc], arch) * static_cast<double>(line.issued);
+    lines.take(*program, line);
+    roles.take(*program, line);
   }
   out.lines = lines.sorted();
   out.roles = roles.sorted();

@@ -12,6 +12,7 @@ namespace palladion::sim::hardware {
 struct LaneAddresses {
   uint64_t addresses[32] = {};
   uint32_t lanes = 0;
+  uint32_t gathered = 0;  // cycles until one of them has the sum of all
   bool empty() const { return lanes == 0; }
   uint64_t first() const { return addresses[std::countr_zero(lanes)]; }
 };

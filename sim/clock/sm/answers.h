@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/clock/memory/memory.h"
+#include "sim/clock/memory/request.h"
 #include "sim/clock/sm/l1.h"
 
 namespace palladion::sim::hardware {
@@ -26,10 +26,10 @@ struct Pending {
   uint32_t warp = 0;
   uint32_t cluster = no_cluster;
   uint64_t id = 0;
-  double extra = 0;   // cycles from the request's end until a copy lands
+  Cycles extra = 0;   // cycles from the request's end until a copy lands
   uint64_t load = 0;  // of a copy by TMA, on SM `sm`: its number there
   uint32_t sm = 0;
-  uint64_t not_before = 0;
+  Cycle not_before = 0;
   std::array<Due, 2> parts{};
 };
 
@@ -38,7 +38,7 @@ struct Write {
   uint32_t request = 0, sm = 0;
   uint32_t cluster = no_cluster;
   uint64_t id = 0;
-  uint64_t not_before = 0;
+  Cycle not_before = 0;
 };
 
 class Answers {
@@ -60,19 +60,19 @@ class Answers {
     const auto done = [&](uint32_t r) { return r == no_request ? 0 : batch.requests[r].done; };
     times_.clear();
     for (const Pending& p : pending_) {
-      uint64_t time = std::max({done(p.request), done(p.also), p.not_before});
+      Cycle time = std::max({done(p.request), done(p.also), p.not_before});
       for (const Due& part : p.parts)
         if (part.waits) time = std::max(time, times_[part.answer] + part.offset);
       times_.push_back(time);
     }
   }
-  uint64_t time(uint32_t answer) const { return times_[answer]; }
+  Cycle time(uint32_t answer) const { return times_[answer]; }
   std::span<const Pending> pending() const { return pending_; }
   void clear() { pending_.clear(); }
 
  private:
   std::vector<Pending> pending_;
-  std::vector<uint64_t> times_;  // by number
+  std::vector<Cycle> times_;  // by number
 };
 
 }  // namespace palladion::sim::hardware

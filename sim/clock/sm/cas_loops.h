@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "isa/arch/clock.h"
+#include "sim/clock/memory/cycles.h"
 
 namespace palladion::sim::hardware {
 
@@ -17,13 +18,13 @@ class CasLoops {
   explicit CasLoops(const isa::ClockParameters& p) : interval_(p.smem_cas_interval) {}
 
   // `round` cycles each; `cta` distinguishes the words of different CTAs.
-  double done(uint64_t cta, const uint64_t* addresses, uint32_t lanes, double round, double now) {
-    std::array<double, 32> bank{};
-    double end = 0;
+  Cycles done(uint64_t cta, const uint64_t* addresses, uint32_t lanes, Cycles round, Cycles now) {
+    std::array<Cycles, 32> bank{};
+    Cycles end = 0;
     for (uint32_t m = lanes; m != 0; m &= m - 1) {
       const uint64_t word = addresses[std::countr_zero(m)] / 4;
-      double& changed = changed_[cta ^ word];
-      double start = std::max(bank[word % 32], now);
+      Cycles& changed = changed_[cta ^ word];
+      Cycles start = std::max(bank[word % 32], now);
       if (std::abs(start - changed) < interval_) start += round;
       changed = start;
       end = std::max(end, bank[word % 32] = start + round);
@@ -33,8 +34,8 @@ class CasLoops {
   void clear() { changed_.clear(); }
 
  private:
-  double interval_;
-  std::unordered_map<uint64_t, double> changed_;  // by word: when a compare-and-swap changed it
+  Cycles interval_;
+  std::unordered_map<uint64_t, Cycles> changed_;  // by word: when a compare-and-swap changed it
 };
 
 }  // namespace palladion::sim::hardware

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "isa/arch/clock.h"
+#include "sim/clock/memory/cycles.h"
 #include "sim/launch/clock.h"
 #include "sim/sass/lowered.h"
 
@@ -21,13 +22,15 @@ constexpr bool computes(Resource pipe) {
 struct InstructionCost : sass::LoweredInstruction {
   Resource occupies = Resource::issue;  // the pipe's resource
   Stall result = Stall::wait;           // what a warp waits for that needs its result
-  double interval = 1;                  // cycles of the pipe
-  double held = 1;                      // cycles until the warp issues its next instruction, at least
+  Cycles interval = 1;                  // cycles of the pipe
+  Cycles held = 1;                      // cycles until the warp issues its next instruction, at least
   uint32_t latency = 0;
   uint32_t port = 1;                       // cycles of shared memory's port that a pass takes
   uint32_t release = 0;                    // cycles of the fence in front of a release; 0: there is none
   uint32_t gathering = 0, scattering = 0;  // until one lane has the sum of all; from its answer until all
                                            // have their results
+  // Through a path of the sub-core into the SM's load-store unit.
+  bool shuffles() const { return unit == isa::Unit::lsu && path == Path::plain; }
 };
 
 class InstructionCosts {
@@ -40,18 +43,18 @@ class InstructionCosts {
   std::span<const uint32_t> writes(const InstructionCost& c) const { return lowered_.writes(c); }
   uint32_t register_count() const { return lowered_.register_count; }
 
-  double fence_interval() const { return fence_interval_; }  // cycles between two fences of an SM
+  Cycles fence_interval() const { return fence_interval_; }  // cycles between two fences of an SM
   // Cycles more for a value that another of the arithmetic pipes has computed, for one that a branch waits
   // for.
-  uint64_t hand_over(Resource from, Resource to) const {
+  Cycle hand_over(Resource from, Resource to) const {
     return from != to && computes(from) && computes(to) ? hand_over_ : 0;
   }
-  uint64_t branch_predicate() const { return branch_predicate_; }
+  Cycle branch_predicate() const { return branch_predicate_; }
 
  private:
   const sass::Lowered& lowered_;
   std::vector<InstructionCost> costs_;
-  double fence_interval_;
+  Cycles fence_interval_;
   uint64_t hand_over_, branch_predicate_;
 };
 

@@ -19,7 +19,7 @@ L1::Line* L1::find(uint64_t line) {
   return nullptr;
 }
 
-L1::Line& L1::allocate(uint64_t line, uint64_t time) {
+L1::Line& L1::allocate(uint64_t line, Cycle time) {
   Line* const set = lines_.data() + (line ^ line / sets_) % sets_ * ways;
   const auto age = [&](const Line& l) { return l.line == never || l.epoch != epoch_ ? 0 : l.used + 1; };
   Line* const oldest =
@@ -28,7 +28,7 @@ L1::Line& L1::allocate(uint64_t line, uint64_t time) {
   return *oldest;
 }
 
-L1::Served L1::load(std::vector<LineAccess>& lines, uint32_t first, uint32_t request, double start,
+L1::Served L1::load(std::vector<LineAccess>& lines, uint32_t first, uint32_t request, Cycles start,
                     bool past) {
   Served s{.ready = start + hit_latency_};
   uint32_t kept = first, sectors = 0;
@@ -40,18 +40,18 @@ L1::Served L1::load(std::vector<LineAccess>& lines, uint32_t first, uint32_t req
       continue;
     }
     Line* l = find(access.line);
-    if (l == nullptr) l = &allocate(access.line, static_cast<uint64_t>(start));
-    l->used = static_cast<uint64_t>(start);
+    if (l == nullptr) l = &allocate(access.line, cycle_of(start));
+    l->used = cycle_of(start);
     if ((l->sectors & access.sectors) != 0 && l->filled == never)
       s.also = std::max(s.also + 1, l->request + 1) - 1;
     if ((l->sectors & access.sectors) != 0 && l->filled != never)
-      s.ready = std::max(s.ready, static_cast<double>(l->filled));
+      s.ready = std::max(s.ready, time_of(l->filled));
     access.sectors &= static_cast<uint8_t>(~l->sectors);
     if (access.sectors == 0) continue;
     l->sectors |= access.sectors;
     l->filled = never;
     l->request = request;
-    fills.push_back({access.line, request});
+    fills_.push_back({access.line, request});
     lines[kept++] = access;
   }
   lines.resize(kept);
@@ -61,9 +61,13 @@ L1::Served L1::load(std::vector<LineAccess>& lines, uint32_t first, uint32_t req
   return s;
 }
 
-void L1::fill(uint64_t line, uint32_t request, uint64_t time) {
-  Line* l = find(line);
-  if (l != nullptr && l->request == request && l->filled == never) l->filled = time;
+void L1::answered(const Batch& batch) {
+  for (const Fill& f : fills_) {
+    Line* l = find(f.line);
+    if (l != nullptr && l->request == f.request && l->filled == never)
+      l->filled = batch.requests[f.request].done;
+  }
+  fills_.clear();
 }
 
 void L1::invalidate(const LineAccess& access) {

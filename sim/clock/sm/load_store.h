@@ -15,25 +15,25 @@ class LoadStoreUnit {
   explicit LoadStoreUnit(const isa::ClockParameters& p) : queue_(p.smem_lsu_queue) {}
 
   // When a warp that is ready at `ready` may issue: 0 when the queue has room for it then.
-  double opens(double ready) const { return free_ > ready + queue_ ? free_ - queue_ : 0; }
+  Cycles opens(Cycles ready) const { return free_ > ready + queue_ ? free_ - queue_ : 0; }
   // It works for `cycles` from the time that is returned.
-  double take(double now, double cycles) {
-    const double start = std::max(now, free_);
+  Cycles take(Cycles now, Cycles cycles) {
+    const Cycles start = std::max(now, free_);
     free_ = start + cycles;
     return start;
   }
   // Behind the stores that the cluster's network has not taken.
-  double take_behind_stores(double now, double cycles) { return take(std::max(now, stores_), cycles); }
-  void hold(double until) { free_ = std::max(free_, until); }
-  void extend(double cycles) { free_ += cycles; }
+  Cycles take_behind_stores(Cycles now, Cycles cycles) { return take(std::max(now, stores_), cycles); }
+  void hold(Cycles until) { free_ = std::max(free_, until); }
+  void extend(Cycles cycles) { free_ += cycles; }
 
-  void store_waits(double until) { stores_ = std::max(stores_, until); }
-  double stores_taken() const { return stores_; }
+  void store_waits(Cycles until) { stores_ = std::max(stores_, until); }
+  Cycles stores_taken() const { return stores_; }
 
  private:
-  double queue_;
-  double free_ = 0;
-  double stores_ = 0;  // the cluster's network has taken all stores
+  Cycles queue_;
+  Cycles free_ = 0;
+  Cycles stores_ = 0;  // the cluster's network has taken all stores
 };
 
 // When would stores be on their way to L2?
@@ -44,18 +44,18 @@ class StorePath {
 
   // Stores or atomics of an instruction that begins at `start`; returns when the last of them has left the
   // SM.
-  double take(std::span<const LineAccess> lines, bool atomic, double start) {
-    double cycles = 0;
+  Cycles take(std::span<const LineAccess> lines, bool atomic, Cycles start) {
+    Cycles cycles = 0;
     for (const LineAccess& l : lines)
       cycles += (atomic ? atomic_pieces(l) : write_pieces(l)) * sector_bytes / bytes_per_cycle_;
     return free_ = std::max(free_, start) + cycles;
   }
   // Until when stores that wait for their way hold up the load-store unit.
-  double holds_until() const { return free_ - queue_; }
+  Cycles holds_until() const { return free_ - queue_; }
 
  private:
   double bytes_per_cycle_, queue_;
-  double free_ = 0;
+  Cycles free_ = 0;
 };
 
 }  // namespace palladion::sim::hardware

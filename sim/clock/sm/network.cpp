@@ -65,14 +65,14 @@ Packets packets_of(const uint64_t* addresses, uint32_t lanes, uint32_t bytes) {
   return chunks.packets();
 }
 
-double NetworkPort::send(NetworkPort& to, double time, double packets, double crowded) {
-  const double out = packet_bytes / p_->dsm_bytes_per_cycle * (crowded_ && this != &to ? crowded : 1);
+Cycles NetworkPort::send(NetworkPort& to, Cycles time, double packets, double crowded) {
+  const Cycles out = packet_bytes / p_->dsm_bytes_per_cycle * (shared_ && this != &to ? crowded : 1);
   out_ = std::max(out_, time) + packets * out;
   to.in_ = std::max(to.in_, time) + packets * packet_bytes / p_->dsm_in_bytes_per_cycle;
   return std::max(out_, to.in_);
 }
 
-double NetworkPort::write(NetworkPort& to, double time, double packets) {
+Cycles NetworkPort::write(NetworkPort& to, Cycles time, double packets) {
   const double done = send(to, time, packets, p_->dsm_crowded_store);
   constexpr double on_the_way = 32;  // packets of an instruction
   out_ = std::max(out_, to.in_ - p_->dsm_queue * on_the_way);
@@ -82,18 +82,18 @@ double NetworkPort::write(NetworkPort& to, double time, double packets) {
   return done;
 }
 
-void NetworkPort::queue_store(double leaves, uint32_t bytes) {
+void NetworkPort::queue_store(Cycles leaves, uint32_t bytes) {
   for (uint32_t i = 0; i < std::max(1U, bytes / 8); ++i) stores_.push(leaves);
 }
 
-double NetworkPort::start_copy(double now) {
-  const double start = std::max({now, copy_free_, out_});
+Cycles NetworkPort::start_copy(Cycles now) {
+  const Cycles start = std::max({now, copy_free_, out_});
   copy_free_ = std::max(now, copy_free_) + p_->dsm_copy_interval;
   copies_.push(start);
   return start;
 }
 
-void RemoteArrivals::add(uint32_t cluster, uint32_t mbarrier, uint64_t time) {
+void RemoteArrivals::add(uint32_t cluster, uint32_t mbarrier, Cycle time) {
   const auto known = std::ranges::find_if(
       arrivals_, [&](const Arrival& a) { return a.cluster == cluster && a.mbarrier == mbarrier; });
   if (known != arrivals_.end())
@@ -102,7 +102,7 @@ void RemoteArrivals::add(uint32_t cluster, uint32_t mbarrier, uint64_t time) {
     arrivals_.push_back({cluster, mbarrier, time});
 }
 
-uint64_t RemoteArrivals::arrives(uint32_t cluster, uint32_t mbarrier, uint64_t now) const {
+Cycle RemoteArrivals::arrives(uint32_t cluster, uint32_t mbarrier, Cycle now) const {
   for (const Arrival& a : arrivals_)
     if (a.cluster == cluster && a.mbarrier == mbarrier && a.time > now) return a.time;
   return 0;

@@ -24,42 +24,42 @@ class NetworkPort {
   explicit NetworkPort(const isa::ClockParameters& p) : p_(&p) {}
 
   // Neighbouring SMs use the same ways to the network.
-  void crowd() { crowded_ = true; }
-  bool is_crowded() const { return crowded_; }
+  void share() { shared_ = true; }
+  bool is_shared() const { return shared_; }
 
   // Packets of loads to another SM (or to itself, the same way): when the last has come through.
-  double send(NetworkPort& to, double time, double packets) {
+  Cycles send(NetworkPort& to, Cycles time, double packets) {
     return send(to, time, packets, p_->dsm_crowded_load);
   }
   // What is written is acknowledged. Several SMs that write to one fill up the ways to it, then they wait.
-  double write(NetworkPort& to, double time, double packets);
+  Cycles write(NetworkPort& to, Cycles time, double packets);
   // When it takes a packet of this SM.
-  double opens() const { return out_; }
+  Cycles opens() const { return out_; }
 
   // Stores wait in a queue until the network takes them; wide ones take two places.
-  void queue_store(double leaves, uint32_t bytes);
-  void queue(double leaves) { stores_.push(leaves); }
+  void queue_store(Cycles leaves, uint32_t bytes);
+  void queue(Cycles leaves) { stores_.push(leaves); }
   // When a warp may issue another store.
-  double store_opens() const { return stores_.opens(static_cast<size_t>(p_->dsm_queue)); }
+  Cycles store_opens() const { return stores_.opens(static_cast<size_t>(p_->dsm_queue)); }
 
   // Bulk copies from shared memory to shared memory: when one that is issued at `now` begins, and when a warp
   // may issue the next.
-  double start_copy(double now);
-  double copy_opens() const { return copies_.opens(static_cast<size_t>(p_->dsm_copy_queue)); }
+  Cycles start_copy(Cycles now);
+  Cycles copy_opens() const { return copies_.opens(static_cast<size_t>(p_->dsm_copy_queue)); }
 
   // What this SM has asked of others or written there is done at `time`.
-  void ends(double time) { done_ = std::max(done_, time); }
-  double done() const { return done_; }
+  void ends(Cycles time) { done_ = std::max(done_, time); }
+  Cycles done() const { return done_; }
 
  private:
-  double send(NetworkPort& to, double time, double packets, double crowded);
+  Cycles send(NetworkPort& to, Cycles time, double packets, double crowded);
 
   const isa::ClockParameters* p_;
-  double out_ = 0, in_ = 0;  // onto the network, from it
-  double done_ = 0;
-  double copy_free_ = 0;
+  Cycles out_ = 0, in_ = 0;  // onto the network, from it
+  Cycles done_ = 0;
+  Cycles copy_free_ = 0;
   Queue stores_, copies_;
-  bool crowded_ = false;  // all SMs of its CPC work
+  bool shared_ = false;  // all SMs of its CPC work
 };
 
 // The last arrival from another CTA at each mbarrier of a cluster: the network brings it when the phase has
@@ -68,15 +68,15 @@ class RemoteArrivals {
  public:
   bool empty() const { return arrivals_.empty(); }
   // `mbarrier`: shared address with its CTA's rank.
-  void add(uint32_t cluster, uint32_t mbarrier, uint64_t time);
+  void add(uint32_t cluster, uint32_t mbarrier, Cycle time);
   // When the one that is on its way at `now` is there; 0 when none is.
-  uint64_t arrives(uint32_t cluster, uint32_t mbarrier, uint64_t now) const;
+  Cycle arrives(uint32_t cluster, uint32_t mbarrier, Cycle now) const;
   void remove(uint32_t cluster);
 
  private:
   struct Arrival {
     uint32_t cluster = 0, mbarrier = 0;
-    uint64_t time = 0;
+    Cycle time = 0;
   };
   std::vector<Arrival> arrivals_;
 };

@@ -4,7 +4,7 @@
 
 namespace palladion::sim::hardware {
 
-void WarpRegisters::reset(const InstructionCosts& costs, uint32_t warp, uint64_t time) {
+void WarpRegisters::reset(const InstructionCosts& costs, uint32_t warp, Cycle time) {
   costs_ = &costs;
   warp_ = warp;
   values_.assign(costs.register_count(), {});
@@ -14,12 +14,12 @@ void WarpRegisters::reset(const InstructionCosts& costs, uint32_t warp, uint64_t
   horizon_ = time;
 }
 
-uint64_t WarpRegisters::ready(const InstructionCost& cost, uint64_t at, Stall& why) const {
-  const uint64_t predicate = cost.branches ? costs_->branch_predicate() : 0;
+Cycle WarpRegisters::ready(const InstructionCost& cost, Cycle at, Stall& why) const {
+  const Cycle predicate = cost.branches ? costs_->branch_predicate() : 0;
   for (const uint32_t r : costs_->reads(cost)) {
     const Value& v = values_[r];
     const bool exact = v.ready == never || v.ready == 0;
-    const uint64_t ready = exact ? v.ready : v.ready + costs_->hand_over(v.pipe, cost.occupies) + predicate;
+    const Cycle ready = exact ? v.ready : v.ready + costs_->hand_over(v.pipe, cost.occupies) + predicate;
     if (ready <= at) continue;
     at = ready;
     why = v.source;
@@ -27,7 +27,7 @@ uint64_t WarpRegisters::ready(const InstructionCost& cost, uint64_t at, Stall& w
   return at;
 }
 
-void WarpRegisters::set_ready(const InstructionCost& cost, uint64_t time) {
+void WarpRegisters::set_ready(const InstructionCost& cost, Cycle time) {
   for (const uint32_t r : costs_->writes(cost)) {
     Value& v = values_[r];
     v.ready = time, v.source = cost.result, v.pipe = cost.occupies, v.scoreboard = 0;
@@ -41,7 +41,7 @@ void WarpRegisters::set_unanswered(const InstructionCost& cost, uint32_t answer,
   unanswered_ = true;
 }
 
-void WarpRegisters::share_scoreboard(const InstructionCost& cost, uint64_t issued, Answers& answers) {
+void WarpRegisters::share_scoreboard(const InstructionCost& cost, Cycle issued, Answers& answers) {
   const auto mine = costs_->writes(cost);
   if (cost.scoreboard == 0 || mine.empty()) return;
   std::vector<uint32_t>& waiting = scoreboards_[cost.scoreboard - 1];
@@ -51,7 +51,7 @@ void WarpRegisters::share_scoreboard(const InstructionCost& cost, uint64_t issue
   for (const uint32_t r : mine) values_[r].scoreboard = cost.scoreboard;
   const uint32_t first = waiting.front(), last = waiting.back();
   Due due;
-  uint64_t ready = 0;
+  Cycle ready = 0;
   for (const uint32_t r : {first, last}) {
     const Value& v = values_[r];
     if (v.ready == never)
@@ -85,8 +85,8 @@ void WarpRegisters::pass_scoreboard(const InstructionCost& cost) {
   }
 }
 
-void WarpRegisters::defer(const InstructionCost& cost, uint64_t now, uint32_t latency, Answers& answers) {
-  uint64_t ready = now;
+void WarpRegisters::defer(const InstructionCost& cost, Cycle now, uint32_t latency, Answers& answers) {
+  Cycle ready = now;
   Due due;
   Stall source = cost.result;
   Resource pipe = cost.occupies;
@@ -123,7 +123,7 @@ void WarpRegisters::resolve(const Answers& answers) {
   }
 }
 
-bool WarpRegisters::drained(uint64_t& at, Stall& why) {
+bool WarpRegisters::drained(Cycle& at, Stall& why) {
   if (!draining_) return true;
   if (deferred_) return false;
   draining_ = false;

@@ -13,19 +13,19 @@ namespace palladion::sim::hardware {
 class WarpRegisters {
  public:
   // Of warp `warp`, all there at `time`.
-  void reset(const InstructionCosts& costs, uint32_t warp, uint64_t time);
+  void reset(const InstructionCosts& costs, uint32_t warp, Cycle time);
 
   // Not before `at`; `never` while L2 has not answered. `why`: what the instruction waits for, if it does.
-  uint64_t ready(const InstructionCost& cost, uint64_t at, Stall& why) const;
+  Cycle ready(const InstructionCost& cost, Cycle at, Stall& why) const;
   // Its results are there at `time`, or so many cycles after an answer.
-  void set_ready(const InstructionCost& cost, uint64_t time);
+  void set_ready(const InstructionCost& cost, Cycle time);
   void set_unanswered(const InstructionCost& cost, uint32_t answer, uint32_t offset);
   // The instruction has issued; its results follow its operands by `latency`, whenever those come.
-  void defer(const InstructionCost& cost, uint64_t now, uint32_t latency, Answers& answers);
+  void defer(const InstructionCost& cost, Cycle now, uint32_t latency, Answers& answers);
 
   // A load of GMEM joins its scoreboard: its values are there when those of all loads on it are. `issued`:
   // the warp's last issue.
-  void share_scoreboard(const InstructionCost& cost, uint64_t issued, Answers& answers);
+  void share_scoreboard(const InstructionCost& cost, Cycle issued, Answers& answers);
   // An instruction that has waited for a scoreboard has all its loads; copies wait as what they are copied
   // from.
   void pass_scoreboard(const InstructionCost& cost);
@@ -39,12 +39,12 @@ class WarpRegisters {
   void drain() { draining_ = true; }
   // All lanes have their results before the warp goes on.
   void drain_answers() { draining_ = deferred_ = true; }
-  bool drained(uint64_t& at, Stall& why);
+  bool drained(Cycle& at, Stall& why);
 
  private:
   struct Value {
-    uint64_t ready = 0;  // cycle in which it is there; `never` while it depends on a request that L2 has
-                         // not answered
+    Cycle ready = 0;  // cycle in which it is there; `never` while it depends on a request that L2 has
+                      // not answered
     uint32_t answer = 0, offset = 0;  // then: of which, and how many cycles after the answer
     Stall source = Stall::wait;       // what gives it
     Resource pipe = Resource::issue;  // that computes it
@@ -60,9 +60,9 @@ class WarpRegisters {
   bool unanswered_ = false, deferred_ = false;  // some register waits; some instruction's operand
   bool draining_ = false;
   // When the last instruction so far has had its operands, and what it waited for.
-  uint64_t horizon_ = 0;
+  Cycle horizon_ = 0;
   Stall horizon_source_ = Stall::wait;
-  void reach(uint64_t time, Stall source) {
+  void reach(Cycle time, Stall source) {
     if (time > horizon_) horizon_ = time, horizon_source_ = source;
   }
 };

@@ -1,52 +1,45 @@
 #pragma once
-// One SM: its units, each of which says when it would serve an instruction, and how long each was occupied.
-#include <array>
+// One SM: its units, each of which says when it would serve an instruction.
 #include <cstdint>
 
 #include "isa/arch/clock.h"
-#include "sim/clock/sm/cas_loops.h"
-#include "sim/clock/sm/fences.h"
-#include "sim/clock/sm/fetch.h"
-#include "sim/clock/sm/l1.h"
-#include "sim/clock/sm/load_store.h"
-#include "sim/clock/sm/network.h"
-#include "sim/clock/sm/smem_port.h"
+#include "sim/clock/sm/issue.h"
+#include "sim/clock/sm/memory_pipe.h"
 #include "sim/clock/sm/tensor_core.h"
 #include "sim/clock/sm/tma.h"
+#include "sim/clock/sm/usage.h"
 
 namespace palladion::sim::hardware {
 
 struct Sm {
-  // `l1_bytes` are left beside shared memory; the program has so many `instructions`.
-  Sm(uint32_t place, const isa::ClockParameters& p, double fence_interval, uint64_t l1_bytes,
-     size_t instructions)
+  struct Shape {
+    uint32_t sub_cores = 0;
+    Cycles fence_interval = 0;  // between two fences
+    uint64_t l1_bytes = 0;      // left beside shared memory
+    size_t instructions = 0;    // of the program
+  };
+  Sm(uint32_t place, const isa::ClockParameters& p, const Shape& s)
       : id(place),
-        lsu(p),
-        stores(p),
-        smem(p),
-        cas_loops(p),
-        l1(p, l1_bytes),
+        issue(p, s.sub_cores, s.instructions),
+        memory(p, s.fence_interval, s.l1_bytes),
         tensor(p),
-        tma(p),
-        network(p),
-        fences(p, fence_interval),
-        code(p, instructions) {}
+        tma(p) {}
 
-  void book(Resource r, double cycles) { busy[static_cast<size_t>(r)] += cycles; }
+  // When all units on the instruction's way have room for it.
+  Opening opens(const Warp& w, const InstructionCost& cost, Cycle at) const;
+  // The instruction issues; returns when its pipe takes it.
+  Cycle take(const Warp& w, const InstructionCost& cost, Cycle now);
+  MemoryInstruction memory_instruction(Warp& w, const InstructionCost& cost, const LaneAddresses& access,
+                                       Cycle now) {
+    return {w, cost, access, now, issue.pipes(w.sub_core), tensor, usage};
+  }
 
   uint32_t id = 0;  // its place, GPC by GPC
-  LoadStoreUnit lsu;
-  StorePath stores;
-  SmemPort smem;
-  CasLoops cas_loops;
-  L1 l1;
+  Issue issue;
+  MemoryPipe memory;
   TensorCore tensor;
   TmaUnit tma;
-  NetworkPort network;
-  Fences fences;
-  InstructionFetch code;
-  std::array<double, resource_count> busy{};
-  uint32_t next_sub = 0;  // sub-core of the next CTA's first warp
+  Usage usage;
 };
 
 }  // namespace palladion::sim::hardware

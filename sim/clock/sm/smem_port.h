@@ -14,16 +14,16 @@ class SmemPort {
   explicit SmemPort(const isa::ClockParameters& p) : bytes_per_cycle_(p.smem_bytes_per_cycle) {}
 
   // It takes `passes` of a line from the time that is returned; longer while the tensor core reads operands.
-  double take(double ready, double passes, const TensorCore& tensor) {
-    const double start = std::max(ready, free_);
+  Cycles take(Cycles ready, Cycles passes, const TensorCore& tensor) {
+    const Cycles start = std::max(ready, free_);
     free_ = start + passes * line_bytes / bytes_per_cycle_ / tensor.port_left(start);
     return start;
   }
-  double opens() const { return free_; }
+  Cycles opens() const { return free_; }
 
  private:
   double bytes_per_cycle_;
-  double free_ = 0;
+  Cycles free_ = 0;
 };
 
 }  // namespace palladion::sim::hardware

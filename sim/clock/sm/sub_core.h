@@ -17,12 +17,12 @@ namespace palladion::sim::hardware {
 // and are served in the order in which they came.
 class IssueSlot {
  public:
-  uint64_t opens() const { return free_; }
-  void take(uint64_t now, uint32_t cycles) { free_ = now + cycles; }
+  Cycle opens() const { return free_; }
+  void take(Cycle now, uint32_t cycles) { free_ = now + cycles; }
 
   void wait(uint32_t warp) { waiting_.push_back(warp); }
   // The warp that issues at `now`; none while the slot is occupied.
-  std::optional<uint32_t> next(uint64_t now) {
+  std::optional<uint32_t> next(Cycle now) {
     if (waiting_.empty() || free_ > now) return std::nullopt;
     const uint32_t warp = waiting_.front();
     waiting_.pop_front();
@@ -33,7 +33,7 @@ class IssueSlot {
   void event_came() { event_sent_ = false; }
 
  private:
-  uint64_t free_ = 0;
+  Cycle free_ = 0;
   std::deque<uint32_t> waiting_;
   bool event_sent_ = false;
 };
@@ -44,21 +44,21 @@ class Pipes {
   explicit Pipes(const isa::ClockParameters& p) : queue_(p.issue_queue) {}
 
   // When the instruction may issue: `queued` ones as soon as the queue in front of the pipe has room.
-  uint64_t opens(Resource pipe, bool queued) const {
-    return static_cast<uint64_t>(std::max(0.0, std::ceil(at(pipe) - (queued ? queue_ : 0))));
+  Cycle opens(Resource pipe, bool queued) const {
+    return cycle_of(std::max(0.0, std::ceil(at(pipe) - (queued ? queue_ : 0))));
   }
   // The pipe is occupied for `cycles` from the time that is returned.
-  double take(Resource pipe, double now, double cycles) {
-    const double start = std::max(at(pipe), now);
+  Cycles take(Resource pipe, Cycles now, Cycles cycles) {
+    const Cycles start = std::max(at(pipe), now);
     free_[static_cast<size_t>(pipe)] = start + cycles;
     return start;
   }
-  void hold(Resource pipe, double until) { free_[static_cast<size_t>(pipe)] = std::max(at(pipe), until); }
+  void hold(Resource pipe, Cycles until) { free_[static_cast<size_t>(pipe)] = std::max(at(pipe), until); }
 
  private:
-  double at(Resource pipe) const { return free_[static_cast<size_t>(pipe)]; }
-  double queue_;
-  std::array<double, resource_count> free_{};
+  Cycles at(Resource pipe) const { return free_[static_cast<size_t>(pipe)]; }
+  Cycles queue_;
+  std::array<Cycles, resource_count> free_{};
 };
 
 struct SubCore {

@@ -5,7 +5,7 @@
 namespace palladion::sim::hardware {
 
 // It is bound by its multiplications or by the operands that it reads from shared memory.
-TensorCore::Served TensorCore::take(uint64_t warpgroup, const Product& x, double now) {
+TensorCore::Served TensorCore::take(uint64_t warpgroup, const Product& x, Cycles now) {
   constexpr double row_bytes = 32;  // of k, for every type
   Served s;
   const double products = x.rows * x.columns * (row_bytes / 2) / p_->wgmma_macs_per_cycle;
@@ -22,7 +22,7 @@ TensorCore::Served TensorCore::take(uint64_t warpgroup, const Product& x, double
   return s;
 }
 
-TensorCore::Served TensorCore::run(const TensorMemoryWork& work, double start) {
+TensorCore::Served TensorCore::run(const TensorMemoryWork& work, Cycles start) {
   Served s;
   s.start = start;
   s.reads = work.reads;
@@ -33,13 +33,13 @@ TensorCore::Served TensorCore::run(const TensorMemoryWork& work, double start) {
   return s;
 }
 
-double TensorCore::opens() const {
+Cycles TensorCore::opens() const {
   const double most = std::max(p_->wgmma_queue, p_->tcgen05_queue);  // a chip has one of the two
   const auto queue = std::min(static_cast<uint32_t>(most), static_cast<uint32_t>(ends_.size()));
   return taken_ < queue ? 0 : ends_[(taken_ - queue) % ends_.size()];
 }
 
-double TensorCore::port_left(double time) const {
+double TensorCore::port_left(Cycles time) const {
   return is_reading(time) ? std::max(1 / p_->smem_pass_beside_wgmma, 1 - port_share_) : 1;
 }
 
@@ -49,8 +49,8 @@ TensorCore::User& TensorCore::user(uint64_t warpgroup) {
   return *std::ranges::min_element(users_, {}, &User::end) = {.warpgroup = warpgroup};
 }
 
-double TensorCore::sequences_open(uint64_t warpgroup, double time) const {
-  double opens = 0;
+Cycles TensorCore::sequences_open(uint64_t warpgroup, Cycles time) const {
+  Cycles opens = 0;
   bool others = false;
   for (const User& u : users_) {
     if (u.warpgroup == warpgroup)

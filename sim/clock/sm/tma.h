@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "isa/arch/clock.h"
+#include "sim/clock/memory/cycles.h"
 #include "sim/clock/sm/queue.h"
 
 namespace palladion::sim::hardware {
@@ -21,28 +22,28 @@ class TmaUnit {
 
   enum class Direction : uint8_t { load, store };  // from GMEM, to GMEM
   struct Sending {
-    double from = 0, to = 0;
+    Cycles from = 0, to = 0;
   };
   // When a copy that is issued at `issued` sends its requests, which takes `cycles`.
-  Sending take(Direction direction, double issued, double cycles) {
-    double& free = direction == Direction::load ? loads_free_ : stores_free_;
-    const double taken = std::max(issued, free_);
+  Sending take(Direction direction, Cycles issued, Cycles cycles) {
+    Cycles& free = direction == Direction::load ? loads_free_ : stores_free_;
+    const Cycles taken = std::max(issued, free_);
     queue_.push(taken);
-    const double passed = std::max(taken, next_.opens(next_places_));
+    const Cycles passed = std::max(taken, next_.opens(next_places_));
     free_ = passed + issue_interval_;
-    const double start = std::max(passed, free);
+    const Cycles start = std::max(passed, free);
     next_.push(start);
     free = start + cycles;
     return {start, free};
   }
   // When a thread may issue another copy.
-  double opens() const { return queue_.opens(queue_places_); }
+  Cycles opens() const { return queue_.opens(queue_places_); }
   // Cycles that the first use of a tensor map takes longer.
-  double fetch_descriptor(uint64_t tensor_map) {
+  Cycles fetch_descriptor(uint64_t tensor_map) {
     return descriptors_.insert(tensor_map).second ? descriptor_miss_ : 0;
   }
   // L2 has taken so much of the stores only.
-  void hold_stores(double until) { stores_free_ = std::max(stores_free_, until); }
+  void hold_stores(Cycles until) { stores_free_ = std::max(stores_free_, until); }
 
   // Loads are counted from 1, so that it is known whether another one came behind.
   uint64_t count_load() { return ++loads_; }
@@ -50,9 +51,9 @@ class TmaUnit {
 
  private:
   size_t queue_places_, next_places_;
-  double issue_interval_, descriptor_miss_;
-  double free_ = 0;  // takes another copy from the queue
-  double loads_free_ = 0, stores_free_ = 0;
+  Cycles issue_interval_, descriptor_miss_;
+  Cycles free_ = 0;  // takes another copy from the queue
+  Cycles loads_free_ = 0, stores_free_ = 0;
   uint64_t loads_ = 0;
   Queue queue_;  // copies that wait to be taken
   Queue next_;   // that wait to send requests

@@ -7,15 +7,15 @@
 namespace palladion::sim::hardware {
 namespace {
 
-using Cycles = double isa::ClockParameters::*;
+using Parameter = double isa::ClockParameters::*;
 
 // What a lane group waits for, the stall reason, and the cycles from the event until it goes on: null where
 // one cycle is enough, or where the barrier says.
 struct Row {
   Wait::Kind kind;
   Stall stall;
-  Cycles wake = nullptr;
-  Cycles wake_by_copy = nullptr;
+  Parameter wake = nullptr;
+  Parameter wake_by_copy = nullptr;
 };
 using Kind = Wait::Kind;
 using P = isa::ClockParameters;
@@ -40,21 +40,21 @@ const Row& row(Wait::Kind kind) { return *std::ranges::find(rows, kind, &Row::ki
 
 Stall stall_of(Wait::Kind kind) { return row(kind).stall; }
 
-uint64_t Waits::wake(Wait::Kind kind, bool by_copy) const {
+Cycle Waits::wake(Wait::Kind kind, bool by_copy) const {
   const Row& r = row(kind);
-  const Cycles cycles = by_copy ? r.wake_by_copy : r.wake;
-  return cycles == nullptr ? 1 : static_cast<uint64_t>(p_->*cycles);
+  const Parameter cycles = by_copy ? r.wake_by_copy : r.wake;
+  return cycles == nullptr ? 1 : cycle_of(p_->*cycles);
 }
 
-uint64_t Waits::barrier(uint32_t threads) const {
+Cycle Waits::barrier(uint32_t threads) const {
   const uint32_t warps = (threads + 31) / 32;
-  return static_cast<uint64_t>(p_->barrier_latency + p_->barrier_per_warp * warps);
+  return cycle_of(p_->barrier_latency + p_->barrier_per_warp * warps);
 }
 
-uint64_t Waits::cluster_barrier(size_t ctas, uint32_t warp) const {
+Cycle Waits::cluster_barrier(size_t ctas, uint32_t warp) const {
   const int doublings = static_cast<int>(std::bit_width(std::min<size_t>(ctas, 8))) - 1;
-  return static_cast<uint64_t>(p_->cluster_barrier_latency + p_->cluster_barrier_per_warp * (warp + 1) +
-                               p_->cluster_barrier_per_doubling * std::max(0, doublings - 1));
+  return cycle_of(p_->cluster_barrier_latency + p_->cluster_barrier_per_warp * (warp + 1) +
+                  p_->cluster_barrier_per_doubling * std::max(0, doublings - 1));
 }
 
 }  // namespace palladion::sim::hardware

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 #include "sim/machine/state/mbarrier.h"
 
 namespace palladion::sim {
@@ -150,8 +150,7 @@ void announce(const Exec& x, const AsyncOp& op, const LaneCopies& payload) {
 
 }  // namespace
 
-Step exec_cp_async(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::CpAsync>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::CpAsync& e) {
   LaneCopies copies;
   copies.bytes = static_cast<uint32_t>(e.bytes);
   copies.moves = op.moves;
@@ -173,18 +172,17 @@ void commit(Journal& journal, uint32_t lanes) {
 
 }  // namespace
 
-Step exec_cp_async_commit(Exec& x, const MicroOp&) {
+Step exec(Exec& x, const MicroOp&, const isa::CpAsyncCommit&) {
   commit(x.warp->cp_async, x.active);
   if (x.wants<GroupCommitted>()) x.emit(GroupCommitted{x.origin(), isa::AsyncGroup::cp_async});
   return Step::next;
 }
 
 // wait_all is a commit and a wait for every group.
-Step exec_cp_async_wait(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::CpAsyncWait>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::CpAsyncWait& e) {
   const uint64_t allowed = e.all ? 0 : static_cast<uint64_t>(e.n);
   const bool resumed = x.take_resumed();
-  if (e.all && !resumed) exec_cp_async_commit(x, op);
+  if (e.all && !resumed) exec(x, op, isa::CpAsyncCommit{});
   if (!resumed && !journal_satisfied(x.warp->cp_async, x.active, allowed, false))
     return x.wait(Wait::Kind::cp_async_group, 0, allowed);
   if (x.wants<GroupWaited>()) x.emit(GroupWaited{x.origin(), isa::AsyncGroup::cp_async, allowed, false});
@@ -235,8 +233,7 @@ bool raise_pending(Exec& x, uint8_t* bytes, uint32_t count) {
 
 }  // namespace
 
-Step exec_cp_async_mbarrier_arrive(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::CpAsyncMbarrierArrive>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::CpAsyncMbarrierArrive& e) {
   const DecodedOperand& address = op.operands[e.address];
   for (uint32_t left = x.active; left != 0;) {  // lanes that name the same mbarrier together
     const uint64_t at = x.address_of_lane(address, std::countr_zero(left));
@@ -260,14 +257,13 @@ Step exec_cp_async_mbarrier_arrive(Exec& x, const MicroOp& op) {
 }
 
 // --- bulk groups ----------------------------------------------------------------------------------
-Step exec_bulk_commit(Exec& x, const MicroOp&) {
+Step exec(Exec& x, const MicroOp&, const isa::BulkCommit&) {
   commit(x.warp->bulk, x.active);
   if (x.wants<GroupCommitted>()) x.emit(GroupCommitted{x.origin(), isa::AsyncGroup::bulk});
   return Step::next;
 }
 
-Step exec_bulk_wait(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::BulkWait>(op);
+Step exec(Exec& x, const MicroOp&, const isa::BulkWait& e) {
   const auto allowed = static_cast<uint64_t>(e.n);
   if (!x.take_resumed() && !journal_satisfied(x.warp->bulk, x.active, allowed, e.read))
     return x.wait(Wait::Kind::bulk_group, 0, allowed, e.read);

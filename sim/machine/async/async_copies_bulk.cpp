@@ -4,7 +4,7 @@
 #include "sim/machine/async/async_copies.h"
 #include "sim/machine/exec/atomics.h"
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 
 namespace palladion::sim {
 
@@ -140,8 +140,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::BulkCopy& e, int lane) {
 
 }  // namespace
 
-Step exec_bulk_copy(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::BulkCopy>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::BulkCopy& e) {
   if (e.prefetch) return Step::next;  // a hint to L2, without an effect on values
   for (uint32_t m = x.active; m != 0; m &= m - 1)
     if (const Step s = issue_lane(x, op, e, std::countr_zero(m)); s != Step::next) return s;

@@ -4,7 +4,7 @@
 #include "sim/machine/async/async_copies.h"
 #include "sim/machine/exec/atomics.h"
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 
 namespace palladion::sim {
 
@@ -85,13 +85,11 @@ Step issue_values(Exec& x, const MicroOp& op, const Operands& o, ReduceFn reduce
 
 }  // namespace
 
-Step exec_store_async(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::StoreAsync>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::StoreAsync& e) {
   return issue_values(x, op, {e.address, e.src, e.mbar, e.type, e.elements}, nullptr);
 }
 
-Step exec_reduce_async(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::ReduceAsync>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::ReduceAsync& e) {
   const ReduceFn reduce = reduction(e.op, e.type, false);
   if (reduce == nullptr) return x.unsupported("a red.async that this type does not have");
   return issue_values(x, op, {e.address, e.src, e.mbar, e.type, 1}, reduce);

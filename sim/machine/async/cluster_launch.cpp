@@ -4,7 +4,7 @@
 
 #include "sim/machine/async/async_copies.h"
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 
 namespace palladion::sim {
 namespace {
@@ -79,8 +79,7 @@ bool ask(Exec& x, const MicroOp& op, const isa::TryCancel& e, int lane) {
 
 }  // namespace
 
-Step exec_try_cancel(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::TryCancel>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::TryCancel& e) {
   if (x.cluster.saw_refusal)
     return x.fault(
         "PLD3141",
@@ -111,8 +110,7 @@ void store_ctaid(Exec& x, const MicroOp& op, const isa::QueryCancel& e, int lane
 
 }  // namespace
 
-Step exec_query_cancel(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::QueryCancel>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::QueryCancel& e) {
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     const Answer answer = answer_of(x, op.operands[e.response], lane);

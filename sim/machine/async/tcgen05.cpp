@@ -174,8 +174,7 @@ void announce(Exec& x, const AsyncOp& op, const TensorProduct& p, const StatedPr
 
 }  // namespace
 
-Step exec_tcgen05_mma(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Tcgen05Mma>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Tcgen05Mma& e) {
   if (!check_one_thread(x, "tcgen05.mma")) return Step::fault;
   uint32_t leader = 0;
   if (!find_pair(x, e.ctas, "tcgen05.mma", leader)) return Step::fault;

@@ -56,8 +56,7 @@ void announce_commit(Exec& x, const AsyncOp& op) {
 
 }  // namespace
 
-Step exec_tcgen05_commit(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Tcgen05Commit>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Tcgen05Commit& e) {
   if (!check_one_thread(x, "tcgen05.commit")) return Step::fault;
   uint32_t leader = 0;
   if (!find_pair(x, e.ctas, "tcgen05.commit", leader)) return Step::fault;

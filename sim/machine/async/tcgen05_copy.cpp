@@ -117,8 +117,7 @@ void TensorCopyIn::describe(const AsyncOp&, Traffic& t) const {
   t.ctas = ((1U << ctas) - 1) << leader;
 }
 
-Step exec_tensor_memory_copy(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::TensorMemoryCopy>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::TensorMemoryCopy& e) {
   if (!check_one_thread(x, "tcgen05.cp")) return Step::fault;
   TensorCopyIn copy;
   copy.moves = op.moves;

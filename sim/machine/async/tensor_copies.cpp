@@ -232,16 +232,14 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane) 
 
 }  // namespace
 
-Step exec_tensor_copy(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::TensorCopy>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::TensorCopy& e) {
   for (uint32_t m = x.active; m != 0; m &= m - 1)
     if (const Step s = issue_lane(x, op, e, std::countr_zero(m)); s != Step::next) return s;
   return Step::next;
 }
 
 // --- tensormap.replace ----------------------------------------------------------------------------
-Step exec_tensormap_replace(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::TensormapReplace>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::TensormapReplace& e) {
   const isa::Module& module = *x.program.module;
   const bool before_8_5 = module.version_major * 10 + module.version_minor < 85;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {

@@ -3,7 +3,7 @@
 
 #include "isa/formats/tensor_values.h"
 #include "sim/machine/async/tensor_copies.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 
 namespace palladion::sim {
 namespace {

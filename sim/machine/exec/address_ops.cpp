@@ -28,8 +28,7 @@ void write_integer(const Exec& x, const DecodedOperand& d, int lane, uint64_t v)
 }
 }  // namespace
 
-Step exec_convert_address(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::ConvertAddress>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::ConvertAddress& e) {
   const DecodedOperand &d = op.operands[e.dst], &s = op.operands[e.src];
   const uint64_t window = window_of(x, e.space, x.program.module->functions[op.function].entry);
   if (d.width == 64 && s.width == 64 && x.active == ~0U) {
@@ -47,8 +46,7 @@ Step exec_convert_address(Exec& x, const MicroOp& op) {
   return Step::next;
 }
 
-Step exec_is_space(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::IsSpace>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::IsSpace& e) {
   uint32_t yes = 0;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
@@ -67,8 +65,7 @@ Step exec_is_space(Exec& x, const MicroOp& op) {
   return Step::next;
 }
 
-Step exec_map_shared(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::MapShared>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::MapShared& e) {
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     const uint64_t a = x.lane_value(op.operands[e.address], i), rank = x.lane_value(op.operands[e.rank], i);
@@ -81,8 +78,7 @@ Step exec_map_shared(Exec& x, const MicroOp& op) {
   return Step::next;
 }
 
-Step exec_get_cta_rank(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::GetCtaRank>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::GetCtaRank& e) {
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     const auto a = static_cast<uint32_t>(x.lane_value(op.operands[e.address], i));

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "isa/num/arith.h"
+#include "isa/num/order.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/shuffle.h"
 
@@ -243,9 +244,10 @@ bool resolve(Exec& x, const isa::Atomic& e, const uint64_t* addresses, uint64_t 
 int order_of_lanes(const Exec& x, uint8_t order[32]) {
   int n = 0;
   for (uint32_t m = x.active; m != 0; m &= m - 1) order[n++] = static_cast<uint8_t>(std::countr_zero(m));
-  if (x.launch.lanes == 0) return n;
+  if (x.launch.options.lanes == 0) return n;
   const uint64_t warp = uint64_t{x.cluster.index} << 32 | uint64_t{x.cta->rank} << 16 | x.warp->id;
-  shuffle(std::span(order, static_cast<size_t>(n)), scramble(x.launch.lanes ^ warp) ^ x.warp->instructions);
+  shuffle(std::span(order, static_cast<size_t>(n)),
+          scramble(x.launch.options.lanes ^ warp) ^ x.warp->instructions);
   return n;
 }
 
@@ -253,8 +255,7 @@ int order_of_lanes(const Exec& x, uint8_t order[32]) {
 
 // Lanes are serialised: the lowest first, as on an H100, or in an order of the run's seed; PTX leaves it
 // open.
-Step exec_atomic(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Atomic>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Atomic& e) {
   const auto size = static_cast<uint64_t>(isa::bytes(e.type));
   const bool swaps = e.op == AtomicOp::exch || e.op == AtomicOp::cas;
   const ReduceFn flushing = swaps ? nullptr : reduction(e.op, e.type, true),

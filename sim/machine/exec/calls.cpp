@@ -133,8 +133,7 @@ void leave_frames(Exec& x, uint32_t function, uint32_t call_pc) {
   if (x.program.frames[function].exists) copy_results(x, x.op_at(call_pc), function);
 }
 
-Step exec_call(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Call>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Call& e) {
   uint32_t lanes = 0;
   const uint32_t callee = callee_of(x, op.operands[e.function], lanes);
   if (x.take_resumed()) {

@@ -8,7 +8,7 @@
 
 namespace palladion::sim {
 
-Step exec_pure(Exec& x, const MicroOp& op) {
+Step compute(Exec& x, const MicroOp& op) {
   isa::LaneArgs a;
   a.d[0] = x.lanes<void>(op.d[0]);
   for (int i = 0; i < op.sources; ++i) a.s[i] = x.lanes<void>(op.s[i]);
@@ -17,7 +17,7 @@ Step exec_pure(Exec& x, const MicroOp& op) {
   return Step::next;
 }
 
-Step exec_pure_general(Exec& x, const MicroOp& op) {
+Step compute_general(Exec& x, const MicroOp& op) {
   if (op.dynamic_special) refresh_specials(x);
   isa::LaneArgs a;
   uint32_t inverted[8];
@@ -49,12 +49,11 @@ Step diverge(Exec& x, uint32_t taken, uint32_t target) {
   return Step::split;
 }
 
-Step exec_branch(Exec& x, const MicroOp& op) {
-  return diverge(x, x.active, op.operands[effect<isa::Branch>(op).target].id);
+Step exec(Exec& x, const MicroOp& op, const isa::Branch& e) {
+  return diverge(x, x.active, op.operands[e.target].id);
 }
 
-Step exec_branch_indexed(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::BranchIndexed>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::BranchIndexed& e) {
   const auto& targets = x.program.branch_lists[op.operands[e.targets].id];
   const DecodedOperand& index = op.operands[e.index];
   uint32_t left = x.active;
@@ -83,9 +82,9 @@ Step exec_branch_indexed(Exec& x, const MicroOp& op) {
   return Step::split;
 }
 
-Step exec_return(Exec& x, const MicroOp& op) {
+Step exec(Exec& x, const MicroOp& op, const isa::Return&) {
   LaneGroup& g = x.self();
-  if (g.calls.empty()) return exec_exit(x, op);
+  if (g.calls.empty()) return exec(x, op, isa::Exit{});
   leave_frames(x, op.function, g.calls.back());
   if (x.active != g.mask) {  // @p ret: the other lanes continue
     LaneGroup rest = g;
@@ -118,32 +117,24 @@ void exit_lanes(Exec& x, uint32_t lanes) {
   if (x.wants<Exited>()) x.emit(Exited{x.origin(lanes)});
 }
 
-Step exec_exit(Exec& x, const MicroOp&) {
+Step exec(Exec& x, const MicroOp&, const isa::Exit&) {
   const uint32_t lanes = x.active != 0 ? x.active : x.self().mask;
   exit_lanes(x, lanes);
-  if (x.self().mask != 0) {
-    x.self().pc = x.pc + 1;
-    return Step::split;
-  }
+  if (x.self().mask != 0) x.self().pc = x.pc + 1;
   return Step::split;
 }
 
-Step exec_trap(Exec& x, const MicroOp& op) {
-  if (effect<isa::Trap>(op).breakpoint) return Step::next;
+Step exec(Exec& x, const MicroOp&, const isa::Trap& e) {
+  if (e.breakpoint) return Step::next;
   return x.fault("PLD3011", "the kernel executed `trap`",
                  "an assertion of the kernel failed, or unreachable code was reached");
 }
 
-Step exec_nanosleep(Exec& x, const MicroOp&) {
-  (void)x;
-  return Step::yield;
-}
+Step exec(Exec&, const MicroOp&, const isa::Nanosleep&) { return Step::yield; }
 
-Step exec_nothing(Exec&, const MicroOp&) { return Step::next; }
+// One grid runs at a time: there is nothing to wait for.
+Step exec(Exec&, const MicroOp&, const isa::GridDependency&) { return Step::next; }
 
-Step exec_unsupported(Exec& x, const MicroOp& op) {
-  const auto* u = std::get_if<isa::Unsupported>(op.effect);
-  return x.unsupported(u != nullptr ? std::string(u->reason) : "these types and modifiers");
-}
+Step exec(Exec& x, const MicroOp&, const isa::Unsupported& e) { return x.unsupported(std::string(e.reason)); }
 
 }  // namespace palladion::sim

@@ -4,7 +4,6 @@
 
 #include "sim/machine/exec/frames.h"
 #include "sim/machine/exec/place.h"
-#include "sim/machine/state/mbarrier.h"
 
 namespace palladion::sim {
 
@@ -68,8 +67,10 @@ uint8_t* Exec::global(uint64_t address, uint64_t size, const char* what) {
         "which an earlier launch allocated with malloc, are in no bundle)",
         what, size, address));
   else if (p == nullptr)
-    fault("PLD3022", fmt::format("{} of {} bytes at global address {}: out of bounds", what, size,
-                                 memory.describe(address)));
+    fault("PLD3022",
+          fmt::format("{} of {} bytes at global address {}: out of bounds", what, size,
+                      memory.describe(address)),
+          "an index runs past its array, often in the last tile: guard the access, or round the array up");
   return p;
 }
 
@@ -192,90 +193,6 @@ bool journal_satisfied(const Journal& journal, uint32_t lanes, uint64_t allowed,
 void journal_prune(Journal& journal) {
   // Entries that are done are removed from the front; a commit is removed once everything before it is.
   while (!journal.empty() && journal.front().done) journal.pop_front();
-}
-
-// --- mbarrier -------------------------------------------------------------------------------------
-namespace {
-uint8_t* barrier_bytes(ClusterState& cluster, uint64_t address, std::string* why) {
-  const auto a = static_cast<uint32_t>(address);
-  const uint32_t rank = a >> cta_rank_shift, offset = a & shared_offset_mask;
-  if (rank >= cluster.ctas.size() || offset + 8 > cluster.ctas[rank].shared.size()) {
-    *why = fmt::format("mbarrier at shared address 0x{:x} is outside the cluster's shared memory", a);
-    return nullptr;
-  }
-  if (offset % 8 != 0) {
-    *why = fmt::format("mbarrier at shared address 0x{:x} is not aligned to 8 bytes", offset);
-    return nullptr;
-  }
-  return cluster.ctas[rank].shared.data() + offset;
-}
-
-bool update(const ClusterRun& run, const Origin& origin, MbarrierEvent event, std::string* why, auto change) {
-  ClusterState& cluster = run.cluster;
-  const uint32_t address = event.address;
-  uint8_t* bytes = barrier_bytes(cluster, address, why);
-  if (bytes == nullptr) return false;
-  uint64_t word;
-  std::memcpy(&word, bytes, 8);
-  MbarrierState s = MbarrierState::decode(word);
-  event.origin = origin;
-  event.before = word;
-  event.lanes = origin.lanes;
-  event.async_id = cluster.acting;
-  if (!s.valid) {
-    *why = fmt::format("mbarrier at shared address 0x{:x} is not initialised", address & shared_offset_mask);
-    event.after = word;
-    run.emit(event);
-    return false;
-  }
-  if (!change(s)) return false;
-  event.completed = s.complete_if_done();
-  word = s.encode();
-  std::memcpy(bytes, &word, 8);
-  ++cluster.progress;
-  event.after = word;
-  run.emit(event);
-  return true;
-}
-
-bool add_tx(MbarrierState& s, int64_t delta, std::string* why) {
-  const int64_t tx = int64_t{s.tx} + delta;
-  if (tx > MbarrierState::max_tx || tx < -MbarrierState::max_tx) {
-    *why = fmt::format("the mbarrier's transaction count {} leaves its range of +-{}", tx,
-                       MbarrierState::max_tx);
-    return false;
-  }
-  s.tx = static_cast<int32_t>(tx);
-  return true;
-}
-}  // namespace
-
-bool mbarrier_arrive(const ClusterRun& run, const Origin& origin, uint64_t address, uint32_t count,
-                     int32_t expect_tx, std::string* why) {
-  MbarrierEvent event;
-  event.action = count == 0 ? isa::MbarrierAction::expect_tx : isa::MbarrierAction::arrive;
-  event.address = static_cast<uint32_t>(address);
-  event.count = count;
-  event.tx = expect_tx;
-  return update(run, origin, event, why, [&](MbarrierState& s) {
-    if (!add_tx(s, expect_tx, why)) return false;
-    if (count > s.pending) {
-      *why = fmt::format("{} arrivals on an mbarrier that expects only {} more in this phase (of {})", count,
-                         s.pending, s.expected);
-      return false;
-    }
-    s.pending -= count;
-    return true;
-  });
-}
-
-bool mbarrier_complete_tx(const ClusterRun& run, const Origin& origin, uint64_t address, uint32_t bytes,
-                          std::string* why) {
-  MbarrierEvent event;
-  event.action = isa::MbarrierAction::complete_tx;
-  event.address = static_cast<uint32_t>(address);
-  event.tx = -int64_t{bytes};
-  return update(run, origin, event, why, [&](MbarrierState& s) { return add_tx(s, -int64_t{bytes}, why); });
 }
 
 }  // namespace palladion::sim

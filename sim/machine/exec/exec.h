@@ -1,12 +1,11 @@
 #pragma once
 // What a handler sees while one lane group executes one instruction.
-#include <array>
 #include <bit>
 #include <cstring>
 #include <optional>
 #include <string>
 
-#include "sim/launch/observer.h"
+#include "sim/launch/launch.h"
 #include "sim/machine/state/cluster.h"
 #include "sim/machine/state/global_memory.h"
 #include "sim/machine/state/textures.h"
@@ -14,23 +13,15 @@
 
 namespace palladion::sim {
 
-// What a launch fixes for all its CTAs.
-struct LaunchState {
-  isa::Dim3 grid, block, cluster;
-  uint32_t dynamic_shared = 0;
-  std::vector<uint8_t> params;
-  Address param_base = 0;               // where cvta.param finds the block in GMEM
+// A launch, and what the machine adds to it. It stays as it is while the launch runs.
+struct LaunchState : Launch {
+  RunOptions options;
   const isa::ArchSpec* arch = nullptr;  // the chip that runs it
-  uint32_t max_shared = 0;              // bytes of a CTA's window
-  bool explicit_cluster = false;
   const TextureTable* textures = nullptr;
+  Address param_base = 0;  // where cvta.param finds the parameters in GMEM
+  Address heap = 0;        // of device malloc, of `heap_bytes`; 0: not used
+  bool explicit_cluster = false;
   double clock_mhz = 0;  // frequency of the SM clock that ClusterState::now counts; 0: no clock
-  std::array<uint32_t, 32> environment{};  // %envreg0 to 31
-  uint64_t stack_bytes = 0;                // a thread's stack
-  bool recorded = false;                   // Launch::recorded
-  Address heap = 0;                        // of device malloc; 0: not used
-  uint64_t heap_bytes = 0;
-  uint64_t fail_waits = 0, elect = 0, lanes = 0;  // seeds, see RunOptions
 
   uint32_t warps_per_cta() const { return static_cast<uint32_t>((block.count() + 31) / 32); }
   // Linear ids and coordinates of the grid.

@@ -108,8 +108,7 @@ void pop_frames(const Exec& x, uint32_t function) {
 }
 
 // Pointers are offsets in local memory.
-Step exec_stack(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Stack>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Stack& e) {
   const uint64_t fixed = x.program.local_bytes;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);

@@ -4,8 +4,6 @@
 
 namespace palladion::sim {
 
-inline uint64_t align_up(uint64_t v, uint64_t a) { return (v + a - 1) / a * a; }
-
 // Local memory of a lane at an offset that is known to be inside.
 uint8_t* local_bytes_at(const Exec& x, int lane, uint64_t offset);
 // Inside the variables or the stack of the lane, or nullptr.

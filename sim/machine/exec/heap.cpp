@@ -89,9 +89,4 @@ bool heap_release(std::span<uint8_t> heap, uint64_t offset) {
   return true;
 }
 
-bool uses_heap(std::string_view function) {
-  return function == "malloc" || function == "free" || function == "__cudaCDP2Malloc" ||
-         function == "__cudaCDP2Free";
-}
-
 }  // namespace palladion::sim

@@ -3,7 +3,6 @@
 // that a snapshot of GMEM holds it. Called at quantum boundaries only.
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 namespace palladion::sim {
 
@@ -11,7 +10,5 @@ namespace palladion::sim {
 uint64_t heap_allocate(std::span<uint8_t> heap, uint64_t size);
 // False when no block begins at the offset.
 bool heap_release(std::span<uint8_t> heap, uint64_t offset);
-// The function of this name takes blocks from the heap, or gives them back.
-bool uses_heap(std::string_view function);
 
 }  // namespace palladion::sim

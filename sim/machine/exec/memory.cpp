@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 
 namespace palladion::sim {
 namespace {
@@ -266,8 +266,7 @@ std::optional<Step> begin_access(Exec& x, const MicroOp& op, const E& e, Access:
 
 }  // namespace
 
-Step exec_load(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Load>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Load& e) {
   Pointers p;
   if (const auto instead = begin_access(x, op, e, Access::Kind::read, p)) return *instead;
   for (int k = 0; k < e.elements && op.moves; ++k)
@@ -275,8 +274,7 @@ Step exec_load(Exec& x, const MicroOp& op) {
   return x.at_boundary ? Step::yield : Step::next;
 }
 
-Step exec_store(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Store>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Store& e) {
   Pointers p;
   if (const auto instead = begin_access(x, op, e, Access::Kind::write, p)) return *instead;
   const int at_once =
@@ -288,8 +286,7 @@ Step exec_store(Exec& x, const MicroOp& op) {
 }
 
 // Each lane has a range of its own. Its place and its size are multiples of 8 bytes.
-Step exec_store_bulk(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::StoreBulk>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::StoreBulk& e) {
   constexpr uint64_t unit = 8, most = 16'777'216;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
@@ -317,13 +314,12 @@ Step exec_store_bulk(Exec& x, const MicroOp& op) {
   return Step::next;
 }
 
-Step exec_prefetch(Exec&, const MicroOp&) { return Step::next; }
+Step exec(Exec&, const MicroOp&, const isa::Prefetch&) { return Step::next; }
 
 // The machine's memory is sequentially consistent between lane groups, so fences order nothing here;
 // checkers read them from the instruction stream.
 // tensormap.cp_fenceproxy copies a tensor map first.
-Step exec_fence(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Fence>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Fence& e) {
   if (e.copy_from < 0) {
     if (x.wants<Fenced>()) x.emit(Fenced{x.origin()});
     return Step::next;

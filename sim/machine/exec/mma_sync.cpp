@@ -43,8 +43,7 @@ bool collect_sparse(const Exec& x, const MicroOp& op, const isa::Mma& e, SparseR
 
 }  // namespace
 
-Step exec_mma(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Mma>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Mma& e) {
   const auto a = element_of(e.a), b = element_of(e.b);
   if (!a || !b || !e.a_row || !e.b_col || e.c != e.d)
     return x.unsupported("mma.sync of this shape and these types");

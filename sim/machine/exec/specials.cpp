@@ -45,6 +45,36 @@ uint64_t nanoseconds(const Exec& x) {
              : now(x);
 }
 
+// Clocks, and sizes of shared memory.
+uint64_t time_or_size(const Exec& x, Special s) {
+  switch (s) {
+    case Special::clock:
+    case Special::clock64:
+      return now(x);
+    case Special::clock_hi:
+      return now(x) >> 32;
+    case Special::globaltimer:
+    case Special::globaltimer_lo:
+      return nanoseconds(x);
+    case Special::globaltimer_hi:
+      return nanoseconds(x) >> 32;
+    case Special::total_smem_size:
+    case Special::aggr_smem_size:
+      return x.program.static_shared + x.launch.dynamic_shared;
+    case Special::dynamic_smem_size:
+      return x.launch.dynamic_shared;
+    case Special::reserved_smem_offset_begin:
+    case Special::reserved_smem_offset_0:
+    case Special::reserved_smem_offset_1:
+      return 0;
+    case Special::reserved_smem_offset_end:
+    case Special::reserved_smem_offset_cap:
+      return x.program.reserved_shared;
+    default:
+      return 0;
+  }
+}
+
 // Of one lane; %tid: thread_ids.
 uint64_t value_of(const Exec& x, const InitialValue& v, int lane) {
   const LaunchState& l = x.launch;
@@ -90,32 +120,10 @@ uint64_t value_of(const Exec& x, const InitialValue& v, int lane) {
     case Special::lanemask_ge:
     case Special::lanemask_gt:
       return lane_mask(v.special, lane);
-    case Special::clock:
-    case Special::clock64:
-      return now(x);
-    case Special::clock_hi:
-      return now(x) >> 32;
-    case Special::globaltimer:
-    case Special::globaltimer_lo:
-      return nanoseconds(x);
-    case Special::globaltimer_hi:
-      return nanoseconds(x) >> 32;
-    case Special::total_smem_size:
-    case Special::aggr_smem_size:
-      return x.program.static_shared + l.dynamic_shared;
-    case Special::dynamic_smem_size:
-      return l.dynamic_shared;
-    case Special::reserved_smem_offset_begin:
-    case Special::reserved_smem_offset_0:
-    case Special::reserved_smem_offset_1:
-      return 0;
     case Special::envreg:
       return l.environment[static_cast<size_t>(v.component) % l.environment.size()];
-    case Special::reserved_smem_offset_end:
-    case Special::reserved_smem_offset_cap:
-      return x.program.reserved_shared;
     default:
-      return 0;
+      return time_or_size(x, v.special);
   }
 }
 

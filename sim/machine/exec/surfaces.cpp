@@ -105,8 +105,7 @@ bool surface_fits(Geometry instruction, const Image& s) {
 
 }  // namespace
 
-Step exec_surface_access(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::SurfaceAccess>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::SurfaceAccess& e) {
   const bool reduces = e.action == SurfaceAction::reduce;
   if (reduces && !x.at_boundary) return x.wait(Wait::Kind::quantum_boundary);
   const bool formatted = e.action == SurfaceAction::store && e.texels;  // sust.p

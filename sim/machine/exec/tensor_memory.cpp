@@ -5,7 +5,7 @@
 #include "isa/formats/tensor_memory.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/pairs.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
 
 namespace palladion::sim {
 namespace {
@@ -223,9 +223,8 @@ void reduce_lanes(Exec& x, const MicroOp& op, const isa::TensorMemoryLoad& e) {
 
 }  // namespace
 
-Step exec_tensor_memory_allocation(Exec& x, const MicroOp& op) {
+Step exec(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e) {
   if (const auto step = gather_whole_warp(x)) return *step;
-  const auto& e = effect<isa::TensorMemoryAllocation>(op);
   if (e.action == isa::TensorMemoryAction::alloc) return allocate(x, op, e);
   if (e.action == isa::TensorMemoryAction::dealloc) return deallocate(x, op, e);
   x.cta->tensor.relinquished = true;
@@ -233,9 +232,8 @@ Step exec_tensor_memory_allocation(Exec& x, const MicroOp& op) {
   return Step::next;
 }
 
-Step exec_tensor_memory_load(Exec& x, const MicroOp& op) {
+Step exec(Exec& x, const MicroOp& op, const isa::TensorMemoryLoad& e) {
   if (const auto step = gather_whole_warp(x)) return *step;
-  const auto& e = effect<isa::TensorMemoryLoad>(op);
   if (e.reduces && e.shape != isa::TensorShape::l32x32b)
     return x.unsupported(
         "tcgen05.ld.red.16x32bx2: whether it reduces each half of a lane or both is not published");
@@ -251,9 +249,8 @@ Step exec_tensor_memory_load(Exec& x, const MicroOp& op) {
   return Step::next;
 }
 
-Step exec_tensor_memory_store(Exec& x, const MicroOp& op) {
+Step exec(Exec& x, const MicroOp& op, const isa::TensorMemoryStore& e) {
   if (const auto step = gather_whole_warp(x)) return *step;
-  const auto& e = effect<isa::TensorMemoryStore>(op);
   const Request request{e.shape, e.repeat, e.unpack, e.address, e.split};
   Block block;
   if (!place_block(x, op, request, "tcgen05.st", block)) return Step::fault;
@@ -267,13 +264,13 @@ Step exec_tensor_memory_store(Exec& x, const MicroOp& op) {
 }
 
 // Loads and stores are performed at once; what must not be relied on before the wait is the checkers' affair.
-Step exec_tensor_memory_wait(Exec& x, const MicroOp&) {
+Step exec(Exec& x, const MicroOp&, const isa::TensorMemoryWait&) {
   if (const auto step = gather_whole_warp(x)) return *step;
   if (x.wants<Fenced>()) x.emit(Fenced{x.origin()});
   return Step::next;
 }
 
-Step exec_tensor_memory_fence(Exec& x, const MicroOp&) {
+Step exec(Exec& x, const MicroOp&, const isa::TensorMemoryFence&) {
   if (x.wants<Fenced>()) x.emit(Fenced{x.origin()});
   return Step::next;
 }

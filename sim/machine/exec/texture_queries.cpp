@@ -71,8 +71,7 @@ std::optional<uint32_t> attribute_of(isa::TextureAttribute a, const isa::Sampler
 
 }  // namespace
 
-Step exec_texture_query(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::TextureQuery>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::TextureQuery& e) {
   using enum isa::TextureAttribute;
   const bool is_type = e.attribute == is_texture || e.attribute == is_sampler || e.attribute == is_surface;
   uint32_t yes = 0;

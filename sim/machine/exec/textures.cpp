@@ -283,8 +283,7 @@ bool texture_fits(Geometry instruction, const Image& image) {
 
 }  // namespace
 
-Step exec_texture_load(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::TextureLoad>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::TextureLoad& e) {
   TouchedTexels touched;
   uint32_t texel_bytes = 4;
   Texture sampled;

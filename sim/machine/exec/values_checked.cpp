@@ -3,7 +3,8 @@
 
 #include "isa/formats/tensor_map.h"
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/values_checked.h"
+#include "sim/program/compile/drop_values.h"
 #include "sim/program/values_flow.h"
 
 namespace palladion::sim {
@@ -87,28 +88,25 @@ uint64_t bytes_of(isa::Type type, int elements) {
 
 }  // namespace
 
-Step exec_checked_load(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Load>(op);
+Step exec_checked(Exec& x, const MicroOp& op, const isa::Load& e) {
   const Touched touched(x, op, e.address, e.space, bytes_of(e.type, e.elements));
-  const Step step = exec_load(x, op);
+  const Step step = exec(x, op, e);
   const bool weak = e.order == isa::Order::weak && e.space == isa::Space::generic;
   return performed(step) && is_unmaterialised(x, touched, weak) ? refuse_read(x) : step;
 }
 
-Step exec_checked_atomic(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Atomic>(op);
+Step exec_checked(Exec& x, const MicroOp& op, const isa::Atomic& e) {
   const Touched touched(x, op, e.address, e.space, bytes_of(e.type, e.elements));
-  const Step step = exec_atomic(x, op);
+  const Step step = exec(x, op, e);
   return performed(step) && is_unmaterialised(x, touched, false) ? refuse_read(x) : step;
 }
 
-Step exec_checked_fence(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Fence>(op);
+Step exec_checked(Exec& x, const MicroOp& op, const isa::Fence& e) {
   const int lane = std::countr_zero(x.active);
   const uint64_t from = x.address_of_lane(op.operands[e.copy_from], lane),
                  to = x.address_of_lane(op.operands[e.address], lane),
                  size = x.lane_value(op.operands[e.size], lane);
-  const Step step = exec_fence(x, op);
+  const Step step = exec(x, op, e);
   if (step != Step::next) return step;
   if (shared_unmaterialised(x, from, size))
     return refuse(x, "the tensor map that is copied here is tensor data");
@@ -117,8 +115,7 @@ Step exec_checked_fence(Exec& x, const MicroOp& op) {
 }
 
 // Checked before it is performed: bytes that are no tensor map would be a fault.
-Step exec_checked_replace(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::TensormapReplace>(op);
+Step exec_checked(Exec& x, const MicroOp& op, const isa::TensormapReplace& e) {
   const Touched touched(x, op, e.address, e.space, isa::tensor_map_bytes);
   bool inside = true;  // shared memory that does not exist is the instruction's own fault
   touched.for_each([&](isa::Space s, uint64_t a) {
@@ -127,12 +124,11 @@ Step exec_checked_replace(Exec& x, const MicroOp& op) {
   if (!inside) return Step::fault;
   if (is_unmaterialised(x, touched, false))
     return refuse(x, "the tensor map that is changed here is tensor data");
-  return exec_tensormap_replace(x, op);
+  return exec(x, op, e);
 }
 
-Step exec_checked_tensor_copy(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::TensorCopy>(op);
-  const Step step = exec_tensor_copy(x, op);
+Step exec_checked(Exec& x, const MicroOp& op, const isa::TensorCopy& e) {
+  const Step step = exec(x, op, e);
   if (step != Step::next) return step;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const uint64_t map = x.address_of_lane(op.operands[e.tensor], std::countr_zero(m));
@@ -141,18 +137,16 @@ Step exec_checked_tensor_copy(Exec& x, const MicroOp& op) {
   return step;
 }
 
-Step exec_noted_store(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Store>(op);
+Step exec_noted(Exec& x, const MicroOp& op, const isa::Store& e) {
   const Touched touched(x, op, e.address, e.space, bytes_of(e.type, e.elements));
-  const Step step = exec_store(x, op);
+  const Step step = exec(x, op, e);
   if (performed(step)) note(x, touched, op.moves);
   return step;
 }
 
-Step exec_noted_atomic(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Atomic>(op);
+Step exec_noted(Exec& x, const MicroOp& op, const isa::Atomic& e) {
   const Touched touched(x, op, e.address, e.space, bytes_of(e.type, e.elements));
-  const Step step = exec_atomic(x, op);
+  const Step step = exec(x, op, e);
   if (performed(step)) note(x, touched, false);
   return step;
 }

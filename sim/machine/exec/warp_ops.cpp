@@ -1,16 +1,14 @@
-// What the lanes of a warp do together: shuffles, votes, matches, reductions, election, 8x8 matrices.
+// What the lanes of a warp do together: shuffles, votes, matches, reductions, election.
 #include <fmt/format.h>
 #include <immintrin.h>
 
-#include "isa/formats/fragments.h"
 #include "isa/num/arith.h"
+#include "isa/num/order.h"
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/values.h"
+#include "sim/machine/exec/lane_writes.h"
 
 namespace palladion::sim {
 namespace {
-
-constexpr int warp_size = 32;
 
 // The member masks that the lanes of a group passed. Lanes with different masks form teams of their
 // own, although they execute the instruction together.
@@ -72,25 +70,6 @@ Step gather_members(Exec& x, const Members& members) {
   return Step::block;
 }
 
-// .aligned: every thread of the warp that has not exited.
-Step gather_warp(Exec& x) {
-  if (x.converged(x.warp->alive)) return Step::next;
-  return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
-}
-
-template <class T>
-void write_lanes(T* d, const T* values, uint32_t mask) {
-  if (mask == ~0U) {
-    std::memcpy(d, values, sizeof(T) * warp_size);
-    return;
-  }
-  for (uint32_t m = mask; m != 0; m &= m - 1) d[std::countr_zero(m)] = values[std::countr_zero(m)];
-}
-
-void write_lanes(const Exec& x, const DecodedOperand& d, const uint32_t* values, uint32_t mask) {
-  write_lanes(x.lanes<uint32_t>(d), values, mask);
-}
-
 void write_all(const Exec& x, const DecodedOperand& d, uint32_t value, uint32_t mask) {
   auto* out = x.lanes<uint32_t>(d);
   for (uint32_t m = mask; m != 0; m &= m - 1) out[std::countr_zero(m)] = value;
@@ -144,8 +123,7 @@ uint32_t sources(isa::ShuffleMode mode, const uint32_t* b, const uint32_t* c, in
 
 }  // namespace
 
-Step exec_shuffle(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Shuffle>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Shuffle& e) {
   if (const Step s = gather_members(x, Members(x, op.operands[e.members])); s != Step::next) return s;
   alignas(32) int32_t from[warp_size];
   const uint32_t in_range =
@@ -163,8 +141,7 @@ Step exec_shuffle(Exec& x, const MicroOp& op) {
   return Step::next;
 }
 
-Step exec_vote(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Vote>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Vote& e) {
   const Members members(x, op.operands[e.members]);
   if (const Step s = gather_members(x, members); s != Step::next) return s;
   const uint32_t votes = x.predicate_value(op.operands[e.pred]);
@@ -199,8 +176,7 @@ uint32_t equal_lanes(const Exec& x, const DecodedOperand& o, uint32_t lanes, uin
 
 }  // namespace
 
-Step exec_match(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Match>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Match& e) {
   const Members members(x, op.operands[e.members]);
   if (const Step s = gather_members(x, members); s != Step::next) return s;
   const DecodedOperand& value = op.operands[e.value];
@@ -270,8 +246,7 @@ uint32_t reduce_f32(const isa::Redux& e, const uint32_t* v, uint32_t team) {
 
 }  // namespace
 
-Step exec_redux(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Redux>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Redux& e) {
   const Members members(x, op.operands[e.members]);
   if (const Step s = gather_members(x, members); s != Step::next) return s;
   const auto* value = x.lanes<uint32_t>(op.operands[e.value]);
@@ -287,14 +262,13 @@ Step exec_redux(Exec& x, const MicroOp& op) {
 // members every time, as PTX says ("the election of a leader thread happens deterministically").
 uint32_t leader_of(const Exec& x, uint32_t team) {
   const int n = std::popcount(team);
-  if (x.launch.elect == 0 || n == 1) return static_cast<uint32_t>(std::countr_zero(team));
-  uint64_t skip = 1 + scramble(scramble(x.launch.elect) ^ team) % static_cast<uint64_t>(n - 1);
+  if (x.launch.options.elect == 0 || n == 1) return static_cast<uint32_t>(std::countr_zero(team));
+  uint64_t skip = 1 + scramble(scramble(x.launch.options.elect) ^ team) % static_cast<uint64_t>(n - 1);
   for (; skip != 0; --skip) team &= team - 1;
   return static_cast<uint32_t>(std::countr_zero(team));
 }
 
-Step exec_elect(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Elect>(op);
+Step exec(Exec& x, const MicroOp& op, const isa::Elect& e) {
   const Members members(x, op.operands[e.members]);
   if (const Step s = gather_members(x, members); s != Step::next) return s;
   members.for_each_team([&](uint32_t team) {
@@ -305,134 +279,17 @@ Step exec_elect(Exec& x, const MicroOp& op) {
   return Step::next;
 }
 
-Step exec_active_mask(Exec& x, const MicroOp& op) {
-  write_all(x, op.operands[effect<isa::ActiveMask>(op).dst], x.active, x.active);
+Step exec(Exec& x, const MicroOp& op, const isa::ActiveMask& e) {
+  write_all(x, op.operands[e.dst], x.active, x.active);
   return Step::next;
 }
 
-Step exec_warp_sync(Exec& x, const MicroOp& op) {
-  const Members members(x, op.operands[effect<isa::WarpSync>(op).members]);
+Step exec(Exec& x, const MicroOp& op, const isa::WarpSync& e) {
+  const Members members(x, op.operands[e.members]);
   const Step step = gather_members(x, members);
   if (step == Step::next && x.wants<WarpSynced>())
     members.for_each_team([&](uint32_t team) { x.emit(WarpSynced{x.origin(team)}); });
   return step;
-}
-
-// --- 8x8 matrices of 16-bit elements --------------------------------------------------------------
-namespace {
-
-// The 32 lanes of a register are the matrix row by row, two elements a lane.
-constexpr bool lanes_are_rows() {
-  for (int lane = 0; lane < 32; ++lane)
-    for (int part = 0; part < 2; ++part)
-      if (isa::ldmatrix_element(lane, part, false) != isa::MatrixIndex{lane / 4, 2 * lane % 8 + part})
-        return false;
-  return isa::ldmatrix_address_lane(3, 7) == 31;  // row r of matrix k is named by lane 8 k + r
-}
-static_assert(lanes_are_rows());
-
-struct alignas(32) Matrix {
-  uint32_t lanes[warp_size];
-};
-
-void transpose(Matrix& matrix) {
-  __m128i r[8], t[8];
-  auto* rows = reinterpret_cast<__m128i*>(matrix.lanes);
-  for (int i = 0; i < 8; ++i) r[i] = _mm_load_si128(rows + i);
-  // Interleaving row i with row i + 4 three times brings the columns together.
-  for (int round = 0; round < 3; ++round) {
-    for (int i = 0; i < 4; ++i) {
-      t[2 * i] = _mm_unpacklo_epi16(r[i], r[i + 4]);
-      t[2 * i + 1] = _mm_unpackhi_epi16(r[i], r[i + 4]);
-    }
-    std::memcpy(r, t, sizeof r);
-  }
-  for (int i = 0; i < 8; ++i) _mm_store_si128(rows + i, r[i]);
-}
-
-// The 16 bytes of row `row` of matrix `k`, named by lane 8 k + row.
-uint8_t* row_at(Exec& x, isa::Space space, const DecodedOperand& address, int lane, const char* what) {
-  const uint64_t a = x.address_of_lane(address, lane);
-  if (a % 16 != 0) {
-    x.fault("PLD3062", fmt::format("{} with a row at shared address 0x{:x}: must be aligned to 16 bytes",
-                                   what, a & shared_offset_mask));
-    return nullptr;
-  }
-  if (space == isa::Space::generic && space_of(a) != isa::Space::shared_cluster) {
-    x.fault("PLD3063", fmt::format("{} with a row at generic address 0x{:x}: not in shared memory", what, a));
-    return nullptr;
-  }
-  return x.shared(a, 16, what);
-}
-
-void notify(const Exec& x, Access::Kind kind, int rows, const DecodedOperand& address,
-            uint32_t unchanged = 0) {
-  if (!x.wants<Access>()) return;
-  uint64_t addresses[warp_size];
-  x.addresses(address, addresses);
-  const auto lanes = static_cast<uint32_t>((uint64_t{1} << rows) - 1);
-  x.emit(Access{x.origin(), kind, isa::Space::shared_cta, 16, addresses, lanes, isa::Order::weak,
-                isa::Scope::cta, unchanged});
-}
-
-}  // namespace
-
-Step exec_load_matrix(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::LoadMatrix>(op);
-  if (e.type != isa::Type::b16) return x.unsupported("ldmatrix of 8-bit elements begins with sm_100a");
-  if (const Step s = gather_warp(x); s != Step::next) return s;
-  const DecodedOperand& address = op.operands[e.address];
-  Matrix matrices[4];
-  for (int row = 0; row < 8 * e.count; ++row) {
-    const uint8_t* bytes = row_at(x, e.space, address, row, "ldmatrix");
-    if (bytes == nullptr) return Step::fault;
-    std::memcpy(matrices[row / 8].lanes + 4 * (row % 8), bytes, 16);
-  }
-  notify(x, Access::Kind::read, 8 * e.count, address);
-  if (!op.moves) return Step::next;
-  for (int k = 0; k < e.count; ++k) {
-    if (e.transposed) transpose(matrices[k]);
-    write_lanes(x, op.operands[e.dst].element(k), matrices[k].lanes, x.active);
-  }
-  return Step::next;
-}
-
-Step exec_store_matrix(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::StoreMatrix>(op);
-  if (e.type != isa::Type::b16) return x.unsupported("stmatrix of 8-bit elements begins with sm_100a");
-  if (const Step s = gather_warp(x); s != Step::next) return s;
-  const DecodedOperand& address = op.operands[e.address];
-  uint8_t* rows[warp_size];
-  for (int row = 0; row < 8 * e.count; ++row) {
-    rows[row] = row_at(x, e.space, address, row, "stmatrix");
-    if (rows[row] == nullptr) return Step::fault;
-  }
-  Matrix matrices[4];
-  uint32_t unchanged = 0;  // rows, by the lane that names them, whose values are in memory already
-  for (int k = 0; k < e.count && op.moves; ++k) {
-    Matrix& matrix = matrices[k];
-    std::memcpy(matrix.lanes, x.lanes<uint32_t>(op.operands[e.src].element(k)), sizeof matrix.lanes);
-    if (e.transposed) transpose(matrix);
-    for (int row = 0; row < 8; ++row)
-      if (std::memcmp(rows[8 * k + row], matrix.lanes + 4 * row, 16) == 0) unchanged |= 1U << (8 * k + row);
-  }
-  notify(x, Access::Kind::write, 8 * e.count, address, unchanged);
-  for (int row = 0; row < 8 * e.count && !op.moves; ++row)
-    note_shared(x.cluster, Exec::shared_address(x.address_of_lane(address, row)), 16, false);
-  for (int k = 0; k < e.count && op.moves; ++k)
-    for (int row = 0; row < 8; ++row) std::memcpy(rows[8 * k + row], matrices[k].lanes + 4 * row, 16);
-  x.changed();
-  return Step::next;
-}
-
-Step exec_move_matrix(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::MoveMatrix>(op);
-  if (const Step s = gather_warp(x); s != Step::next) return s;
-  Matrix matrix;
-  std::memcpy(matrix.lanes, x.lanes<uint32_t>(op.operands[e.src]), sizeof matrix.lanes);
-  transpose(matrix);
-  write_lanes(x, op.operands[e.dst], matrix.lanes, x.active);
-  return Step::next;
 }
 
 }  // namespace palladion::sim

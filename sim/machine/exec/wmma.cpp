@@ -147,8 +147,7 @@ bool whole_warp(Exec& x, Step& step) {
   return false;
 }
 
-Step load(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::WmmaLoad>(op);
+Step load(Exec& x, const MicroOp& op, const isa::WmmaLoad& e) {
   Step step = Step::next;
   if (!whole_warp(x, step)) return step;
   const Fragment f = Fragment::of(e.matrix, e.m, e.n, e.k, e.type, e.row);
@@ -165,8 +164,7 @@ Step load(Exec& x, const MicroOp& op) {
   return Step::next;
 }
 
-Step store(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::WmmaStore>(op);
+Step store(Exec& x, const MicroOp& op, const isa::WmmaStore& e) {
   Step step = Step::next;
   if (!whole_warp(x, step)) return step;
   const Fragment f = Fragment::of(WmmaMatrix::c, e.m, e.n, e.k, e.type, e.row);
@@ -204,8 +202,7 @@ void to_halves(Matrix& d) {
   std::memcpy(d.bytes, half, sizeof half);
 }
 
-Step product_of(Exec& x, const MicroOp& op) {
-  const auto& e = effect<isa::Wmma>(op);
+Step product_of(Exec& x, const MicroOp& op, const isa::Wmma& e) {
   Step step = Step::next;
   if (!whole_warp(x, step)) return step;
   const auto a_element = element_of(e.a), b_element = element_of(e.b);
@@ -245,8 +242,8 @@ Step product_of(Exec& x, const MicroOp& op) {
 }  // namespace
 }  // namespace wmma
 
-Step exec_wmma_load(Exec& x, const MicroOp& op) { return wmma::load(x, op); }
-Step exec_wmma_store(Exec& x, const MicroOp& op) { return wmma::store(x, op); }
-Step exec_wmma(Exec& x, const MicroOp& op) { return wmma::product_of(x, op); }
+Step exec(Exec& x, const MicroOp& op, const isa::WmmaLoad& e) { return wmma::load(x, op, e); }
+Step exec(Exec& x, const MicroOp& op, const isa::WmmaStore& e) { return wmma::store(x, op, e); }
+Step exec(Exec& x, const MicroOp& op, const isa::Wmma& e) { return wmma::product_of(x, op, e); }
 
 }  // namespace palladion::sim

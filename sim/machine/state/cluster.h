@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "isa/core/module.h"
@@ -168,6 +169,9 @@ struct alignas(64) ClusterState {
   uint64_t random = 0;       // state of the schedule's generator
   bool saw_refusal = false;  // clusterlaunchcontrol: a query has shown that no cluster was left
   uint64_t acting = 0;       // the asynchronous operation that lands now; 0: none
+  // The current phase of each mbarrier, by shared address with rank. Counted while somebody subscribes to
+  // MbarrierEvent, which states it.
+  std::unordered_map<uint32_t, int64_t> mbarrier_phases;
   bool finished() const;
 };
 

@@ -75,8 +75,9 @@ class GlobalMemory {
   void for_each(Visit&& visit) const {
     for (const Allocation& a : allocations_) visit(a);
   }
-  // For runs without values, see sim/machine/exec/values.h. From track_unmaterialised on, arrays without
-  // contents are not materialised; `note` records stores of known values (`moved`) and of tensor data.
+  // For runs without values, see sim/machine/exec/values_checked.h. From track_unmaterialised on, arrays
+  // without contents are not materialised; `note` records stores of known values (`moved`) and of tensor
+  // data.
   void track_unmaterialised();
   void forget_unmaterialised();
   void note(Address address, uint64_t size, bool moved) const;

@@ -20,6 +20,9 @@ struct MbarrierState {
   static constexpr uint32_t max_count = (1u << 20) - 1;
   static constexpr int32_t max_tx = (1 << 20) - 1;
 
+  enum class Refusal : uint8_t { none, tx_range, too_many_arrivals };
+  friend bool operator==(const MbarrierState&, const MbarrierState&) = default;
+
   static MbarrierState decode(uint64_t w) {
     MbarrierState s;
     s.pending = static_cast<uint32_t>(w & max_count);
@@ -33,6 +36,15 @@ struct MbarrierState {
     return uint64_t{pending} | uint64_t{expected} << 20 |
            (static_cast<uint64_t>(static_cast<uint32_t>(tx)) & 0x3FFFFF) << 40 | uint64_t{parity} << 62 |
            uint64_t{valid} << 63;
+  }
+  // Arrivals, and bytes that are announced (positive) or completed; when they are refused nothing changes.
+  Refusal signal(uint32_t arrivals, int64_t bytes) {
+    const int64_t sum = tx + bytes;
+    if (sum > max_tx || sum < -max_tx) return Refusal::tx_range;
+    if (arrivals > pending) return Refusal::too_many_arrivals;
+    tx = static_cast<int32_t>(sum);
+    pending -= arrivals;
+    return Refusal::none;
   }
   // The phase completes when nothing is pending: counts reload, the parity flips.
   bool complete_if_done() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isa/num/arith.h"
+#include "isa/num/order.h"
 #include "tests/isa/num/reference.h"
 #include "tests/isa/num/samples.h"
 

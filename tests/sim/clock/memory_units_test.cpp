@@ -74,6 +74,13 @@ TEST(CasLoops, AWordThatAnotherWarpHasJustChangedTakesAnotherRound) {
   EXPECT_EQ(loops.done(1ULL << 40, addresses, 1, 100, 1050), 1150);  // another CTA's word
 }
 
+// L2 has answered so many requests of the quantum, all at `time`.
+void answer(L1& l1, size_t requests, Cycle time) {
+  Batch batch;
+  batch.requests.resize(requests, {.done = time});
+  l1.answered(batch);
+}
+
 std::vector<LineAccess> one_line(uint64_t line, uint8_t sectors) {
   return {{.line = line, .sectors = sectors}};
 }
@@ -86,7 +93,7 @@ TEST(L1, AMissIsAskedForOnceAndFilledByItsRequest) {
   lines = one_line(5, 0b0001);  // while it is under way
   EXPECT_EQ(l1.load(lines, 0, 1, 101, false).also, 0U);
   EXPECT_TRUE(lines.empty());
-  l1.fill(5, 0, 400);
+  answer(l1, 1, 400);
   lines = one_line(5, 0b0001);
   EXPECT_EQ(l1.load(lines, 0, 2, 200, false).ready, 400);
   lines = one_line(5, 0b0001);
@@ -107,12 +114,12 @@ TEST(L1, DropsAndInvalidates) {
   L1 l1(round_numbers(), 64 << 10);
   auto lines = one_line(5, 0b0001);
   l1.load(lines, 0, 0, 100, false);
-  l1.fill(5, 0, 400);
+  answer(l1, 1, 400);
   l1.invalidate({.line = 5, .sectors = 0b0001});
   lines = one_line(5, 0b0001);
   l1.load(lines, 0, 1, 500, false);
   EXPECT_EQ(lines.size(), 1U);
-  l1.fill(5, 1, 800);
+  answer(l1, 2, 800);
   l1.drop();
   lines = one_line(5, 0b0001);
   l1.load(lines, 0, 2, 900, false);

@@ -30,7 +30,7 @@ TEST_F(NetworkTest, AnSmTakesHalfAsMuchAgainAsOneGives) {
 }
 
 TEST_F(NetworkTest, NeighboursMakeItSlower) {
-  a.crowd();
+  a.share();
   EXPECT_EQ(a.send(b, 0, 4), 12);
   EXPECT_EQ(a.send(a, 100, 4), 108);  // not on the way to itself
   EXPECT_EQ(a.write(b, 200, 4), 216);
@@ -116,7 +116,7 @@ TEST_F(FencesTest, AsynchronousStoresOfTheWholeSmAreWaitedFor) {
   fences.async_stored(2000);
   EXPECT_EQ(fences.done(1000, 200, {}), 1200U);  // the warp has none
   EXPECT_EQ(fences.done(1400, 200, {.async_stores = 1500}), 2000U);
-  EXPECT_EQ(fences.done(1800, 200, {.async_stores = 1900, .crowded = true}), 2500U);
+  EXPECT_EQ(fences.done(1800, 200, {.async_stores = 1900, .shared_network = true}), 2500U);
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
-// When would an instruction issue, and when would its pipe take it?
+// When would a sub-core's slot and pipes take an instruction?
 #include "sim/clock/sm/sub_core.h"
 
 #include <gtest/gtest.h>
 
-#include "sim/clock/sm/fetch.h"
 #include "tests/sim/clock/parameters.h"
 
 namespace palladion::sim::hardware {
@@ -56,13 +55,6 @@ TEST(Pipes, AreHeldAtLeastUntil) {
   pipes.hold(Resource::smem, 20);
   pipes.hold(Resource::smem, 10);
   EXPECT_EQ(pipes.opens(Resource::smem, false), 20U);
-}
-
-TEST(InstructionFetch, OnlyTheFirstTimeTakesLonger) {
-  InstructionFetch code(round_numbers(), 3);
-  EXPECT_EQ(code.fetch(1, 4), 2);
-  EXPECT_EQ(code.fetch(1, 4), 0);
-  EXPECT_EQ(code.fetch(2, 1), 0.5);
 }
 
 }  // namespace

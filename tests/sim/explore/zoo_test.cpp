@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "run/runner.h"
+#include "kernels/zoo/zoo.h"
 #include "sim/explore/forced.h"
 #include "sim/explore/report.h"
-#include "zoo/zoo.h"
+#include "verify/launch/runner.h"
 
 namespace palladion::tests {
 namespace {
@@ -22,10 +22,10 @@ std::vector<uint64_t> hashes(const SkeletonObserver& observer) {
   return out;
 }
 
-std::unique_ptr<SkeletonObserver> record(const zoo::Pair& pair, const char* schedule) {
+std::unique_ptr<SkeletonObserver> record(const kernels::zoo::Pair& pair, const char* schedule) {
   auto observer = std::make_unique<SkeletonObserver>();
-  zoo::Specimen specimen = pair.make(false);
-  sim::Machine machine(zoo::chip_of(specimen));
+  kernels::zoo::Specimen specimen = pair.make(false);
+  sim::Machine machine(kernels::zoo::chip_of(specimen));
   const sim::RunResult r =
       palladion::run(specimen.job, machine,
                      {.schedule = *sim::schedule_named(schedule), .observer = observer.get()})
@@ -36,7 +36,7 @@ std::unique_ptr<SkeletonObserver> record(const zoo::Pair& pair, const char* sche
 
 TEST(ExploreZoo, good_twins_are_right_under_all_schedules) {
   uint64_t forced = 0, skeletons = 0;
-  for (const zoo::Pair& pair : zoo::all_pairs()) {
+  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs()) {
     SCOPED_TRACE(pair.name);
     const auto observer = record(pair, "functional");
     const ExploreReport report = explore_run(observer->recorded());
@@ -51,7 +51,7 @@ TEST(ExploreZoo, good_twins_are_right_under_all_schedules) {
 
 TEST(ExploreZoo, forced_skeletons_are_the_same_in_other_schedules) {
   uint64_t compared = 0;
-  for (const zoo::Pair& pair : zoo::all_pairs()) {
+  for (const kernels::zoo::Pair& pair : kernels::zoo::all_pairs()) {
     SCOPED_TRACE(pair.name);
     const auto observer = record(pair, "functional");
     const bool forced = std::ranges::all_of(observer->recorded(), [](const auto& r) {

@@ -8,6 +8,7 @@
 
 #include "isa/num/arith.h"
 #include "isa/num/convert.h"
+#include "isa/num/order.h"
 
 namespace palladion::isa::num::device_tests {
 

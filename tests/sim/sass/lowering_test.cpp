@@ -5,6 +5,7 @@
 
 #include "isa/text/parse.h"
 #include "sim/clock/sm/instruction_cost.h"
+#include "sim/program/compile/compile.h"
 #include "sim/sass/lowered.h"
 #include "sim/sass/pressure.h"
 
@@ -32,10 +33,8 @@ std::unique_ptr<Subject> lowered(const std::string& body) {
   EXPECT_TRUE(parsed) << isa::render(parsed.error());
   auto p = std::make_unique<Subject>();
   p->module = std::move(*parsed);
-  auto program = decode(p->module, *p->module.find_entry("k"), isa::default_arch(),
-                        std::vector<uint64_t>(p->module.symbols.size()));
-  EXPECT_TRUE(program.has_value());
-  p->program = std::move(*program);
+  p->program = compile(p->module, *p->module.find_entry("k"), isa::default_arch(),
+                       std::vector<uint64_t>(p->module.symbols.size()));
   p->result = lower(*p->program, *isa::find_clock("h200"));
   return p;
 }

@@ -1,0 +1,154 @@
+// Handles: what a program sets is kept and told. Nothing here computes (absent.txt).
+#include <array>
+#include <cstddef>
+#include <new>
+
+extern "C" int palladion_exec_unsupported(const char* what);  // libcuda.so.1
+
+namespace palladion::cuda::cublas {
+namespace {
+
+using Status = int;  // cublasStatus_t
+constexpr Status success = 0, not_initialized = 1, alloc_failed = 3, invalid_value = 7, not_supported = 15;
+constexpr int version[] = {13, 1, 0}, cudart_version = 13000;
+
+struct Handle {
+  void* stream = nullptr;
+  void* workspace = nullptr;
+  size_t workspace_bytes = 0;
+  int pointer_mode = 0;  // scalars are of the host
+  int atomics_mode = 0;  // not allowed
+  int math_mode = 0;     // CUBLAS_DEFAULT_MATH
+  int sm_count = 0;      // 0: all
+};
+
+template <class H>
+Status create(H** out) {
+  if (out == nullptr) return invalid_value;
+  *out = new (std::nothrow) H;
+  return *out != nullptr ? success : alloc_failed;
+}
+
+template <class H>
+Status destroy(H* handle) {
+  if (handle == nullptr) return not_initialized;
+  delete handle;
+  return success;
+}
+
+Status set(Handle* handle, int Handle::* member, int value) {
+  if (handle == nullptr) return not_initialized;
+  handle->*member = value;
+  return success;
+}
+
+Status get(const Handle* handle, int Handle::* member, int* value) {
+  if (handle == nullptr) return not_initialized;
+  if (value == nullptr) return invalid_value;
+  *value = handle->*member;
+  return success;
+}
+
+Status property(int type, int* value) {  // libraryPropertyType: major, minor, patch level
+  if (value == nullptr || type < 0 || type > 2) return invalid_value;
+  *value = version[type];
+  return success;
+}
+
+constexpr int number() { return version[0] * 10000 + version[1] * 100 + version[2]; }
+
+struct Text {
+  Status status;
+  const char *name, *text;
+};
+constexpr std::array<Text, 10> texts = {{
+    {0, "CUBLAS_STATUS_SUCCESS", "success"},
+    {1, "CUBLAS_STATUS_NOT_INITIALIZED", "no handle was created"},
+    {3, "CUBLAS_STATUS_ALLOC_FAILED", "out of memory"},
+    {7, "CUBLAS_STATUS_INVALID_VALUE", "an argument is invalid"},
+    {8, "CUBLAS_STATUS_ARCH_MISMATCH", "the device lacks a feature"},
+    {11, "CUBLAS_STATUS_MAPPING_ERROR", "memory cannot be accessed"},
+    {13, "CUBLAS_STATUS_EXECUTION_FAILED", "a kernel failed"},
+    {14, "CUBLAS_STATUS_INTERNAL_ERROR", "internal error"},
+    {15, "CUBLAS_STATUS_NOT_SUPPORTED", "not supported"},
+    {16, "CUBLAS_STATUS_LICENSE_ERROR", "licence error"},
+}};
+
+const char* described(Status status, const char* Text::* member) {
+  for (const Text& t : texts)
+    if (t.status == status) return t.*member;
+  return "unknown status";
+}
+
+// The light handle of cublasLt has no settings.
+struct LightHandle {};
+
+}  // namespace
+
+// What each function of absent.txt does.
+Status unsupported(const char* name) {
+  palladion_exec_unsupported(name);
+  return not_supported;
+}
+
+}  // namespace palladion::cuda::cublas
+
+using namespace palladion::cuda::cublas;
+
+#define PLD_CUBLAS extern "C" __attribute__((visibility("default")))
+
+PLD_CUBLAS Status cublasCreate_v2(Handle** out) { return create(out); }
+PLD_CUBLAS Status cublasDestroy_v2(Handle* handle) { return destroy(handle); }
+PLD_CUBLAS Status cublasGetVersion_v2(const Handle*, int* value) {
+  if (value == nullptr) return invalid_value;
+  *value = number();
+  return success;
+}
+PLD_CUBLAS Status cublasGetProperty(int type, int* value) { return property(type, value); }
+PLD_CUBLAS size_t cublasGetCudartVersion() { return cudart_version; }
+
+PLD_CUBLAS Status cublasSetStream_v2(Handle* handle, void* stream) {
+  if (handle == nullptr) return not_initialized;
+  handle->stream = stream;
+  handle->workspace = nullptr;  // as documented: back to the library's own
+  handle->workspace_bytes = 0;
+  return success;
+}
+PLD_CUBLAS Status cublasGetStream_v2(const Handle* handle, void** stream) {
+  if (handle == nullptr) return not_initialized;
+  if (stream == nullptr) return invalid_value;
+  *stream = handle->stream;
+  return success;
+}
+PLD_CUBLAS Status cublasSetWorkspace_v2(Handle* handle, void* workspace, size_t bytes) {
+  if (handle == nullptr) return not_initialized;
+  handle->workspace = workspace;
+  handle->workspace_bytes = bytes;
+  return success;
+}
+PLD_CUBLAS Status cublasSetPointerMode_v2(Handle* h, int value) {
+  return set(h, &Handle::pointer_mode, value);
+}
+PLD_CUBLAS Status cublasGetPointerMode_v2(const Handle* h, int* value) {
+  return get(h, &Handle::pointer_mode, value);
+}
+PLD_CUBLAS Status cublasSetAtomicsMode(Handle* h, int value) { return set(h, &Handle::atomics_mode, value); }
+PLD_CUBLAS Status cublasGetAtomicsMode(const Handle* h, int* value) {
+  return get(h, &Handle::atomics_mode, value);
+}
+PLD_CUBLAS Status cublasSetMathMode(Handle* h, int value) { return set(h, &Handle::math_mode, value); }
+PLD_CUBLAS Status cublasGetMathMode(const Handle* h, int* value) { return get(h, &Handle::math_mode, value); }
+PLD_CUBLAS Status cublasSetSmCountTarget(Handle* h, int value) { return set(h, &Handle::sm_count, value); }
+PLD_CUBLAS Status cublasGetSmCountTarget(const Handle* h, int* value) {
+  return get(h, &Handle::sm_count, value);
+}
+
+PLD_CUBLAS Status cublasLtCreate(LightHandle** out) { return create(out); }
+PLD_CUBLAS Status cublasLtDestroy(LightHandle* handle) { return destroy(handle); }
+PLD_CUBLAS Status cublasLtGetProperty(int type, int* value) { return property(type, value); }
+PLD_CUBLAS size_t cublasLtGetVersion() { return number(); }
+PLD_CUBLAS size_t cublasLtGetCudartVersion() { return cudart_version; }
+PLD_CUBLAS const char* cublasGetStatusName(Status status) { return described(status, &Text::name); }
+PLD_CUBLAS const char* cublasGetStatusString(Status status) { return described(status, &Text::text); }
+PLD_CUBLAS const char* cublasLtGetStatusName(Status status) { return described(status, &Text::name); }
+PLD_CUBLAS const char* cublasLtGetStatusString(Status status) { return described(status, &Text::text); }

@@ -1,0 +1,144 @@
+// The driver API's functions for allocations and fills. Asynchronous ones are done at once; a stream that is
+// captured keeps them.
+#include <algorithm>
+#include <cstring>
+
+#include "cuda/driver/state.h"
+#include "cuda/driver/streams/stream_capture.h"
+
+using namespace palladion::cuda::driver;
+
+namespace {
+
+Status fill_async(Pointer p, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height,
+                  Stream* stream) {
+  return put(stream, MemsetNode{.dst = p,
+                                .pitch = pitch,
+                                .value = value,
+                                .element_bytes = element,
+                                .width = width,
+                                .height = height});
+}
+
+Status fill_now(Pointer p, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height) {
+  State& s = state();
+  const Guard guard(s.lock);
+  if (s.sticky != success) return s.sticky;
+  if (const Status status = may_call_synchronous(); status != success) return status;
+  return fill(p, pitch, value, element, width, height);
+}
+
+Status new_block(Pointer* p, size_t bytes, Origin origin) {
+  State& s = state();
+  const Guard guard(s.lock);
+  if (p == nullptr) return invalid_value;
+  if (s.sticky != success) return s.sticky;
+  if (const Status status = may_call_unsafe(); status != success) return status;
+  return allocate(*p, bytes, origin, nullptr);
+}
+
+Status free_block(Pointer p) {
+  State& s = state();
+  const Guard guard(s.lock);
+  show_printed();
+  if (s.sticky != success) return s.sticky;
+  if (const Status status = may_call_unsafe(); status != success) return status;
+  return release(p);
+}
+
+}  // namespace
+
+PLD_CUDA cuMemAlloc_v2(Pointer* p, size_t bytes) { return new_block(p, bytes, Origin::device); }
+PLD_CUDA cuMemAllocManaged(Pointer* p, size_t bytes, unsigned) {
+  return new_block(p, bytes, Origin::managed);
+}
+PLD_CUDA cuMemAllocPitch_v2(Pointer* p, size_t* pitch, size_t width, size_t height, unsigned) {
+  *pitch = (width + 511) / 512 * 512;
+  return new_block(p, *pitch * height, Origin::device);
+}
+PLD_CUDA cuMemFree_v2(Pointer p) { return free_block(p); }
+PLD_CUDA cuMemHostAlloc(void** p, size_t bytes, unsigned flags) {
+  Pointer at = 0;
+  const Status status = new_block(&at, bytes, Origin::host);
+  if (status != success) return status;
+  state().blocks[at].host_flags = flags;
+  return *p = to(at), success;
+}
+PLD_CUDA cuMemAllocHost_v2(void** p, size_t bytes) { return cuMemHostAlloc(p, bytes, 0); }
+PLD_CUDA cuMemFreeHost(void* p) { return free_block(reinterpret_cast<Pointer>(p)); }
+PLD_CUDA cuMemHostGetDevicePointer_v2(Pointer* out, void* p, unsigned) {
+  const Guard guard(state().lock);
+  if (state().block_of(reinterpret_cast<Pointer>(p)) == nullptr) return invalid_value;
+  return *out = reinterpret_cast<Pointer>(p), success;
+}
+PLD_CUDA cuMemHostGetFlags(unsigned* flags, void* p) {
+  const Guard guard(state().lock);
+  const Block* b = state().block_of(reinterpret_cast<Pointer>(p));
+  if (b == nullptr) return invalid_value;
+  return *flags = b->host_flags, success;
+}
+PLD_CUDA cuMemHostRegister_v2(void* p, size_t bytes, unsigned flags) {
+  State& s = state();
+  const Guard guard(s.lock);
+  const auto base = reinterpret_cast<Pointer>(p);
+  if (p == nullptr || bytes == 0) return invalid_value;
+  if (const Status status = may_call_unsafe(); status != success) return status;
+  if (!s.machine->memory().bind_at(base, {static_cast<uint8_t*>(p), bytes}, "registered memory"))
+    return host_memory_already_registered;
+  s.machine->memory().share_with_host(base);
+  s.blocks[base] = {
+      .base = base, .size = bytes, .origin = Origin::registered, .id = s.next_id++, .host_flags = flags};
+  return success;
+}
+PLD_CUDA cuMemHostUnregister(void* p) {
+  const Guard guard(state().lock);
+  if (const Status status = may_call_unsafe(); status != success) return status;
+  return release(reinterpret_cast<Pointer>(p)) == success ? success : host_memory_not_registered;
+}
+PLD_CUDA cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
+  State& s = state();
+  const Guard guard(s.lock);
+  const size_t used = used_bytes();
+  *total = static_cast<size_t>(s.arch->memory_bytes);
+  *free_bytes = *total - std::min(*total, used);
+  return success;
+}
+PLD_CUDA cuMemGetAddressRange_v2(Pointer* base, size_t* bytes, Pointer p) {
+  const Guard guard(state().lock);
+  const Block* b = state().block_of(p);
+  if (b == nullptr) return not_found;
+  if (base != nullptr) *base = b->base;
+  if (bytes != nullptr) *bytes = b->size;
+  return success;
+}
+
+PLD_CUDA cuMemsetD8_v2(Pointer p, unsigned char v, size_t n) { return fill_now(p, 0, v, 1, n, 1); }
+PLD_CUDA cuMemsetD16_v2(Pointer p, unsigned short v, size_t n) { return fill_now(p, 0, v, 2, n, 1); }
+PLD_CUDA cuMemsetD32_v2(Pointer p, unsigned v, size_t n) { return fill_now(p, 0, v, 4, n, 1); }
+PLD_CUDA cuMemsetD2D8_v2(Pointer p, size_t pitch, unsigned char v, size_t w, size_t h) {
+  return fill_now(p, pitch, v, 1, w, h);
+}
+PLD_CUDA cuMemsetD2D32_v2(Pointer p, size_t pitch, unsigned v, size_t w, size_t h) {
+  return fill_now(p, pitch, v, 4, w, h);
+}
+PLD_CUDA cuMemsetD8Async(Pointer p, unsigned char v, size_t n, Stream* q) {
+  return fill_async(p, 0, v, 1, n, 1, q);
+}
+PLD_CUDA cuMemsetD16Async(Pointer p, unsigned short v, size_t n, Stream* q) {
+  return fill_async(p, 0, v, 2, n, 1, q);
+}
+PLD_CUDA cuMemsetD32Async(Pointer p, unsigned v, size_t n, Stream* q) {
+  return fill_async(p, 0, v, 4, n, 1, q);
+}
+PLD_CUDA cuMemsetD2D8Async(Pointer p, size_t pitch, unsigned char v, size_t w, size_t h, Stream* q) {
+  return fill_async(p, pitch, v, 1, w, h, q);
+}
+PLD_CUDA cuMemsetD2D16_v2(Pointer p, size_t pitch, unsigned short v, size_t w, size_t h) {
+  return fill_now(p, pitch, v, 2, w, h);
+}
+PLD_CUDA cuMemsetD2D16Async(Pointer p, size_t pitch, unsigned short v, size_t w, size_t h, Stream* q) {
+  return fill_async(p, pitch, v, 2, w, h, q);
+}
+PLD_CUDA cuMemsetD2D32Async(Pointer p, size_t pitch, unsigned v, size_t w, size_t h, Stream* q) {
+  return fill_async(p, pitch, v, 4, w, h, q);
+}

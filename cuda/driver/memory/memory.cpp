@@ -1,0 +1,200 @@
+// Memory: every allocation is memory of this process at the same address for host and device, so pinned and
+// managed memory need no second address. A kernel reaches what is bound to the machine and nothing else.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "cuda/driver/memory/arrays.h"
+#include "cuda/driver/streams/streams.h"
+
+namespace palladion::cuda::driver {
+namespace {
+
+constexpr size_t page = 4096, guard_bytes = 64 * 1024;
+// Far from where Linux puts a process' own memory.
+#ifdef PLD_SANITIZED  // AddressSanitizer and ThreadSanitizer leave this to the program
+constexpr Pointer first_place = 0x5660'0000'0000;
+#else
+constexpr Pointer first_place = 0x0700'0000'0000;
+#endif
+Pointer next_place = first_place;
+
+const char* name_of(Origin origin) {
+  switch (origin) {
+    case Origin::device:
+      return "device memory";
+    case Origin::host:
+      return "pinned memory";
+    case Origin::managed:
+      return "managed memory";
+    case Origin::registered:
+      return "registered memory";
+    case Origin::array:
+      return "CUDA array";
+    case Origin::mapped:
+      return "mapped memory";
+  }
+  return "";
+}
+
+// A range that begins in an allocation must lie in it, and none begins between allocations or in a freed one;
+// else it is the program's own memory.
+bool inside(State& s, const void* p, size_t bytes) {
+  const auto at = reinterpret_cast<Pointer>(p);
+  const Block* b = s.block_of(at);
+  if (b != nullptr) return at + bytes <= b->base + b->size;
+  if (const sim::Allocation* a = s.machine->memory().lookup(at)) return at + bytes <= a->base + a->size;
+  return at < first_place || at >= next_place;
+}
+
+// Module variables have addresses of the machine's own, the rest that of the host.
+uint8_t* host_of(State& s, const void* p) {
+  const auto at = reinterpret_cast<Pointer>(p);
+  if (s.block_of(at) == nullptr)
+    if (const sim::Allocation* a = s.machine->memory().lookup(at)) return a->bytes + (at - a->base);
+  return static_cast<uint8_t*>(const_cast<void*>(p));
+}
+
+}  // namespace
+
+Pointer take_addresses(size_t bytes, size_t alignment) {
+  const Pointer at = (next_place + alignment - 1) / alignment * alignment;
+  next_place = at + (bytes + 2 * guard_bytes - 1) / guard_bytes * guard_bytes;
+  return at;
+}
+
+Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name) {
+  State& s = state();
+  const size_t mapped = (bytes + page - 1) / page * page;
+  if (bytes > static_cast<size_t>(s.arch->memory_bytes) - used_bytes()) return out_of_memory;
+  void* const p = mmap(reinterpret_cast<void*>(at), mapped, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (p == MAP_FAILED) return out_of_memory;
+  if (!s.machine->memory().bind_at(at, {static_cast<uint8_t*>(p), bytes},
+                                   name != nullptr ? name : name_of(origin), false)) {
+    munmap(p, mapped);
+    return out_of_memory;
+  }
+  if (origin == Origin::host || origin == Origin::managed) s.machine->memory().share_with_host(at);
+  s.blocks[at] = {
+      .base = at, .size = bytes, .mapped = mapped, .origin = origin, .id = s.next_id++, .owner = current()};
+  return success;
+}
+
+Status allocate(Pointer& out, size_t bytes, Origin origin, const char* name) {
+  if (bytes == 0) return invalid_value;
+  const Pointer at = take_addresses(bytes, guard_bytes);
+  const Status status = put_memory(at, bytes, origin, name);
+  if (status == success) out = at;
+  return status;
+}
+
+size_t used_bytes() {
+  size_t used = 0;
+  for (const auto& [base, b] : state().blocks)
+    if (b.origin == Origin::device || b.origin == Origin::managed || b.origin == Origin::array)
+      used += b.size;
+  return used + created_bytes();
+}
+
+Status release(Pointer p) {
+  State& s = state();
+  if (p == 0) return success;
+  const auto at = s.blocks.find(p);
+  if (at == s.blocks.end() || at->second.origin == Origin::mapped) return invalid_value;
+  s.machine->memory().release(p);
+  if (at->second.mapped != 0) munmap(reinterpret_cast<void*>(p), at->second.mapped);
+  forget_in_pool(p);
+  if (at->second.origin == Origin::managed) forget_advice(p, at->second.size);
+  forget_in_graphs(p);
+  s.blocks.erase(at);
+  return success;
+}
+
+Status copy(void* to, const void* from, size_t bytes) {
+  State& s = state();
+  if (bytes == 0) return success;
+  if (to == nullptr || from == nullptr || !inside(s, to, bytes) || !inside(s, from, bytes))
+    return invalid_value;
+  std::memmove(host_of(s, to), host_of(s, from), bytes);
+  return success;
+}
+
+namespace {
+
+// One side of a copy: row (y, z) begins at base + z * slice + y * pitch.
+struct Side {
+  uint8_t* base = nullptr;
+  size_t pitch = 0, slice = 0;
+  uint8_t* row(size_t y, size_t z) const { return base + z * slice + y * pitch; }
+};
+
+// The place in an array; none: there is no such array, or it is smaller than the copy.
+std::optional<Side> array_side(const void* handle, size_t x, size_t y, size_t z, const Memcpy3D& c) {
+  const Array* a = array_of(handle);
+  if (a == nullptr) return std::nullopt;
+  const sim::ImageLevel& level = a->image.levels.front();
+  const auto fits = [](size_t at, size_t count, size_t size) { return at <= size && count <= size - at; };
+  if (!fits(x, c.width, size_t{level.width} * a->image.format.bytes()) || !fits(y, c.height, level.height) ||
+      !fits(z, c.depth, level.depth))
+    return std::nullopt;
+  auto* base = reinterpret_cast<uint8_t*>(level.address + x + y * level.pitch + z * level.slice);
+  return Side{base, level.pitch, level.slice};
+}
+
+std::optional<Side> memory_side(uint8_t* base, size_t pitch, size_t height, size_t x, size_t y, size_t z,
+                                const Memcpy3D& c) {
+  if (pitch == 0) pitch = c.width;
+  if (height == 0) height = c.height;
+  if (base == nullptr || (c.height > 1 && pitch < c.width)) return std::nullopt;
+  return Side{base + x + y * pitch + z * pitch * height, pitch, pitch * height};
+}
+
+std::optional<Side> source(const Memcpy3D& c) {
+  if (c.src_type == memory_array) return array_side(c.src_array, c.src_x, c.src_y, c.src_z, c);
+  const void* base = c.src_type == memory_host ? c.src_host : reinterpret_cast<const void*>(c.src_device);
+  return memory_side(static_cast<uint8_t*>(const_cast<void*>(base)), c.src_pitch, c.src_height, c.src_x,
+                     c.src_y, c.src_z, c);
+}
+
+std::optional<Side> destination(const Memcpy3D& c) {
+  if (c.dst_type == memory_array) return array_side(c.dst_array, c.dst_x, c.dst_y, c.dst_z, c);
+  void* base = c.dst_type == memory_host ? c.dst_host : reinterpret_cast<void*>(c.dst_device);
+  return memory_side(static_cast<uint8_t*>(base), c.dst_pitch, c.dst_height, c.dst_x, c.dst_y, c.dst_z, c);
+}
+
+}  // namespace
+
+Status copy_3d(const Memcpy3D& c) {
+  if (c.width == 0 || c.height == 0 || c.depth == 0) return success;
+  if (c.src_lod != 0 || c.dst_lod != 0) return invalid_value;
+  const auto from = source(c), to = destination(c);
+  if (!from || !to) return invalid_value;
+  for (size_t z = 0; z < c.depth; ++z)
+    for (size_t y = 0; y < c.height; ++y) {
+      const Status status = copy(to->row(y, z), from->row(y, z), c.width);
+      if (status != success) return status;
+    }
+  return success;
+}
+
+Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height) {
+  State& s = state();
+  if (element != 1 && element != 2 && element != 4) return invalid_value;
+  for (size_t y = 0; y < height; ++y) {
+    auto* row = reinterpret_cast<uint8_t*>(to + y * pitch);
+    if (width == 0) continue;
+    const auto at = reinterpret_cast<Pointer>(row);
+    if (s.block_of(at) == nullptr && s.machine->memory().lookup(at) == nullptr) return invalid_value;
+    if (!inside(s, row, width * element)) return invalid_value;
+    uint8_t* bytes = host_of(s, row);
+    if (element == 1)
+      std::memset(bytes, static_cast<int>(value), width);
+    else
+      for (size_t x = 0; x < width; ++x) std::memcpy(bytes + x * element, &value, element);
+  }
+  return success;
+}
+
+}  // namespace palladion::cuda::driver

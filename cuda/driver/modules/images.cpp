@@ -1,0 +1,167 @@
+#include "cuda/driver/modules/images.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "cuda/fatbin/fatbin.h"
+#include "isa/core/link.h"
+#include "isa/text/parse.h"
+#include "isa/verify/verify.h"
+
+namespace palladion::cuda::driver {
+namespace {
+
+void take_fatbin(Image& image, const void* start) {
+  if (auto text = ptx_of_fatbin(start))
+    image.ptx.push_back(std::move(*text));
+  else
+    image.why = text.error();
+}
+
+// A program linked from relocatable objects holds the linked machine code, and the fatbins that it was made
+// of.
+void take_wrapper(Image& image, const void* wrapper) {
+  struct Wrapper {
+    uint32_t magic, version;
+    const void* data;
+    const void* const* objects;  // version 2: ended by null
+  };
+  const auto& w = *static_cast<const Wrapper*>(wrapper);
+  if (w.version != 2 || w.objects == nullptr) {
+    if (w.data != nullptr) take_fatbin(image, w.data);
+    return;
+  }
+  for (const void* const* object = w.objects; *object != nullptr; ++object) take_fatbin(image, *object);
+}
+
+// A managed variable is managed memory: the host reaches it at the address that the device has.
+void place_variables(const isa::Module& module) {
+  sim::Placed placed;
+  for (const isa::Symbol& s : module.symbols) {
+    if (s.kind != isa::Symbol::Kind::variable || !s.variable.managed) continue;
+    Pointer at = 0;
+    if (allocate(at, s.variable.size(), Origin::managed, s.name.c_str()) != success) continue;
+    state().blocks.at(at).variable = true;
+    std::copy(s.variable.init.begin(), s.variable.init.end(), reinterpret_cast<uint8_t*>(at));
+    placed[s.name] = at;
+  }
+  sim::Machine& machine = *state().machine;
+  machine.load(module, placed);
+  for (const isa::Symbol& s : module.symbols) {
+    if (!placed.contains(s.name)) continue;
+    for (const isa::Relocation& r : s.variable.relocations) {
+      const Pointer value =
+          machine.symbol(module, module.symbols[r.symbol].name) + static_cast<uint64_t>(r.addend);
+      std::memcpy(reinterpret_cast<uint8_t*>(placed[s.name]) + r.at, &value, r.size);
+    }
+  }
+}
+
+}  // namespace
+
+tl::expected<std::string, std::string> ptx_of_fatbin(const void* start) {
+  const uint64_t bytes = fatbin::bytes_of(start);
+  const auto entries = fatbin::entries({static_cast<const std::byte*>(start), bytes});
+  if (!entries) return tl::unexpected(entries.error());
+  const auto usable = fatbin::usable_ptx(*entries, static_cast<uint32_t>(state().arch->sm));
+  if (usable.empty())
+    return tl::unexpected<std::string>(
+        "the program holds machine code only: compile it with PTX, code=[sm_90,compute_90]");
+  return fatbin::text(usable.front());
+}
+
+Status load_image(Image*& out, const void* data) {
+  if (data == nullptr) return invalid_value;
+  auto image = std::make_unique<Image>();
+  switch (fatbin::image_of(data)) {
+    case fatbin::Image::wrapper:
+      take_wrapper(*image, data);
+      break;
+    case fatbin::Image::fatbin:
+      take_fatbin(*image, data);
+      break;
+    case fatbin::Image::elf:
+      image->why = "machine code (cubin), which the machine does not run";
+      break;
+    case fatbin::Image::ptx:
+      image->ptx.emplace_back(static_cast<const char*>(data));
+      break;
+    case fatbin::Image::unknown:
+      return invalid_image;
+  }
+  out = image.release();
+  state().images.insert(out);
+  return success;
+}
+
+Status load_file(Image*& out, const char* name) {
+  std::ifstream in(name, std::ios::binary);
+  if (!in) return file_not_found;
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  text.push_back('\0');
+  if (text.starts_with("P\xED\x55\xBA") && fatbin::bytes_of(text.data()) > text.size()) return invalid_image;
+  return load_image(out, text.data());
+}
+
+std::unique_ptr<isa::Module> compile(std::span<const std::string> texts, std::string& log) {
+  std::vector<isa::Module> parts;
+  for (const std::string& text : texts) {
+    auto parsed = isa::parse(text);
+    if (!parsed) return log += isa::render(parsed.error(), text), nullptr;
+    parts.push_back(std::move(*parsed));
+  }
+  std::vector<const isa::Module*> pointers;
+  for (const isa::Module& part : parts) pointers.push_back(&part);
+  auto linked = isa::link(pointers);
+  if (!linked) return log += isa::render(linked.error()), nullptr;
+  const isa::Diagnostics errors = isa::verify(*linked, *state().arch);
+  if (errors.empty()) return std::make_unique<isa::Module>(std::move(*linked));
+  log += texts.size() == 1 ? isa::render(errors, texts.front()) : isa::render(errors);
+  return nullptr;
+}
+
+isa::Module* module_of(Image& image) {
+  if (image.tried) return image.module.get();
+  image.tried = true;
+  if (image.ptx.empty()) {
+    fmt::print(stderr, "palladion exec: unsupported: a kernel without PTX: {}\n", image.why);
+    ++state().missing["a kernel without PTX"];
+    return nullptr;
+  }
+  image.module = compile(image.ptx, image.log);
+  if (image.module == nullptr) {
+    fmt::print(stderr, "palladion exec: PTX of the program is refused:\n{}\n", image.log);
+    ++state().missing["PTX that is refused"];
+    return nullptr;
+  }
+  place_variables(*image.module);
+  return image.module.get();
+}
+
+void write_logs(const int* options, void** values, unsigned count, std::string_view errors) {
+  using enum cuda::JitOption;
+  char* buffers[2] = {};
+  void** sizes[2] = {};
+  for (unsigned i = 0; i < count; ++i) {
+    const auto option = static_cast<cuda::JitOption>(options[i]);
+    if (option == info_log) buffers[0] = static_cast<char*>(values[i]);
+    if (option == info_log_bytes) sizes[0] = &values[i];
+    if (option == error_log) buffers[1] = static_cast<char*>(values[i]);
+    if (option == error_log_bytes) sizes[1] = &values[i];
+  }
+  for (int log = 0; log < 2; ++log) {
+    if (buffers[log] == nullptr || sizes[log] == nullptr) continue;
+    const auto room = static_cast<size_t>(reinterpret_cast<uintptr_t>(*sizes[log]));
+    if (room == 0) continue;
+    const std::string_view text = log == 1 ? errors.substr(0, room - 1) : std::string_view();
+    std::copy(text.begin(), text.end(), buffers[log]);
+    buffers[log][text.size()] = '\0';
+    *sizes[log] = reinterpret_cast<void*>(text.size() + (text.empty() ? 0 : 1));
+  }
+}
+
+}  // namespace palladion::cuda::driver

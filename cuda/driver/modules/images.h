@@ -1,0 +1,23 @@
+#pragma once
+// Images of programs: what they are given as, and how they become one module.
+#include <span>
+#include <string_view>
+
+#include <tl/expected.hpp>
+
+#include "cuda/driver/state.h"
+
+namespace palladion::cuda::driver {
+
+// Of a fatbin: the highest PTX that the chip runs, as the driver chooses; the text says why there is none.
+tl::expected<std::string, std::string> ptx_of_fatbin(const void* start);
+// PTX text, a fatbin or a wrapper of one. A library may be large and unused: its PTX is parsed when it is
+// needed.
+Status load_image(Image*& out, const void* data);
+Status load_file(Image*& out, const char* name);
+// The texts, parsed, linked where there are several, and verified. What is wrong goes to `log`.
+std::unique_ptr<isa::Module> compile(std::span<const std::string> texts, std::string& log);
+// The logs among the options of a compiler or linker (CUjit_option).
+void write_logs(const int* options, void** values, unsigned count, std::string_view errors);
+
+}  // namespace palladion::cuda::driver

@@ -1,0 +1,42 @@
+#include "cuda/driver/runtime/state.h"
+
+namespace palladion::cuda::runtime {
+namespace {
+
+thread_local Error last = success;
+
+}  // namespace
+
+Error ended(Status status) {
+  if (status != success) last = status;
+  return status;
+}
+
+Status ready() {
+  static const Status begun = cuInit(0);
+  if (begun != success) return begun;
+  thread_local bool chosen = false;
+  if (chosen) return success;
+  void* context = nullptr;
+  cuCtxGetCurrent(&context);
+  if (context == nullptr) {
+    const Status status = cuDevicePrimaryCtxRetain(&context, 0);
+    if (status != success) return status;
+    cuCtxSetCurrent(context);
+  }
+  chosen = true;
+  return success;
+}
+
+Error unsupported(const char* what) { return palladion_exec_unsupported(what); }
+
+}  // namespace palladion::cuda::runtime
+
+using namespace palladion::cuda::runtime;
+
+PLD_RUNTIME cudaGetLastError() {
+  const Error e = last;
+  last = success;
+  return e;
+}
+PLD_RUNTIME cudaPeekAtLastError() { return last; }

@@ -1,0 +1,144 @@
+#include "cuda/driver/state.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+namespace palladion::cuda::driver {
+
+Settings settings_of(const char* text) {
+  Settings s;
+  if (text == nullptr) return s;
+  std::string_view rest = text;
+  const auto number = [](std::string_view word, auto& into) {
+    std::from_chars(word.data(), word.data() + word.size(), into);
+  };
+  while (!rest.empty()) {
+    const std::string_view pair = rest.substr(0, rest.find(';'));
+    rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
+    const size_t equals = pair.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view key = pair.substr(0, equals), value = pair.substr(equals + 1);
+    if (key == "arch") s.arch = value;
+    if (key == "schedule") s.schedule = value;
+    if (key == "check") s.check = value;
+    if (key == "json") s.json = value;
+    if (key == "threads") number(value, s.threads);
+    if (key == "max") number(value, s.max_instructions);
+    if (key == "report") number(value, s.report_fd);
+    if (key == "quiet") s.quiet = value == "1";
+    if (key == "fmad") s.fmad = value != "0";
+  }
+  return s;
+}
+
+State::State() : settings(settings_of(std::getenv("PALLADION_EXEC"))) {
+  arch = isa::find_arch(settings.arch);
+  if (arch == nullptr) arch = &isa::default_arch();
+  machine = std::make_unique<sim::Machine>(*arch);
+}
+
+// Never destroyed: the program's own runtime library calls us while the process ends.
+State& state() {
+  static auto* const all = new State;
+  return *all;
+}
+
+Block* State::block_of(Pointer p) {
+  auto after = blocks.upper_bound(p);
+  if (after == blocks.begin()) return nullptr;
+  Block& b = std::prev(after)->second;
+  return p < b.base + std::max<size_t>(b.size, 1) ? &b : nullptr;
+}
+
+Status unsupported(const std::string& what) {
+  State& s = state();
+  const Guard guard(s.lock);
+  if (s.missing[what]++ == 0) fmt::print(stderr, "palladion exec: unsupported: {}\n", what);
+  return not_supported;
+}
+
+void show_printed() {
+  State& s = state();
+  const Guard guard(s.lock);
+  if (s.printed.empty()) return;
+  std::fwrite(s.printed.data(), 1, s.printed.size(), stdout);
+  s.printed.clear();
+}
+
+namespace {
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    else
+      out += c;
+  }
+  return out;
+}
+
+void write_json(const State& s) {
+  std::ofstream out(s.settings.json);
+  out << fmt::format(
+      "{{\"format\": \"palladion exec 1\", \"arch\": \"{}\", \"schedule\": \"{}\", \"errors\": {},\n",
+      s.arch->name, escaped(s.settings.schedule), s.errors);
+  out << " \"launches\": [";
+  const char* comma = "\n";
+  for (const LaunchRecord& l : s.launches) {
+    out << comma
+        << fmt::format(
+               "  {{\"kernel\": \"{}\", \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"launches\": {}, "
+               "\"findings\": {}, \"instructions\": {}, \"cycles\": {}, \"microseconds\": {:.3f}, "
+               "\"host_seconds\": {:.6f}}}",
+               escaped(l.kernel), l.grid.x, l.grid.y, l.grid.z, l.block.x, l.block.y, l.block.z, l.launches,
+               l.findings, l.instructions, l.cycles, l.microseconds, l.seconds);
+    comma = ",\n";
+  }
+  out << "],\n \"unsupported\": [";
+  comma = "";
+  for (const auto& [name, count] : s.missing) {
+    out << comma << fmt::format("{{\"call\": \"{}\", \"count\": {}}}", escaped(name), count);
+    comma = ", ";
+  }
+  out << "]}\n";
+  if (!out.flush()) fmt::print(stderr, "palladion exec: {} cannot be written\n", s.settings.json);
+}
+
+__attribute__((destructor)) void at_end() { report(); }
+
+}  // namespace
+
+void report() {
+  State& s = state();
+  const Guard guard(s.lock);
+  if (!s.initialised) return;
+  show_printed();
+  std::fflush(stdout);
+  if (!s.settings.json.empty()) write_json(s);
+  if (s.errors != 0 && s.settings.report_fd >= 0)
+    if (::write(s.settings.report_fd, "e", 1) != 1) return;
+  if (s.settings.quiet || (s.launches.empty() && s.missing.empty())) return;
+  const bool timed = s.settings.schedule.starts_with("hardware");
+  fmt::print(stderr, "launches on a simulated {}, schedule {}, checks {}\n", s.arch->name,
+             s.settings.schedule, s.settings.check);
+  fmt::print(stderr, "  {:>8} {:>8} {:>12} {:>12} {:>10}  {:<16} {:<14} {}\n", "launches", "findings",
+             "instructions", timed ? "cycles" : "", timed ? "us" : "host s", "grid", "block", "kernel");
+  for (const LaunchRecord& l : s.launches)
+    fmt::print(stderr, "  {:>8} {:>8} {:>12} {:>12} {:>10.3f}  {:<16} {:<14} {}\n", l.launches, l.findings,
+               l.instructions, timed ? std::to_string(l.cycles) : "", timed ? l.microseconds : l.seconds,
+               fmt::format("{}x{}x{}", l.grid.x, l.grid.y, l.grid.z),
+               fmt::format("{}x{}x{}", l.block.x, l.block.y, l.block.z), l.kernel);
+  for (const auto& [name, count] : s.missing)
+    fmt::print(stderr, "  unsupported: {}, {} times\n", name, count);
+}
+
+}  // namespace palladion::cuda::driver
+
+PLD_CUDA palladion_exec_unsupported(const char* what) { return palladion::cuda::driver::unsupported(what); }

@@ -1,0 +1,170 @@
+#pragma once
+// What the library knows: one device, its memory, the program's modules, what was launched. All of it is
+// behind one lock, and every operation of a stream is done when it is put there: streams are in order, and no
+// order between two streams is promised.
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cuda/driver/abi.h"
+#include "sim/check/core/options.h"
+#include "sim/machine.h"
+
+namespace palladion::cuda::driver {
+
+// What `palladion exec` asks for: the variable PALLADION_EXEC, "v1;key=value;...".
+struct Settings {
+  std::string arch = "h200", schedule = "functional", check = "none", json;
+  unsigned threads = 0;
+  uint64_t max_instructions = uint64_t{1} << 30;
+  int report_fd = -1;  // a byte is written there when an error was found
+  bool quiet = false;
+  bool fmad = true;  // RunOptions::fmad
+};
+Settings settings_of(const char* text);
+
+struct Image;  // a module or a library: PTX, parsed when it is first needed
+struct Kernel {
+  Image* image = nullptr;
+  std::string name;
+  uint32_t max_dynamic_shared = 48 * 1024;
+  int carveout = -1;
+  bool nonportable_cluster = false;
+};
+struct Image {
+  std::vector<std::string> ptx;  // several: of the objects that a program was linked from (-rdc=true)
+  std::string why;               // there is no PTX
+  std::string log;               // what the compiler said of it
+  bool tried = false;
+  std::unique_ptr<isa::Module> module;
+  std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels;
+};
+
+struct Context {
+  bool active = false;
+  unsigned flags = 0, retained = 0;
+  int cache_config = 0;
+  uint64_t id = 1;
+};
+
+enum class Origin : uint8_t { device, host, managed, registered, array, mapped };
+struct Block {
+  Pointer base = 0;
+  size_t size = 0, mapped = 0;
+  Origin origin = Origin::device;
+  uint64_t id = 0;
+  uint32_t host_flags = 0;
+  bool variable = false;  // of a module
+  bool synchronous = false;
+  const Context* owner = nullptr;
+};
+
+struct LaunchRecord {
+  std::string kernel;
+  isa::Dim3 grid, block;
+  uint64_t launches = 0, findings = 0, instructions = 0, cycles = 0;
+  double microseconds = 0, seconds = 0;
+};
+
+enum : int {
+  limit_stack = 0,
+  limit_printf = 1,
+  limit_heap = 2,
+  limit_pending_launches = 4,
+  limit_l2_fetch = 5,
+  limit_l2_persisting = 6
+};
+
+struct State {
+  State();
+  std::recursive_mutex lock;
+  Settings settings;
+  const isa::ArchSpec* arch = nullptr;
+  std::unique_ptr<sim::Machine> machine;
+  bool initialised = false;
+  Context primary;
+  std::map<Pointer, Block> blocks;
+  std::set<Image*> images;
+  Status sticky = success;  // of a kernel that failed: every later call gives it
+  uint64_t errors = 0, next_id = 1;
+  // CUlimit, as an H200 answers (measured).
+  size_t limits[10] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448, 0, 0};
+  bool heap_used = false;      // by a kernel: its size is fixed
+  Pointer grid_workspace = 0;  // launch.cpp
+  Pointer device_queue = 0;    // device_launches.cpp
+  Pointer conditions = 0;      // conditions.cpp
+  uint64_t performed = 0;      // launches of kernels
+  int nested = 0;              // launches by kernels that are performed now
+  double clock_us = 0;         // the device's time under a schedule with a clock
+  std::vector<LaunchRecord> launches;
+  std::map<std::string, uint64_t> missing;  // calls that are not there
+  std::string printed;                      // of kernels, shown at the next synchronisation
+
+  Block* block_of(Pointer p);
+};
+State& state();
+inline void* to(Pointer p) { return reinterpret_cast<void*>(p); }
+using Guard = std::lock_guard<std::recursive_mutex>;
+
+Context* current();  // of this thread; null: none
+
+// A call that the library does not have, or not with these arguments: told once by name.
+Status unsupported(const std::string& what);
+void show_printed();
+void report();  // the table at the end
+
+// images.cpp, code.cpp
+isa::Module* module_of(Image& image);  // null: it has none, or a refused one
+Kernel* kernel_of(Image& image, const char* name, Status& status);
+
+// launch.cpp
+struct LaunchWork {
+  Kernel* kernel = nullptr;
+  isa::Dim3 grid, block, cluster;
+  uint32_t shared = 0;
+  bool cooperative = false;
+  int priority = 0;
+  std::map<uint32_t, LaunchAttributeValue> hints;  // attributes without an effect here, kept for questions
+  std::vector<uint8_t> params;
+  std::vector<void*> pointers;  // to each of them, for the one who asks
+};
+Status prepare(LaunchWork& work, void* function, void** params, void** extra);
+Status perform(const LaunchWork& work);
+// device_launches.cpp: kernels that kernels launch.
+bool launches_kernels(const isa::Module& module);
+void give_queue(State& s, sim::Launch& launch);
+Status perform_launched(State& s, const LaunchWork& parent);
+// conditions.cpp: kernels that set the conditions of graphs.
+bool sets_conditions(const isa::Module& module);
+void give_conditions(State& s, sim::Launch& launch);
+struct Needs {
+  int registers = 0, max_threads = 1024;
+  int64_t static_shared = 0, local = 0, constants = 0;
+  int barriers = 1;
+};
+tl::expected<Needs, Status> needs_of(Kernel& kernel);
+int ctas_per_sm(const Needs& needs, int threads, size_t dynamic_shared);
+int resident_clusters(int ctas_per_sm, const isa::Dim3& cluster);  // of the whole chip
+void** parameter_pointers(LaunchWork& work);                       // valid until it changes
+
+// memory.cpp
+// Addresses that nothing else gets, with a gap behind them.
+Pointer take_addresses(size_t bytes, size_t alignment);
+Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name);
+Status allocate(Pointer& out, size_t bytes, Origin origin, const char* name);
+Status release(Pointer p);
+size_t used_bytes();             // of the device
+size_t created_bytes();          // virtual_memory.cpp
+void forget_in_pool(Pointer p);  // pools.cpp
+const void* pool_that_gave(Pointer p);
+void forget_advice(Pointer p, size_t bytes);  // managed.cpp
+void trim_pools();                            // at a synchronisation
+Status copy(void* to, const void* from, size_t bytes);
+Status copy_3d(const Memcpy3D& c);
+Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height);
+
+}  // namespace palladion::cuda::driver

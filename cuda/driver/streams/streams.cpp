@@ -1,0 +1,212 @@
+// Streams and events. Every operation is done when it is put into its stream; so nothing is ever
+// pending.
+#include "cuda/driver/streams/streams.h"
+
+#include <chrono>
+#include <list>
+
+#include "cuda/driver/streams/stream_capture.h"
+
+using namespace palladion::cuda::driver;
+
+namespace palladion::cuda::driver {
+
+namespace {
+
+// The calling thread's default stream. It is kept when the thread has ended: a capture may outlive it.
+Stream& own_stream() {
+  static auto* const all = new std::list<Stream>;
+  thread_local Stream* const own = [] {
+    const Guard guard(state().lock);
+    return &all->emplace_back();
+  }();
+  return *own;
+}
+
+}  // namespace
+
+Stream& stream_of(Stream* handle) {
+  static auto* const legacy = new Stream;
+  if (handle == per_thread_stream) return own_stream();
+  return reinterpret_cast<uintptr_t>(handle) <= 1 ? *legacy : *handle;
+}
+
+bool capturing(Stream* handle) { return stream_of(handle).capture != nullptr; }
+
+double now_us() {
+  State& s = state();
+  if (s.settings.schedule.starts_with("hardware")) return s.clock_us;
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Status enqueue(Stream* handle, Work work) {
+  Stream& stream = stream_of(handle);
+  if (const Status status = may_use(handle); status != success) return status;
+  if (!stream.capture) return run(work);
+  Node* node = nullptr;
+  const std::vector<Node*> after = stream.last;
+  const Status status = add_node(&node, stream.capture->graph, after.data(), after.size(), std::move(work));
+  if (status == success) stream.last = {node};
+  return status;
+}
+
+Status put(Stream* handle, Work work) {
+  State& s = state();
+  const Guard guard(s.lock);
+  if (s.sticky != success) return s.sticky;
+  return enqueue(handle, std::move(work));
+}
+
+Status record(Event* event, Stream* handle) {
+  if (event == nullptr) return invalid_handle;
+  if (const Status status = may_use(handle); status != success) return status;
+  const Stream& stream = stream_of(handle);
+  event->capture = stream.capture;
+  event->last = stream.last;
+  if (!stream.capture) event->recorded = true, event->us = now_us();
+  return state().sticky;
+}
+
+namespace {
+
+Status waited() {
+  show_printed();
+  trim_pools();
+  return state().sticky;
+}
+
+}  // namespace
+}  // namespace palladion::cuda::driver
+
+// The function may call the driver: the lock is not held meanwhile.
+PLD_CUDA cuLaunchHostFunc(Stream* stream, HostFn fn, void* data) {
+  Status sticky = success;
+  {
+    const Guard guard(state().lock);
+    sticky = state().sticky;
+    if (const Status status = may_use(stream); status != success) return status;
+    if (sticky == success && capturing(stream)) return enqueue(stream, HostNode{fn, data});
+  }
+  show_printed();
+  if (sticky == success) fn(data);
+  return sticky;
+}
+PLD_CUDA cuStreamAddCallback(Stream* stream, void (*fn)(Stream*, Status, void*), void* data, unsigned) {
+  {
+    const Guard guard(state().lock);
+    if (const Status status = may_use_uncaptured(stream); status != success) return status;
+  }
+  show_printed();
+  fn(stream, state().sticky, data);
+  return success;
+}
+
+PLD_CUDA cuStreamCreateWithPriority(Stream** out, unsigned flags, int priority) {
+  const Guard guard(state().lock);
+  auto* stream = new Stream;
+  stream->flags = flags;
+  stream->context = current();
+  stream->priority = priority < -5 ? -5 : priority > 0 ? 0 : priority;
+  stream->id = state().next_id++;
+  return *out = stream, success;
+}
+PLD_CUDA cuStreamCreate(Stream** out, unsigned flags) { return cuStreamCreateWithPriority(out, flags, 0); }
+PLD_CUDA cuStreamDestroy_v2(Stream* stream) {
+  if (reinterpret_cast<uintptr_t>(stream) <= 2) return invalid_handle;
+  const Guard guard(state().lock);
+  forget_in_capture(stream);
+  return delete stream, success;
+}
+PLD_CUDA cuStreamSynchronize(Stream* stream) {
+  const Guard guard(state().lock);
+  const Status status = may_wait_for(stream);
+  return status != success ? status : waited();
+}
+PLD_CUDA cuStreamQuery(Stream* stream) {
+  const Guard guard(state().lock);
+  const Status status = may_wait_for(stream);
+  return status != success ? status : waited();
+}
+PLD_CUDA cuStreamGetFlags(Stream* s, unsigned* flags) { return *flags = stream_of(s).flags, success; }
+PLD_CUDA cuStreamGetPriority(Stream* s, int* priority) { return *priority = stream_of(s).priority, success; }
+PLD_CUDA cuStreamGetId(Stream* s, unsigned long long* id) { return *id = stream_of(s).id, success; }
+PLD_CUDA cuStreamGetCtx(Stream* s, Context** c) {
+  Context* const owner = stream_of(s).context;
+  return *c = owner != nullptr ? owner : current() != nullptr ? current() : &state().primary, success;
+}
+PLD_CUDA cuStreamGetCtx_v2(Stream* s, Context** c, void** green) {
+  if (green != nullptr) *green = nullptr;
+  return cuStreamGetCtx(s, c);
+}
+PLD_CUDA cuStreamGetDevice(Stream*, DeviceId* d) { return *d = 0, success; }
+// CUstreamAttrID: those of launches that a stream has. All are hints but the priority, and priorities are
+// too.
+PLD_CUDA cuStreamSetAttribute(Stream* handle, LaunchAttributeId id, const LaunchAttributeValue* value) {
+  const Guard guard(state().lock);
+  using enum LaunchAttributeId;
+  if (value == nullptr) return invalid_value;
+  if (id == priority) return stream_of(handle).priority = value->flag, success;
+  if (id != access_policy_window && id != synchronization_policy && id != mem_sync_domain_map &&
+      id != mem_sync_domain)
+    return invalid_value;
+  return stream_of(handle).attributes[static_cast<uint32_t>(id)] = *value, success;
+}
+PLD_CUDA cuStreamGetAttribute(Stream* handle, LaunchAttributeId id, LaunchAttributeValue* value) {
+  const Guard guard(state().lock);
+  if (value == nullptr) return invalid_value;
+  *value = {};
+  const Stream& stream = stream_of(handle);
+  if (id == LaunchAttributeId::priority) return value->flag = stream.priority, success;
+  const auto found = stream.attributes.find(static_cast<uint32_t>(id));
+  if (found != stream.attributes.end()) *value = found->second;
+  return success;
+}
+PLD_CUDA cuStreamCopyAttributes(Stream* to, Stream* from) {
+  const Guard guard(state().lock);
+  stream_of(to).attributes = stream_of(from).attributes;
+  return stream_of(to).priority = stream_of(from).priority, success;
+}
+// All streams and the host may always reach managed memory.
+PLD_CUDA cuStreamAttachMemAsync(Stream* stream, Pointer p, size_t, unsigned flags) {
+  const Guard guard(state().lock);
+  if (const Status status = may_use_uncaptured(stream); status != success) return status;
+  const Block* const b = state().block_of(p);
+  return b != nullptr && b->origin == Origin::managed && (flags == 1 || flags == 2 || flags == 4)
+             ? success
+             : invalid_value;
+}
+
+PLD_CUDA cuEventCreate(Event** out, unsigned flags) {
+  *out = new Event;
+  return (*out)->flags = flags, success;
+}
+PLD_CUDA cuEventDestroy_v2(Event* event) { return delete event, success; }
+PLD_CUDA cuEventRecord(Event* event, Stream* handle) {
+  const Guard guard(state().lock);
+  return record(event, handle);
+}
+PLD_CUDA cuEventRecordWithFlags(Event* event, Stream* stream, unsigned flags) {
+  const Guard guard(state().lock);
+  constexpr unsigned external = 1;  // CU_EVENT_RECORD_EXTERNAL: a node of the graph
+  if ((flags & external) != 0 && capturing(stream)) return enqueue(stream, RecordWork{event});
+  return record(event, stream);
+}
+PLD_CUDA cuEventSynchronize(Event* event) {
+  const Guard guard(state().lock);
+  const Status status = may_wait_for(event);
+  return status != success ? status : waited();
+}
+PLD_CUDA cuEventQuery(Event* event) {
+  const Guard guard(state().lock);
+  const Status status = may_wait_for(event);
+  return status != success ? status : waited();
+}
+PLD_CUDA cuEventElapsedTime_v2(float* ms, Event* from, Event* to) {
+  const Guard guard(state().lock);
+  for (const Event* event : {from, to})
+    if (event != nullptr && event->capture) return may_wait_for(event);
+  if (from == nullptr || to == nullptr || !from->recorded || !to->recorded) return invalid_handle;
+  return *ms = static_cast<float>((to->us - from->us) / 1000), success;
+}
+PLD_CUDA cuEventElapsedTime(float* ms, Event* from, Event* to) { return cuEventElapsedTime_v2(ms, from, to); }

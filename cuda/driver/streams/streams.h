@@ -1,0 +1,167 @@
+#pragma once
+// Streams, what is put into them, and graphs.
+#include <map>
+#include <memory>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "cuda/driver/state.h"
+
+namespace palladion::cuda::driver {
+
+enum class NodeKind : int {  // CUgraphNodeType
+  kernel = 0,
+  memcpy = 1,
+  memset = 2,
+  host = 3,
+  graph = 4,
+  empty = 5,
+  wait = 6,
+  record = 7,
+  alloc = 10,
+  free = 11,
+  conditional = 13
+};
+
+struct Graph;
+struct Event;
+struct AllocWork {
+  Pointer address = 0;
+  size_t bytes = 0;
+};
+struct FreeWork {
+  Pointer address = 0;
+};
+struct WaitWork {
+  Event* event = nullptr;
+};
+struct RecordWork {
+  Event* event = nullptr;
+};
+struct EmptyWork {};
+struct ConditionalWork {
+  uint64_t handle = 0;  // of its condition
+  ConditionalType type{};
+  std::vector<std::shared_ptr<Graph>> bodies;
+  std::vector<Graph*> given;  // the bodies, as the program has them
+};
+// One operation: in the order of NodeKind's subjects, not of its numbers.
+using Work = std::variant<EmptyWork, std::shared_ptr<LaunchWork>, Memcpy3D, MemsetNode, HostNode,
+                          std::shared_ptr<Graph>, WaitWork, RecordWork, AllocWork, FreeWork,
+                          std::shared_ptr<ConditionalWork>>;
+NodeKind kind_of(const Work& work);
+Status run(const Work& work);
+// A copy of `bytes` that lie together.
+Memcpy3D plain_copy(void* to, const void* from, size_t bytes);
+
+struct Node {
+  Graph* graph = nullptr;
+  Work work;
+  std::vector<Node*> after;  // what it depends on
+  bool enabled = true;
+  const Node* origin = nullptr;  // of a node of a clone
+};
+struct UserObject {
+  void* object = nullptr;
+  HostFn destroy = nullptr;
+  unsigned references = 0;
+};
+void release_references(UserObject* object, unsigned count);
+// A word that kernels set, and conditional nodes read. Its handle is its address.
+struct Condition {
+  Condition() = default;
+  Condition(const Condition&) = delete;
+  Condition& operator=(const Condition&) = delete;
+  ~Condition();
+  uint64_t handle = 0;
+  uint32_t default_value = 0;
+  bool assign_default = false;  // at each launch of the graph
+};
+struct Graph {
+  Graph() = default;
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  ~Graph();
+  std::vector<std::unique_ptr<Node>> nodes;
+  std::map<UserObject*, unsigned> objects;  // that it holds, how many times
+  std::vector<std::shared_ptr<Condition>> conditions;
+  Graph* parent = nullptr;       // of a conditional node's body: where the node is
+  int captures = 0;              // that go on into it
+  std::weak_ptr<void> instance;  // held by what was instantiated from it last
+  std::shared_ptr<void> instance_of;
+  uint64_t flags = 0;  // of an instantiated one: CUgraphInstantiate_flags
+};
+std::unique_ptr<Graph> copy_of(const Graph& graph);
+// The place of a node among a graph's, in the order in which they were added.
+size_t number_of(const Graph& graph, const Node* node);
+// Its nodes, each after what it depends on; fewer than all where there is a cycle.
+std::vector<Node*> in_order(const Graph& graph);
+// The graphs inside a node: a child, or the bodies of a conditional node.
+std::vector<Graph*> inner_graphs(const Work& work);
+// The node, or its copy, in this graph; null: none.
+Node* find_node(Graph& graph, const Node* origin);
+Status add_node(Node** out, Graph* graph, Node* const* after, size_t count, Work work);
+Status run_graph(Graph& graph);
+
+enum class CaptureMode : int { global = 0, thread_local_ = 1, relaxed = 2 };  // CUstreamCaptureMode
+struct Capture {
+  Graph* graph = nullptr;   // null: the sequence is over
+  bool into_given = false;  // into a graph of the program
+  uint64_t id = 0;
+  CaptureMode mode{};
+  std::thread::id thread;  // that began it
+  struct Stream* origin = nullptr;
+  std::vector<struct Stream*> streams;
+  std::vector<Node*> forgotten;  // the last nodes of streams that were destroyed
+  bool invalid = false;          // a rule was broken
+};
+struct Stream {
+  unsigned flags = 0;
+  int priority = 0;
+  uint64_t id = 0;
+  Context* context = nullptr;
+  std::shared_ptr<Capture> capture;
+  std::vector<Node*> last;  // while captured: what the next node depends on
+  std::map<uint32_t, LaunchAttributeValue> attributes;
+};
+struct Event {
+  unsigned flags = 0;
+  bool recorded = false;
+  double us = 0;  // the device's time, or the host's
+  std::shared_ptr<Capture> capture;
+  std::vector<Node*> last;
+};
+
+// Handles of default streams: null and 1 are the legacy one, 2 is the thread's own.
+inline Stream* const per_thread_stream = reinterpret_cast<Stream*>(2);
+// The object behind a handle.
+Stream& stream_of(Stream* handle);
+bool capturing(Stream* handle);
+// Does it, or keeps it in the graph when the stream is captured, where that may be.
+Status enqueue(Stream* handle, Work work);
+Status put(Stream* handle, Work work);  // unless a kernel failed
+Status record(Event* event, Stream* handle);
+double now_us();
+
+// graph_memory.cpp: allocations that belong to a graph.
+Status capture_allocation(Pointer* out, size_t bytes, Stream* stream);
+Status capture_free(Pointer p, Stream* stream);
+Status add_allocation_node(Node** out, Graph* graph, Node* const* after, size_t count, MemAllocNode* p);
+Status add_free_node(Node** out, Graph* graph, Node* const* after, size_t count, Pointer p);
+Status run_allocation(const AllocWork& work);
+Status run_free(const FreeWork& work);
+void forget_in_graphs(Pointer p);
+
+// conditions.cpp: conditional nodes.
+Status add_conditional_node(Node** out, Graph* graph, Node* const* after, size_t count, ConditionalNode* p);
+Status run_conditional(const ConditionalWork& work);
+void assign_defaults(const Graph& graph);      // to the conditions of a graph that is launched
+bool has_conditions(const Graph& graph);       // or conditional nodes
+bool conditions_are_used(const Graph& graph);  // each by a node
+bool bodies_are_allowed(const Graph& graph);   // they hold what a conditional node may run
+
+// launches.cpp
+Status check_launch(const LaunchWork& work);
+
+}  // namespace palladion::cuda::driver

@@ -1,0 +1,113 @@
+#include "kernels/frame/reference.h"
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <limits>
+
+namespace palladion::kernels {
+namespace {
+
+template <class T>
+using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+template <class T>
+Matrix<T> matrix_of(const Array& a) {
+  const auto values = [&] {
+    if constexpr (std::is_same_v<T, float>)
+      return to_floats(a);
+    else
+      return to_doubles(a);
+  }();
+  return Eigen::Map<const Matrix<T>>(values.data(), a.type.shape[0], a.type.shape[1]);
+}
+
+template <class T>
+Matrix<T> product(const Array& a, bool transpose_a, const Array& b, bool transpose_b, const Array* c) {
+  const Matrix<T> ma = matrix_of<T>(a), mb = matrix_of<T>(b);
+  Matrix<T> d;
+  if (transpose_a && transpose_b)
+    d = ma.transpose() * mb.transpose();
+  else if (transpose_a)
+    d = ma.transpose() * mb;
+  else if (transpose_b)
+    d = ma * mb.transpose();
+  else
+    d = ma * mb;
+  if (c != nullptr) d += matrix_of<T>(*c);
+  return d;
+}
+
+// Bits of the significand, the hidden one included.
+int precision(pl::DType d) {
+  switch (d) {
+    case pl::DType::f16:
+      return 11;
+    case pl::DType::bf16:
+      return 8;
+    case pl::DType::e4m3:
+      return 4;
+    case pl::DType::e5m2:
+      return 3;
+    case pl::DType::e2m1:
+      return 2;
+    default:
+      return 24;
+  }
+}
+
+}  // namespace
+
+Array matmul_reference(const Array& a, bool transpose_a, const Array& b, bool transpose_b, const Array* c,
+                       pl::DType out) {
+  if (pl::is_integer(a.type.dtype)) {
+    const Matrix<double> d = product<double>(a, transpose_a, b, transpose_b, c);
+    return from_doubles({out, {d.rows(), d.cols()}}, {d.data(), static_cast<size_t>(d.size())});
+  }
+  const Matrix<float> d = product<float>(a, transpose_a, b, transpose_b, c);
+  return from_floats({out, {d.rows(), d.cols()}}, {d.data(), static_cast<size_t>(d.size())});
+}
+
+Array attention_reference(const Array& q, const Array& k, const Array& v, bool causal) {
+  using Rows = Eigen::Map<const Matrix<float>, 0, Eigen::OuterStride<>>;
+  const pl::Shape &shape = q.type.shape, &kv_shape = k.type.shape;
+  const std::vector<float> qs = to_floats(q), ks = to_floats(k), vs = to_floats(v);
+  const int64_t rows = shape[1], heads = shape[2], d = shape[3], kv_rows = kv_shape[1],
+                kv_heads = kv_shape[2];
+  const auto head_of = [&](const std::vector<float>& x, int64_t b, int64_t n, int64_t h, int64_t all) {
+    return Rows(x.data() + (b * n * all + h) * d, n, d, Eigen::OuterStride<>(all * d));
+  };
+  std::vector<float> out(qs.size());
+  for (int64_t b = 0; b < shape[0]; ++b)
+    for (int64_t h = 0; h < heads; ++h) {
+      const int64_t kv_head = h / (heads / kv_heads);
+      Matrix<float> s =
+          head_of(qs, b, rows, h, heads) * head_of(ks, b, kv_rows, kv_head, kv_heads).transpose();
+      s /= std::sqrt(static_cast<float>(d));
+      for (int64_t i = 0; causal && i < rows; ++i)
+        s.row(i).tail(rows - 1 - i).setConstant(-std::numeric_limits<float>::infinity());
+      s = (s.colwise() - s.rowwise().maxCoeff()).array().exp();
+      const Matrix<float> o =
+          (s * head_of(vs, b, kv_rows, kv_head, kv_heads)).array().colwise() / s.rowwise().sum().array();
+      Eigen::Map<Matrix<float>, 0, Eigen::OuterStride<>>(out.data() + (b * rows * heads + h) * d, rows, d,
+                                                         Eigen::OuterStride<>(heads * d)) = o;
+    }
+  return from_floats(q.type, out);
+}
+
+Tolerance matmul_tolerance(pl::DType in, pl::DType out, int64_t k) {
+  // fp8 products are summed with 13 fraction bits on Hopper, the others with 23 and truncation.
+  const int sum_bits = pl::bits(in) == 8 ? 13 : 22;
+  const double magnitude = 4 * std::sqrt(static_cast<double>(k));
+  const double steps = static_cast<double>(k) / 16;
+  return {.relative = std::ldexp(1.0, 1 - precision(out)),
+          .absolute = magnitude * steps * std::ldexp(1.0, -sum_bits)};
+}
+
+Tolerance row_tolerance(pl::DType out) {
+  const double in_f32 = std::ldexp(32.0, -24);
+  if (out == pl::DType::f32) return {.relative = in_f32};
+  const double smallest = out == pl::DType::f16 ? std::ldexp(1.0, -24) : 0;  // subnormal steps
+  return {.relative = std::ldexp(1.0, 1 - precision(out)), .absolute = smallest};
+}
+
+}  // namespace palladion::kernels

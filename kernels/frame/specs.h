@@ -1,0 +1,21 @@
+#pragma once
+// One line a kernel: each is defined beside its kernel and listed in registry.cpp.
+#include "kernels/frame/spec.h"
+
+namespace palladion::kernels {
+
+KernelSpec cluster_exchange_spec();
+KernelSpec histogram_spec();
+KernelSpec iota_spec();
+KernelSpec matmul_blockspec_spec();
+KernelSpec matmul_pipelined_spec();
+KernelSpec matmul_split_k_spec();
+KernelSpec matmul_ws_spec();
+KernelSpec reduce_sum_spec();
+KernelSpec rms_norm_spec();
+KernelSpec softmax_spec();
+KernelSpec stream_copy_spec();
+KernelSpec transpose_spec();
+KernelSpec vector_add_spec();
+
+}  // namespace palladion::kernels

@@ -1,0 +1,318 @@
+// mbarriers: the operations on their eight bytes, and the instructions.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/machine/exec/handlers.h"
+#include "sim/machine/state/mbarrier.h"
+
+namespace palladion::sim {
+namespace {
+uint8_t* barrier_bytes(ClusterState& cluster, uint64_t address, std::string* why) {
+  const auto a = static_cast<uint32_t>(address);
+  const uint32_t rank = a >> cta_rank_shift, offset = a & shared_offset_mask;
+  if (rank >= cluster.ctas.size() || offset + 8 > cluster.ctas[rank].shared.size()) {
+    *why = fmt::format("mbarrier at shared address 0x{:x} is outside the cluster's shared memory", a);
+    return nullptr;
+  }
+  if (offset % 8 != 0) {
+    *why = fmt::format("mbarrier at shared address 0x{:x} is not aligned to 8 bytes", offset);
+    return nullptr;
+  }
+  return cluster.ctas[rank].shared.data() + offset;
+}
+
+std::string why_refused(MbarrierState::Refusal refusal, const MbarrierState& s, const MbarrierEvent& event) {
+  if (refusal == MbarrierState::Refusal::tx_range)
+    return fmt::format("the mbarrier's transaction count {} leaves its range of +-{}", s.tx + event.tx,
+                       MbarrierState::max_tx);
+  return fmt::format("{} arrivals on an mbarrier that expects only {} more in this phase (of {})",
+                     event.count, s.pending, s.expected);
+}
+
+void announce(const ClusterRun& run, const Origin& origin, MbarrierEvent event) {
+  if (!run.wants<MbarrierEvent>()) return;
+  int64_t& current = run.cluster.mbarrier_phases[event.address];
+  event.phase = current;
+  if (event.completed) ++current;
+  event.origin = origin;
+  event.lanes = origin.lanes;
+  event.async_id = run.cluster.acting;
+  run.emit(event);
+}
+
+// `event` says what signals, and where.
+bool signal(const ClusterRun& run, const Origin& origin, MbarrierEvent event, std::string* why) {
+  uint8_t* bytes = barrier_bytes(run.cluster, event.address, why);
+  if (bytes == nullptr) return false;
+  std::memcpy(&event.before, bytes, 8);
+  MbarrierState s = MbarrierState::decode(event.before);
+  if (!s.valid) {
+    *why = fmt::format("mbarrier at shared address 0x{:x} is not initialised",
+                       event.address & shared_offset_mask);
+    event.after = event.before;
+    announce(run, origin, event);
+    return false;
+  }
+  if (const auto refusal = s.signal(event.count, event.tx); refusal != MbarrierState::Refusal::none) {
+    *why = why_refused(refusal, s, event);
+    return false;
+  }
+  event.completed = s.complete_if_done();
+  event.after = s.encode();
+  std::memcpy(bytes, &event.after, 8);
+  ++run.cluster.progress;
+  announce(run, origin, event);
+  return true;
+}
+}  // namespace
+
+bool mbarrier_arrive(const ClusterRun& run, const Origin& origin, uint64_t address, uint32_t count,
+                     int32_t expect_tx, std::string* why) {
+  using A = isa::MbarrierAction;
+  return signal(run, origin,
+                {.action = count == 0 ? A::expect_tx : A::arrive,
+                 .address = static_cast<uint32_t>(address),
+                 .count = count,
+                 .tx = expect_tx},
+                why);
+}
+
+bool mbarrier_complete_tx(const ClusterRun& run, const Origin& origin, uint64_t address, uint32_t bytes,
+                          std::string* why) {
+  return signal(run, origin,
+                {.action = isa::MbarrierAction::complete_tx,
+                 .address = static_cast<uint32_t>(address),
+                 .tx = -int64_t{bytes}},
+                why);
+}
+
+namespace {
+
+uint8_t* mbarrier_word(Exec& x, const isa::Mbarrier& e, uint64_t address) {
+  if (address % 8 != 0) {
+    x.fault("PLD3040", fmt::format("mbarrier at address 0x{:x}: must be aligned to 8 bytes", address));
+    return nullptr;
+  }
+  if (e.space == isa::Space::generic && space_of(address) != isa::Space::shared_cluster) {
+    x.fault("PLD3041", fmt::format("mbarrier at generic address 0x{:x}: not in shared memory", address));
+    return nullptr;
+  }
+  return x.shared(address, 8, "mbarrier access");
+}
+
+uint64_t word_at(const uint8_t* bytes) {
+  uint64_t word;
+  std::memcpy(&word, bytes, 8);
+  return word;
+}
+MbarrierState state_at(const uint8_t* bytes) { return MbarrierState::decode(word_at(bytes)); }
+
+// mbarrier.init and mbarrier.inval.
+void notify_life(const Exec& x, const isa::Mbarrier& e, const MicroOp& op, int lane, uint32_t count,
+                 uint64_t before, uint64_t after) {
+  if (!x.wants<MbarrierEvent>()) return;
+  MbarrierEvent event;
+  event.action = e.action;
+  event.address = Exec::shared_address(x.address_of_lane(op.operands[e.address], lane));
+  event.lanes = 1U << lane;
+  event.count = count;
+  event.before = before;
+  event.after = after;
+  int64_t& current = x.cluster.mbarrier_phases[event.address];
+  if (e.action == isa::MbarrierAction::init) current = 0;
+  event.phase = current;
+  if (e.action == isa::MbarrierAction::inval) x.cluster.mbarrier_phases.erase(event.address);
+  event.origin = x.origin(event.lanes);
+  x.emit(event);
+}
+
+void put_state(uint8_t* bytes, const MbarrierState& s) {
+  const uint64_t word = s.encode();
+  std::memcpy(bytes, &word, 8);
+}
+
+Step init(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    uint8_t* bytes = mbarrier_word(x, e, x.address_of_lane(op.operands[e.address], i));
+    if (bytes == nullptr) return Step::fault;
+    const uint64_t count = x.lane_value(op.operands[e.count], i);
+    const auto most = static_cast<uint64_t>(x.launch.arch->max_mbarrier_count);
+    if (count == 0 || count > most)
+      return x.fault("PLD3042",
+                     fmt::format("mbarrier.init with a count of {}: must be 1 to {}", count, most));
+    const uint64_t before = word_at(bytes);
+    MbarrierState s;
+    s.pending = s.expected = static_cast<uint32_t>(count);
+    s.valid = true;
+    put_state(bytes, s);
+    notify_life(x, e, op, i, static_cast<uint32_t>(count), before, s.encode());
+  }
+  x.changed();
+  return Step::next;
+}
+
+Step invalidate(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    uint8_t* bytes = mbarrier_word(x, e, x.address_of_lane(op.operands[e.address], i));
+    if (bytes == nullptr) return Step::fault;
+    const uint64_t before = word_at(bytes);
+    std::memset(bytes, 0, 8);
+    notify_life(x, e, op, i, 0, before, 0);
+  }
+  return Step::next;
+}
+
+void write_state(const Exec& x, const isa::Mbarrier& e, const MicroOp& op, int lane, uint64_t state) {
+  if (e.dst < 0 || op.operands[e.dst].kind != DecodedOperand::Kind::lanes || op.operands[e.dst].width != 64)
+    return;
+  x.lanes<uint64_t>(op.operands[e.dst])[lane] = state;
+}
+
+// arrive, arrive_drop, expect_tx, complete_tx: serialised by lane, as in the hardware.
+Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
+  using A = isa::MbarrierAction;
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const uint64_t address = x.address_of_lane(op.operands[e.address], i);
+    uint8_t* bytes = mbarrier_word(x, e, address);
+    if (bytes == nullptr) return Step::fault;
+    const uint64_t before = state_at(bytes).encode();
+    const uint64_t n = e.count < 0 ? 1 : x.lane_value(op.operands[e.count], i);
+    const bool is_tx = e.action != A::arrive;
+    std::string why;
+    bool ok = true;
+    if (e.action == A::complete_tx) {
+      ok = mbarrier_complete_tx(x, x.origin(1U << i), address, static_cast<uint32_t>(n), &why);
+    } else {
+      if (e.drop) {
+        MbarrierState s = state_at(bytes);
+        if (s.expected == 0)
+          return x.fault("PLD3043", "mbarrier.arrive_drop on an mbarrier that expects no arrivals");
+        s.expected -= is_tx || e.expect_tx ? 1 : static_cast<uint32_t>(n);
+        put_state(bytes, s);
+      }
+      const bool tx = is_tx || e.expect_tx;
+      ok = mbarrier_arrive(x, x.origin(1U << i), address,
+                           e.action == A::expect_tx ? 0
+                           : tx                     ? 1
+                                                    : static_cast<uint32_t>(n),
+                           tx ? static_cast<int32_t>(n) : 0, &why);
+    }
+    if (!ok)
+      return x.fault(
+          "PLD3044", why,
+          e.action == A::arrive
+              ? "fewer threads arrive, or mbarrier.init counts all of them; an arrival too many may also "
+                "be one of a round before, whose thread was not waited for"
+              : "every phase needs exactly as many bytes as it expects");
+    write_state(x, e, op, i, before);
+  }
+  return Step::next;
+}
+
+// The parity that must have completed before the waiter may continue, from a parity or a state token.
+uint64_t awaited_parity(const Exec& x, const isa::Mbarrier& e, const MicroOp& op, int lane) {
+  const uint64_t v = x.lane_value(op.operands[e.state], lane);
+  return e.parity ? v & 1 : MbarrierState::decode(v).parity;
+}
+
+// One event for all lanes that name the same object and parity.
+void notify_wait(const Exec& x, const MicroOp& op, const isa::Mbarrier& e, uint32_t done) {
+  const auto key = [&](int i) {
+    return uint64_t{Exec::shared_address(x.address_of_lane(op.operands[e.address], i))} << 1 |
+           awaited_parity(x, e, op, i);
+  };
+  for (uint32_t left = x.active; left != 0;) {
+    const int first = std::countr_zero(left);
+    MbarrierEvent event;
+    event.action = e.action;
+    event.address = static_cast<uint32_t>(key(first) >> 1);
+    for (uint32_t m = left; m != 0; m &= m - 1)
+      event.lanes |= static_cast<uint32_t>(key(std::countr_zero(m)) == key(first)) << std::countr_zero(m);
+    left &= ~event.lanes;
+    event.before = event.after = word_at(x.cluster.ctas[event.address >> cta_rank_shift].shared.data() +
+                                         (event.address & shared_offset_mask));
+    event.parity_known = e.parity;
+    event.parity = (key(first) & 1) != 0;
+    event.succeeded = (done >> first & 1) != 0;
+    event.phase = x.cluster.mbarrier_phases[event.address] - (event.succeeded ? 1 : 0);
+    event.origin = x.origin(event.lanes);
+    x.emit(event);
+  }
+}
+
+// A try_wait may give up after a time that PTX leaves open: here at once, at random. It does so once for each
+// group until something has changed, as when nothing else can execute, so that a hang is still recognised.
+bool gives_up(const Exec& x) {
+  LaneGroup& g = x.self();
+  if (x.launch.options.fail_waits == 0 || g.timed_out_at == x.cluster.progress) return false;
+  const uint64_t moment = uint64_t{x.cluster.index} << 40 ^ x.cluster.instructions << 8 ^ x.warp->id;
+  if (scramble(scramble(x.launch.options.fail_waits) ^ moment) % 2 == 0) return false;
+  g.timed_out_at = x.cluster.progress;
+  return true;
+}
+
+Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
+  uint32_t done = 0;
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const uint64_t address = x.address_of_lane(op.operands[e.address], i);
+    const uint8_t* bytes = mbarrier_word(x, e, address);
+    if (bytes == nullptr) return Step::fault;
+    const MbarrierState s = state_at(bytes);
+    if (!s.valid && x.wants<MbarrierEvent>()) notify_wait(x, op, e, 0);
+    if (!s.valid)
+      return x.fault("PLD3045",
+                     fmt::format("wait on an mbarrier that is not initialised (shared address 0x{:x})",
+                                 address & shared_offset_mask),
+                     "mbarrier.init must run first, and be made visible: fence.mbarrier_init or a barrier");
+    done |= static_cast<uint32_t>(s.parity != (awaited_parity(x, e, op, i) != 0)) << i;
+  }
+  const bool blocking = e.action == isa::MbarrierAction::try_wait;
+  if (blocking && done == 0 && !x.take_resumed() && !gives_up(x)) {
+    const int i = std::countr_zero(x.active);
+    return x.wait(Wait::Kind::mbarrier, x.address_of_lane(op.operands[e.address], i),
+                  awaited_parity(x, e, op, i));
+  }
+  x.self().resumed = false;
+  if (x.wants<MbarrierEvent>()) notify_wait(x, op, e, done);
+  uint32_t& d = x.predicate(op.operands[e.dst]);
+  d = (d & ~x.active) | done;
+  return done == x.active ? Step::next : Step::yield;
+}
+
+Step pending_count(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    x.lanes<uint32_t>(op.operands[e.dst])[i] =
+        MbarrierState::decode(x.lane_value(op.operands[e.state], i)).pending;
+  }
+  return Step::next;
+}
+
+}  // namespace
+
+Step exec(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
+  using A = isa::MbarrierAction;
+  switch (e.action) {
+    case A::init:
+      return init(x, op, e);
+    case A::inval:
+      return invalidate(x, op, e);
+    case A::expect_tx:
+    case A::complete_tx:
+    case A::arrive:
+      return arrive_like(x, op, e);
+    case A::test_wait:
+    case A::try_wait:
+      return test(x, op, e);
+    case A::pending_count:
+      return pending_count(x, op, e);
+  }
+  return Step::next;
+}
+
+}  // namespace palladion::sim

@@ -1,0 +1,78 @@
+#pragma once
+// The driver API's library, called as a program calls it. Each test is a process of its own.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cuda/driver/abi.h"
+
+namespace palladion::cuda::driver {
+
+// The start of a PTX text.
+inline const std::string head = ".version 8.7\n.target sm_90\n.address_size 64\n";
+inline const std::string driver_folder = std::string(PLD_BINARY_DIR) + "/exec";
+
+class Driver : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(driver_folder + "/libcuda.so.1"))
+      GTEST_SKIP() << "NOT TESTED: this build has no libcuda.so.1";
+    library_ = dlopen((driver_folder + "/libcuda.so.1").c_str(), RTLD_NOW);
+    ASSERT_NE(library_, nullptr) << dlerror();
+    ASSERT_EQ(call("cuInit", 0U), success);
+    void* context = nullptr;
+    ASSERT_EQ(call("cuDevicePrimaryCtxRetain", &context, 0), success);
+    ASSERT_EQ(call("cuCtxSetCurrent", context), success);
+  }
+  void TearDown() override {
+    for (; !owned_.empty(); owned_.pop_back()) {
+      const auto& [destroy, object] = owned_.back();
+      EXPECT_EQ(call(destroy, object), success) << destroy;
+    }
+  }
+  // The object, which the named function destroys at the test's end.
+  void* owned(void* object, const char* destroy) {
+    owned_.emplace_back(destroy, object);
+    return object;
+  }
+  template <class... Arguments>
+  Status call(const char* name, Arguments... arguments) {
+    auto* const f = reinterpret_cast<Status (*)(Arguments...)>(dlsym(library_, name));
+    EXPECT_NE(f, nullptr) << name;
+    return f != nullptr ? f(arguments...) : unknown;
+  }
+  void* kernel(const char* ptx, const char* name) {
+    void *module = nullptr, *function = nullptr;
+    EXPECT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(ptx)), success);
+    EXPECT_EQ(call("cuModuleGetFunction", &function, module, name), success);
+    return function;
+  }
+  Status launch(void* f, unsigned grid, unsigned block, void** params, void* stream = nullptr) {
+    return call("cuLaunchKernel", f, grid, 1U, 1U, block, 1U, 1U, 0U, stream, params,
+                static_cast<void**>(nullptr));
+  }
+  Pointer memory(size_t bytes) {
+    Pointer p = 0;
+    EXPECT_EQ(call("cuMemAlloc_v2", &p, bytes), success);
+    return p;
+  }
+  void* library_ = nullptr;
+
+ private:
+  std::vector<std::pair<const char*, void*>> owned_;  // destroyed in reverse order
+};
+
+// Where a CUDA toolkit is installed; empty: nowhere.
+inline std::string toolkit() {
+  const char* const home = std::getenv("CUDA_HOME");
+  for (const std::string place : {home != nullptr ? home : "", "/usr/local/cuda"})
+    if (!place.empty() && std::filesystem::exists(place + "/include/cuda.h")) return place;
+  return {};
+}
+
+}  // namespace palladion::cuda::driver
