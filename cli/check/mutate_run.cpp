@@ -65,7 +65,8 @@ SimOutcome run_module(const Setting& s, const isa::Module& module, const sim::Sc
 std::vector<std::string> codes_of(const sim::RunResult& result, FindingSeverity severity) {
   std::vector<std::string> codes;
   for (const sim::Finding& f : result.findings)
-    if (f.severity == severity && std::ranges::find(codes, f.code) == codes.end()) codes.push_back(f.code);
+    if (f.severity == severity && std::ranges::find(codes, f.code.name()) == codes.end())
+      codes.push_back(f.code.name());
   return codes;
 }
 

@@ -68,9 +68,4 @@ std::string entry_of(int number) {
   return group == std::end(code_groups) ? "" : fmt::format("{}-{:02}", group->letters, number % 100);
 }
 
-std::string rule_text(std::string_view rule) {
-  const bool whole = rule.empty() || rule.starts_with("PTX") || rule.starts_with("CUDA");
-  return whole ? std::string(rule) : fmt::format("PTX, \"{}\"", rule);
-}
-
 }  // namespace palladion::cli

@@ -20,7 +20,4 @@ int code_number(std::string_view word);
 // The entry of the taxonomy that a code reports, "MB-13"; empty for other codes.
 std::string entry_of(int number);
 
-// Sections of the PTX manual as `PTX, "..."`; a rule that names its manual itself stays as it is.
-std::string rule_text(std::string_view rule);
-
 }  // namespace palladion::cli

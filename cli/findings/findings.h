@@ -1,47 +1,26 @@
-// The findings of one or several runs of a subject: merged, suppressed, counted, printed as text.
+// The findings of one or several runs of a subject: merged, sorted, counted.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/support/outcome.h"
-#include "sim/launch/finding.h"
+#include "report/text/finding_text.h"
 
 namespace palladion::cli {
 
-// A finding as it was first seen, with all schedules that showed it.
-struct SeenFinding {
-  sim::Finding finding;
-  std::vector<std::string> schedules;
-  std::string replay;      // the command that reproduces it; empty: the current one
-  std::string suppressed;  // the reason that the user gave; empty: it counts
-  bool is_suppressed() const { return !suppressed.empty(); }
-};
+using report::exploration;
+using report::finding_text;
+using report::findings_text;
+using report::FindingView;
+using report::read_source_line;
+using report::SeenFinding;
+using report::trimmed;
+using report::within;
+using report::word;
 
-// In place of a schedule's name, for findings of the search over all schedules.
-inline constexpr std::string_view exploration = "exploration";
-
-std::string_view word(sim::FindingSeverity severity);  // "error"
-
-// True when notes[i] says what sites[i] waits for.
-bool is_wait_graph(const sim::Finding& finding);
-
-// "gemm.cpp:41"; without a source, the line of the PTX, in `ptx_name` when that is known.
-std::string place_of(const sim::Site& site, std::string_view ptx_name = {});
-
-// "a" of "`a`[1] bytes [0, 128) of CTA (3,0,0)", empty without a name: which slot of which CTA is found first
-// is arbitrary.
-std::string_view object_name(std::string_view object);
-
-// Two findings report the same mistake: code, object and places are equal. What differs between CTAs,
-// lanes, iterations and schedules does not count. Of a race that stands for several, one of them is enough.
-bool same_mistake(const sim::Finding& a, const sim::Finding& b);
-
-// Adds one run's findings. A known finding gains the schedule; within one run it gains counts.
+// Adds one run's findings. A known mistake gains the schedule; its count is that of the first one.
 void merge_findings(std::vector<SeenFinding>& into, const std::vector<sim::Finding>& findings,
                     const std::string& schedule, const std::string& replay = {});
 // Errors first, then unknown, strict, unsupported; findings of every schedule before findings of few, which
@@ -56,28 +35,5 @@ FindingCounts count_findings(std::span<const SeenFinding> findings);
 // Of the findings alone: errors, and with `strict` what only breaks the letter, are findings; what could not
 // be decided or run is unsupported.
 ExitCode code_of_findings(std::span<const SeenFinding> findings, bool strict);
-
-// ---- text ------------------------------------------------------------------------------------------
-// Settings of the text of findings.
-struct FindingView {
-  std::string ptx_name;  // of the file that PTX lines refer to
-  std::string ptx;       // its text; may be empty
-  std::string folder;    // paths below it are printed relative to it
-  bool color = false;
-  size_t limit = 20;     // findings shown in full
-  size_t schedules = 1;  // that ran
-  // The line of a file, empty when it is not there; read_source_line when not set.
-  std::function<std::string(const std::string& file, uint32_t line)> source_line;
-};
-
-std::string read_source_line(const std::string& file, uint32_t line);
-// Without spaces around it, tabs as spaces.
-std::string trimmed(std::string text);
-// A path below `folder` relative to it; any other unchanged.
-std::string within(const std::string& folder, const std::string& path);
-
-std::string finding_text(const SeenFinding& seen, const FindingView& view);
-// Findings that count, as many as the limit, then the number omitted and a table by code.
-std::string findings_text(std::span<const SeenFinding> findings, const FindingView& view);
 
 }  // namespace palladion::cli

@@ -41,12 +41,6 @@ bool wants_color(std::FILE* stream) {
   return ::isatty(::fileno(stream)) != 0 && !is_set("NO_COLOR") && !dumb;
 }
 
-std::string paint(std::string_view text, Style style, bool color) {
-  static constexpr std::array<int, 8> codes = {0, 1, 2, 31, 32, 33, 34, 36};
-  if (!color || style == Style::plain) return std::string(text);
-  return fmt::format("\x1b[{}m{}\x1b[0m", codes[size_t(style)], text);
-}
-
 std::string human_seconds(double seconds) {
   if (seconds >= 1 || seconds == 0) return three_digits(seconds) + " s";
   if (seconds >= 1e-3) return three_digits(seconds * 1e3) + " ms";

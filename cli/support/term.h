@@ -12,16 +12,15 @@
 #include <thread>
 
 #include "cli/support/interrupt.h"
+#include "report/text/paint.h"
 
 namespace palladion::cli {
 
-enum class Style { plain, bold, dim, red, green, yellow, blue, cyan };
+using report::paint;
+using report::Style;
 
 // True on a terminal that takes colour; NO_COLOR (https://no-color.org) and TERM=dumb turn it off.
 bool wants_color(std::FILE* stream);
-
-// `text` in `style` when `color`, else unchanged.
-std::string paint(std::string_view text, Style style, bool color);
 
 // "1.5 s", "312 ms", "45 us": three digits.
 std::string human_seconds(double seconds);

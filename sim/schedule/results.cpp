@@ -1,7 +1,5 @@
 #include "sim/schedule/results.h"
 
-#include <fmt/format.h>
-
 #include "sim/schedule/deadlock.h"
 
 namespace palladion::sim {
@@ -36,8 +34,7 @@ Finding given_up(uint64_t instructions) {
   f.code = "PLD3002";
   f.severity = FindingSeverity::unknown;
   f.fatal = true;
-  f.message =
-      fmt::format("given up after {} warp instructions: the run neither ended nor deadlocked", instructions);
+  f.what = Endless{Endless::Why::all_warps, instructions};
   return f;
 }
 

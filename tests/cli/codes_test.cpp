@@ -11,6 +11,7 @@
 #include <string>
 
 #include "kernels/zoo/zoo.h"
+#include "report/text/finding_text.h"
 #include "sim/check/catalogue/catalogue.h"
 
 namespace palladion::cli {
@@ -120,11 +121,11 @@ TEST(Codes, EntriesOfTheTaxonomyNameCodes) {
 }
 
 TEST(Codes, RulesNameTheirManual) {
-  EXPECT_EQ(rule_text("Proxies; membar/fence: fence.proxy.async"),
+  EXPECT_EQ(report::manual_text("Proxies; membar/fence: fence.proxy.async"),
             "PTX, \"Proxies; membar/fence: fence.proxy.async\"");
-  EXPECT_EQ(rule_text("CUDA programming guide: Compute Capabilities"),
+  EXPECT_EQ(report::manual_text("CUDA programming guide: Compute Capabilities"),
             "CUDA programming guide: Compute Capabilities");
-  EXPECT_EQ(rule_text(""), "");
+  EXPECT_EQ(report::manual_text(""), "");
 }
 
 TEST(Codes, EveryPairOfTheZooHasItsText) {

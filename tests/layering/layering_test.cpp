@@ -28,8 +28,9 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"cuda/bundle", {}},
     {"cuda/native", {"isa", "cuda/abi"}},
     {"cuda/capture", {"cuda/bundle", "cuda/fatbin", "cuda/abi"}},
-    {"cuda/driver", {"sim", "isa", "cuda/fatbin", "cuda/abi"}},
-    {"traces", {"sim", "isa"}},
+    {"report", {"sim", "isa"}},
+    {"cuda/driver", {"report", "sim", "isa", "cuda/fatbin", "cuda/abi"}},
+    {"traces", {"report", "sim", "isa"}},
     {"verify/arrays", {"frontend", "isa"}},
     {"verify/launch", {"verify/arrays", "frontend", "sim", "cuda/native", "isa"}},
     {"kernels", {"verify/arrays", "frontend", "isa"}},
@@ -75,6 +76,8 @@ const std::vector<std::vector<std::string>> levels = {
     {"sim/clock/grid", "sim/check/numerics", "sim/check/values"},
     {"sim", "sim/check"},
     {"sim/explore", "sim/mutate"},
+    // report
+    {"report/text"},
     // cuda/driver
     {"cuda/driver"},
     {"cuda/driver/modules", "cuda/driver/streams"},

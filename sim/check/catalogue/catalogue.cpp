@@ -1,7 +1,5 @@
 #include "sim/check/catalogue/catalogue.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 
@@ -41,8 +39,6 @@ constexpr const isa::CodeText* first_of_6000 =
 
 }  // namespace
 
-std::string name_of(Code code) { return fmt::format("PLD{:04}", number_of(code)); }
-
 std::span<const std::span<const isa::CodeText>> checker_codes() {
   static const std::span<const isa::CodeText> tables[] = {{std::begin(table), first_of_6000},
                                                           {first_of_6000, std::end(table)}};
@@ -56,11 +52,8 @@ const isa::CodeText& text_of(Code code) {
 }
 
 void complete(Finding& finding, Code code) {
-  const isa::CodeText& text = text_of(code);
-  finding.code = name_of(code);
-  if (finding.rule.empty()) finding.rule = text.rule;
-  if (finding.help.empty()) finding.help = text.fix;
-  if (text.severity == isa::CodeSeverity::strict) finding.severity = FindingSeverity::strict;
+  finding.code = code;
+  if (text_of(code).severity == isa::CodeSeverity::strict) finding.severity = FindingSeverity::strict;
 }
 
 }  // namespace palladion::sim::check

@@ -23,8 +23,7 @@ inline constexpr CodeGroup code_groups[] = {{"MB", 41}, {"TX", 42}, {"TM", 43}, 
                                             {"NB", 46}, {"DV", 47}, {"CL", 48}, {"DL", 49}, {"GM", 60},
                                             {"UN", 61}, {"RS", 62}, {"NU", 63}};
 
-// Gives the finding its code and, where it has none of its own, the catalogue's rule and fix. A code that is
-// always strict makes the finding so.
+// Gives the finding its code. A code that is always strict makes the finding so.
 void complete(Finding& finding, Code code);
 
 }  // namespace palladion::sim::check

@@ -2,7 +2,6 @@
 // The codes of the checkers. A code is stated in one place, an entry of one of the lists beside this file:
 // number, name and text.
 #include <cstdint>
-#include <string>
 
 namespace palladion::sim::check {
 
@@ -16,6 +15,5 @@ enum class Code : uint16_t {
 };
 
 constexpr int number_of(Code code) { return static_cast<int>(code); }
-std::string name_of(Code code);  // "PLD4309"
 
 }  // namespace palladion::sim::check

@@ -1,12 +1,10 @@
 #include "sim/check/deadlock/deadlock_reasons.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <set>
 
-#include "sim/check/catalogue/catalogue.h"
+#include "sim/check/catalogue/phrase.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -19,7 +17,7 @@ const E* effect_of(const Origin& origin) {
   return origin.effect == nullptr ? nullptr : std::get_if<E>(origin.effect);
 }
 
-Reason reason(Code code, Weight weight, uint32_t root, std::string message) {
+Reason reason(Code code, Weight weight, uint32_t root, Statement message) {
   Reason r;
   r.code = code;
   r.weight = weight;
@@ -34,19 +32,13 @@ Reason bytes_differ(const WaitGraph& g, uint32_t i) {
   const MbarrierPhase& p = w.object->current;
   const int64_t expected = p.expected(), delivered = p.delivered();
   const Code code = bytes_code(p);
-  Reason r = reason(
-      code, Weight::certain, i,
-      fmt::format("all arrivals of phase {} of {} have come, but {} bytes were expected and {} delivered",
-                  w.object->number, g.object(w), expected, delivered));
-  r.missing = expected > delivered
-                  ? fmt::format("{} bytes that no copy under way will deliver", expected - delivered)
-                  : fmt::format("an expect_tx of {} bytes more", delivered - expected);
-  r.help = code == Code::duplicate_copy
-               ? "let one thread of one warp issue the copy, or expect the bytes of every copy"
-           : code == Code::missing_expect_tx
-               ? "announce the bytes of the copies: mbarrier.arrive.expect_tx"
-               : "expect exactly what the copies of the phase deliver; a tensor copy counts its whole box, "
-                 "also where it lies outside the tensor";
+  Reason r = reason(code, Weight::certain, i,
+                    say<Phrase::bytes_of_phase_differ>(w.object->number, g.object(w), expected, delivered));
+  r.missing = expected > delivered ? say<Phrase::undelivered_bytes>(expected - delivered)
+                                   : say<Phrase::expect_tx_of_more>(delivered - expected);
+  r.help = code == Code::duplicate_copy      ? say<Phrase::issue_copy_once>()
+           : code == Code::missing_expect_tx ? say<Phrase::announce_bytes>()
+                                             : say<Phrase::expect_delivered_bytes>();
   for (const Signal& s : p.signals) r.culprits.push_back(s.origin);
   return r;
 }
@@ -89,7 +81,7 @@ const MbarrierObject* surplus_elsewhere(const WaitGraph& g, const Waiter& w) {
 
 Reason wrong_instance(const WaitGraph& g, uint32_t i, const MbarrierObject& other) {
   const Waiter& w = g.waiters()[i];
-  const std::string there = mbarrier_name(g.run(), g.cluster(), other.address);
+  const Object there = mbarrier_object(g.run(), g.cluster(), other.address);
   const auto& signals = other.current.arrivals() != 0 ? other.current.signals : other.last.signals;
   const bool mapped = std::ranges::all_of(signals, [](const Signal& s) {
     const auto* e = effect_of<isa::Mbarrier>(s.origin);
@@ -97,9 +89,8 @@ Reason wrong_instance(const WaitGraph& g, uint32_t i, const MbarrierObject& othe
   });
   Reason r = reason(mapped && w.object->arrivers.empty() ? Code::wrong_cta_rank : Code::arrival_at_wrong_cta,
                     Weight::certain, i,
-                    fmt::format("{} lacks {} of {} arrivals, while {} got arrivals that no thread waits for",
-                                g.object(w), w.state.pending, w.state.expected, there));
-  r.missing = fmt::format("the arrivals at {} belong to {}", there, g.object(w));
+                    say<Phrase::arrivals_at_other>(g.object(w), w.state.pending, w.state.expected, there));
+  r.missing = say<Phrase::arrivals_belong_to>(there, g.object(w));
   for (const Signal& s : signals) r.culprits.push_back(s.origin);
   return r;
 }
@@ -121,9 +112,8 @@ const Origin* commit_elsewhere(const WaitGraph& g, const Waiter& w) {
 Reason commit_for_one(const WaitGraph& g, uint32_t i, const Origin& commit) {
   const Waiter& w = g.waiters()[i];
   Reason r = reason(Code::commit_without_peer, Weight::certain, i,
-                    fmt::format("{} waits at {}, and the tcgen05.commit arrives in the other CTA alone",
-                                g.name(w), g.object(w)));
-  r.missing = fmt::format("an arrival of the commit at {}", g.object(w));
+                    say<Phrase::commit_in_other_cta>(g.actor(w), g.object(w)));
+  r.missing = say<Phrase::arrival_of_commit>(g.object(w));
   r.culprits = {commit};
   return r;
 }
@@ -135,16 +125,14 @@ Reason same_parity_again(const WaitGraph& g, uint32_t i, int64_t observed) {
   for (const MbarrierUser& u : w.object->users) others |= u.wait.any && u.wait.parity != (w.wait.value != 0);
   const auto* form = effect_of<isa::Mbarrier>(w.origin);
   const bool by_state = form != nullptr && !form->parity;
-  Reason r = reason(
-      by_state ? Code::misused_mbarrier_form
-      : others ? Code::ambiguous_phase
-               : Code::wrong_parity,
-      Weight::certain, i,
-      fmt::format("{} waits for parity {} of {} again, having seen phase {}; phase {} has completed since",
-                  g.name(w), w.wait.value, g.object(w), observed, observed + 1));
-  r.missing = fmt::format("a wait for phase {} (parity {}): with that parity it passes", observed + 1,
-                          1 - w.wait.value);
-  r.help = text_of(Code::wrong_parity).fix;
+  Reason r =
+      reason(by_state ? Code::misused_mbarrier_form
+             : others ? Code::ambiguous_phase
+                      : Code::wrong_parity,
+             Weight::certain, i,
+             say<Phrase::same_parity_again>(g.actor(w), w.wait.value, g.object(w), observed, observed + 1));
+  r.missing = say<Phrase::wait_that_passes>(observed + 1, 1 - w.wait.value);
+  r.help = say<Phrase::count_rounds>();
   return r;
 }
 
@@ -181,9 +169,9 @@ bool partial_arrival(const WaitGraph& g, const Waiter& w) {
   return missing != 0 && missing == w.state.pending;
 }
 
-Reason left_early(uint32_t i, const std::vector<Origin>& leavers, std::string message) {
+Reason left_early(uint32_t i, const std::vector<Origin>& leavers, Statement message) {
   Reason r = reason(Code::exited_arriver, Weight::orphan, i, std::move(message));
-  r.missing = "the arrivals of threads that have returned";
+  r.missing = say<Phrase::arrivals_of_returned>();
   r.culprits = leavers;
   return r;
 }
@@ -191,34 +179,28 @@ Reason left_early(uint32_t i, const std::vector<Origin>& leavers, std::string me
 Reason no_arrival(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
   Code code = Code::missing_arrival;
-  std::string help;
+  Statement help;
   if (announced_alone(w)) {
     code = Code::expect_tx_without_arrival;
   } else if (deferred_places(w)) {
     code = Code::miscounted_deferred_arrival;
-    help =
-        "without .noinc cp.async.mbarrier.arrive adds a place for its own arrival: the counted ones are "
-        "still missing";
+    help = say<Phrase::without_noinc>();
   } else if (foreign_bytes_only(w)) {
     code = Code::unexpected_multicast;
   } else if (w.object != nullptr && partial_arrival(g, w)) {
     code = Code::differing_step_counts;
-    help = "not all lanes arrive: count those that do, or let all arrive";
+    help = say<Phrase::count_lanes>();
   } else if (w.object != nullptr && w.object->number > 0 && w.object->current.signals.empty()) {
     code = Code::differing_step_counts;
   } else if (const auto leavers = early_leavers(g, w); !leavers.empty()) {
-    return left_early(
-        i, leavers,
-        fmt::format("{} of {} arrivals at {} are missing; threads that could have arrived have returned",
-                    w.state.pending, w.state.expected, g.object(w)));
+    return left_early(i, leavers,
+                      say<Phrase::arrivers_returned>(w.state.pending, w.state.expected, g.object(w)));
   }
   Reason r =
       reason(code, Weight::orphan, i,
-             fmt::format("{} of {} arrivals of phase {} of {} are missing, and no thread can arrive any more",
-                         w.state.pending, std::max(w.state.expected, w.state.pending),
-                         w.object == nullptr ? 0 : w.object->number, g.object(w)));
-  r.missing =
-      fmt::format("{} arrival{} at {}", w.state.pending, w.state.pending == 1 ? "" : "s", g.object(w));
+             say<Phrase::no_thread_can_arrive>(w.state.pending, std::max(w.state.expected, w.state.pending),
+                                               w.object == nullptr ? 0 : w.object->number, g.object(w)));
+  r.missing = say<Phrase::arrivals_at>(w.state.pending, g.object(w));
   r.help = std::move(help);
   if (w.object != nullptr)
     for (const Signal& s : w.object->current.signals) r.culprits.push_back(s.origin);
@@ -233,18 +215,14 @@ Reason first_parity(const WaitGraph& g, uint32_t i) {
   });
   const auto* form = effect_of<isa::Mbarrier>(w.origin);
   const bool by_state = form != nullptr && !form->parity;
-  Reason r =
-      reason(deferred   ? Code::miscounted_deferred_arrival
-             : by_state ? Code::misused_mbarrier_form
-                        : Code::wrong_first_parity,
-             Weight::certain, i,
-             fmt::format("{} waits for parity {} of {}, that is for phase {}; phase {} is complete, and it "
-                         "has not waited for that",
-                         g.name(w), w.wait.value, g.object(w), w.object->number, w.object->number - 1));
-  r.missing = fmt::format("a wait for phase {} (parity {}): with that parity it passes", w.object->number - 1,
-                          1 - w.wait.value);
-  r.help = deferred ? "count each arrival once: .noinc where mbarrier.init has counted it, else without"
-                    : "the first wait of a consumer has parity 0";
+  Reason r = reason(deferred   ? Code::miscounted_deferred_arrival
+                    : by_state ? Code::misused_mbarrier_form
+                               : Code::wrong_first_parity,
+                    Weight::certain, i,
+                    say<Phrase::skipped_first_phase>(g.actor(w), w.wait.value, g.object(w), w.object->number,
+                                                     w.object->number - 1));
+  r.missing = say<Phrase::wait_that_passes>(w.object->number - 1, 1 - w.wait.value);
+  r.help = deferred ? say<Phrase::count_each_arrival_once>() : say<Phrase::consumer_begins_with_0>();
   for (const Signal& s : w.object->last.signals) r.culprits.push_back(s.origin);
   return r;
 }
@@ -284,6 +262,13 @@ bool mixes_roles(const NamedBarrierRecord& r, uint64_t generation) {
   return mixed && apart;
 }
 
+// "barrier 1: 32 of 64 threads have arrived, and ..."
+template <Phrase phrase>
+Statement threads_arrived(const WaitGraph& g, const Waiter& w) {
+  const BlockedWait b = g.blocked(w);
+  return say<phrase>(b.object, *b.expected_arrivals - *b.pending_arrivals, *b.expected_arrivals);
+}
+
 Reason of_cta_barrier(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
   const auto id = static_cast<uint32_t>(w.wait.object);
@@ -292,19 +277,19 @@ Reason of_cta_barrier(const WaitGraph& g, uint32_t i) {
   if (!w.arrivers.empty() && !mixed) return {};
   const NamedBarrier& b = g.cluster().ctas[w.origin.cta_rank].barriers[id];
   Reason r = reason(Code::missing_barrier_threads, Weight::orphan, i,
-                    fmt::format("{}, and no other warp can arrive any more", g.awaited(w)));
-  r.missing = "the remaining threads: they do not execute this barrier";
+                    threads_arrived<Phrase::no_warp_can_arrive>(g, w));
+  r.missing = say<Phrase::remaining_threads>();
   if (mixed) {
     r.code = Code::barrier_of_two_groups;
-    r.message = fmt::format("barrier {} mixes arrivals of roles that used it apart before", id);
-    r.missing = "an id of its own for each group of warps";
-    r.help = "give each role its own barrier id";
+    r.message = say<Phrase::mixed_roles>(id);
+    r.missing = say<Phrase::id_for_each_group>();
+    r.help = say<Phrase::barrier_for_each_role>();
   } else if (w.origin.lanes != lanes_alive(g, w.origin)) {
     r.code = Code::barrier_by_part_of_warp;
   } else if (b.expected == 0) {
     r.code = Code::divergent_barrier;
   } else if (const auto leavers = early_leavers(g, w); !leavers.empty()) {
-    return left_early(i, leavers, r.message + "; threads that could have arrived have returned");
+    return left_early(i, leavers, threads_arrived<Phrase::warps_returned>(g, w));
   }
   if (const BarrierGeneration* now = record.current(w.wait.value))
     for (const BarrierArrival& a : now->arrivals) r.culprits.push_back(a.origin);
@@ -320,14 +305,14 @@ Reason of_cluster_barrier(const WaitGraph& g, uint32_t i) {
                        });
   if (!arrived) {
     Reason r = reason(Code::unpaired_cluster_barrier, Weight::certain, i,
-                      fmt::format("{} waits at the cluster barrier without having arrived", g.name(w)));
-    r.missing = "barrier.cluster.arrive of the same threads before the wait";
+                      say<Phrase::cluster_wait_without_arrival>(g.actor(w)));
+    r.missing = say<Phrase::cluster_arrival_before>();
     return r;
   }
   if (!w.arrivers.empty()) return {};
   Reason r = reason(Code::missing_cluster_arrival, Weight::orphan, i,
-                    fmt::format("{}, and the others do not execute the barrier any more", g.awaited(w)));
-  r.missing = "barrier.cluster.arrive of all threads of the cluster that have not exited";
+                    threads_arrived<Phrase::no_thread_can_arrive_at_cluster>(g, w));
+  r.missing = say<Phrase::cluster_arrival_of_all>();
   return r;
 }
 
@@ -335,31 +320,26 @@ Reason of_registers(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
   if (!w.arrivers.empty()) return {};
   const CtaState& cta = g.cluster().ctas[w.origin.cta_rank];
-  std::string pool;
   uint64_t held = 0;
   const size_t mma_warps = g.run().program->mma_warps();
-  for (size_t warp = 0; warp < cta.warps.size(); warp += mma_warps) {
-    pool += fmt::format("{}{}", pool.empty() ? "" : " + ", cta.warps[warp].register_limit);
-    for (size_t k = warp; k < std::min(warp + mma_warps, cta.warps.size()); ++k)
-      held += cta.warps[k].register_limit * 32ULL;
+  Statement pool{.phrase = Phrase::registers_of_warpgroups, .values = {}};
+  for (size_t warp = 0; warp < cta.warps.size(); ++warp) {
+    if (warp % mma_warps == 0) pool.values.emplace_back(int64_t{cta.warps[warp].register_limit});
+    held += cta.warps[warp].register_limit * 32ULL;
   }
-  Reason r = reason(
-      Code::unreleased_registers, Weight::orphan, i,
-      fmt::format("setmaxnreg waits for registers that no warpgroup releases: it requests {} a thread, the "
-                  "warpgroups hold {} ({} registers), {} are free",
-                  w.wait.value, pool, held, cta.free_registers));
-  r.missing = fmt::format("setmaxnreg.dec that frees {} registers",
-                          w.wait.object - std::min<uint64_t>(w.wait.object, cta.free_registers));
+  Reason r = reason(Code::unreleased_registers, Weight::orphan, i,
+                    say<Phrase::unreleased_pool>(w.wait.value, held, cta.free_registers));
+  r.missing =
+      say<Phrase::dec_that_frees>(w.wait.object - std::min<uint64_t>(w.wait.object, cta.free_registers));
+  r.notes.push_back(std::move(pool));
   return r;
 }
 
 // All other threads wait, so that none frees columns.
 Reason of_tensor_memory(const WaitGraph& g, uint32_t i) {
-  Reason r =
-      reason(Code::unsatisfiable_tensor_allocation, Weight::orphan, i,
-             fmt::format("tcgen05.alloc waits for {} columns, and all threads that could free some wait",
-                         g.waiters()[i].wait.value));
-  r.missing = "a tcgen05.dealloc by a warp that does not wait for this one";
+  Reason r = reason(Code::unsatisfiable_tensor_allocation, Weight::orphan, i,
+                    say<Phrase::alloc_waits>(g.waiters()[i].wait.value));
+  r.missing = say<Phrase::dealloc_by_other>();
   return r;
 }
 
@@ -381,12 +361,10 @@ Reason of_waiter(const WaitGraph& g, uint32_t i) {
 }
 
 // --- cycles ---------------------------------------------------------------------------------------
-std::string path(const WaitGraph& g, const std::vector<uint32_t>& cycle) {
-  std::string out;
-  for (const uint32_t i : cycle)
-    out += fmt::format("{}{} waits for {}", out.empty() ? "" : "; ", g.name(g.waiters()[i]),
-                       g.object(g.waiters()[i]));
-  return fmt::format("{}, which only {} can signal", out, g.name(g.waiters()[cycle.front()]));
+// The statement, with the waits of the cycle behind its own values.
+Statement with_path(Statement out, const WaitGraph& g, const std::vector<uint32_t>& cycle) {
+  for (const uint32_t i : cycle) out.values.emplace_back(g.step(i));
+  return out;
 }
 
 bool fresh(const Waiter& w) {
@@ -432,7 +410,8 @@ Reason of_cycle(const WaitGraph& g, std::vector<uint32_t> cycle) {
     aligned |= meets && effect_of<isa::CtaBarrier>(w.origin) != nullptr;
     collective |= meets && effect_of<isa::WarpSync>(w.origin) == nullptr;
   }
-  Reason r = reason(Code::wait_cycle, Weight::cycle, cycle[0], "a cycle of waits: " + path(g, cycle));
+  Reason r = reason(Code::wait_cycle, Weight::cycle, cycle[0],
+                    with_path(say<Phrase::cycle_of_waits>(g.actor(waiters[cycle[0]])), g, cycle));
   if (named) {
     r.code = Code::missing_first_arrival;
   } else if (one_warp) {
@@ -440,21 +419,18 @@ Reason of_cycle(const WaitGraph& g, std::vector<uint32_t> cycle) {
              : collective ? Code::divergent_collective
                           : Code::spin_on_own_warp;
     if (aligned)
-      r.help = "all lanes of a warp execute an aligned barrier together: not inside `if (elected)`";
+      r.help = say<Phrase::all_lanes_at_barrier>();
     else if (!collective)
-      r.help = "lanes of one warp wait for each other: signal before the branch in which the others wait";
+      r.help = say<Phrase::signal_before_branch>();
   } else if (const Waiter* first = should_pass(g, cycle)) {
     r.code = Code::wrong_first_parity;
     r.root = static_cast<uint32_t>(first - waiters.data());
-    r.message = fmt::format(
-        "{} waits for parity 0 of {}, which nothing has ever completed, before it fills the buffer "
-        "that the others wait for: {}",
-        g.name(*first), g.object(*first), path(g, cycle));
-    r.help = "the first wait of a producer has parity 1: on a new mbarrier it returns at once";
+    r.message = with_path(say<Phrase::producer_waits_first>(g.actor(*first), g.object(*first)), g, cycle);
+    r.help = say<Phrase::producer_begins_with_1>();
   } else if (too_shallow(g, cycle)) {
     r.code = Code::too_few_stages;
   }
-  r.missing = fmt::format("a signal of {} before these waits", g.object(waiters[r.root]));
+  r.missing = say<Phrase::signal_before_waits>(g.object(waiters[r.root]));
   r.cycle = std::move(cycle);
   return r;
 }
@@ -466,29 +442,23 @@ Reason of_spin(const WaitGraph& g, uint32_t i, bool more_clusters) {
     return &v != &w && !v.spins && v.origin.warp == w.origin.warp && v.origin.cta_rank == w.origin.cta_rank &&
            g.may_end(v, w);
   });
-  const std::string where = w.polled.text.empty() ? "memory" : w.polled.text;
+  const Object where = g.object(w);
   Reason r;
   if (w.polled.of_the_host) {
-    r = reason(Code::none, Weight::spin, i, "");
+    r = reason(Code::none, Weight::spin, i, {});
     r.waits_for_host = true;
   } else if (siblings) {
-    r = reason(Code::spin_on_own_warp, Weight::spin, i,
-               fmt::format("{} spins on {}, while other lanes of its warp wait", g.name(w), where));
-    r.help =
-        "signal before the branch in which the others wait; what the host writes during a launch is not "
-        "simulated";
+    r = reason(Code::spin_on_own_warp, Weight::spin, i, say<Phrase::spin_beside_lanes>(g.actor(w), where));
+    r.help = say<Phrase::signal_before_spin>();
   } else if (more_clusters) {
     r = reason(Code::spin_on_absent_cta, Weight::residency, i,
-               fmt::format("{} spins on {}; CTAs that could write there wait for room on the SMs", g.name(w),
-                           where));
-    r.help = "launch at most as many CTAs as are resident at once, or let no CTA wait for a later one";
+               say<Phrase::spin_before_room>(g.actor(w), where));
+    r.help = say<Phrase::fewer_ctas>();
   } else {
-    r = reason(Code::none, Weight::spin, i,
-               fmt::format("{} spins on {}: all others wait too", g.name(w), where));
-    r.help =
-        "let a thread that does not wait write there; what the host writes during a launch is not simulated";
+    r = reason(Code::none, Weight::spin, i, say<Phrase::spin_of_all>(g.actor(w), where));
+    r.help = say<Phrase::write_by_other>();
   }
-  r.missing = "the write that would end the spin";
+  r.missing = say<Phrase::write_that_ends_spin>();
   return r;
 }
 

@@ -16,8 +16,9 @@ struct Reason {
   uint32_t root = 0;             // a waiter
   std::vector<uint32_t> cycle;   // when it is one
   std::vector<Origin> culprits;  // sites to show beside the waiters
-  std::string message, missing;
-  std::string rule, help;  // empty: the catalogue's
+  Statement message, missing;
+  Statement help;  // empty: the code's
+  std::vector<Statement> notes;
 };
 
 // The best reason why this cluster is deadlocked.

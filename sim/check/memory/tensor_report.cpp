@@ -1,22 +1,21 @@
 #include "sim/check/memory/tensor_report.h"
 
-#include <fmt/format.h>
-
-#include "sim/check/catalogue/catalogue.h"
+#include "sim/check/catalogue/phrase.h"
 #include "sim/machine/state/tensor_memory.h"
 
 namespace palladion::sim::check {
 
-std::string tensor_name(const ClusterState& cluster, uint64_t address, uint64_t bytes) {
+Object tensor_object(const ClusterState& cluster, uint64_t address, uint64_t bytes) {
   const uint32_t rank = static_cast<uint32_t>(address >> 24);
   const uint64_t first = (address & 0xFF'FFFF) / 4, last = first + (bytes - 1) / 4;
   const uint64_t column = first / TensorMemory::lanes, end = last / TensorMemory::lanes + 1;
   const bool one = end == column + 1;
-  std::string out = fmt::format("tensor memory lanes [{}, {}) columns [{}, {})", one ? first % 128 : 0,
-                                one ? last % 128 + 1 : 128, column, end);
-  if (cluster.ctas.size() == 1) return out;
-  const isa::Dim3& id = cluster.ctas[rank].id;
-  return out + fmt::format(" of CTA ({},{},{})", id.x, id.y, id.z);
+  Object out{.kind = Object::Kind::tensor_memory,
+             .ranges = {{column, end}},
+             .lanes = {one ? first % TensorMemory::lanes : 0,
+                       one ? last % TensorMemory::lanes + 1 : TensorMemory::lanes}};
+  if (cluster.ctas.size() > 1) out.cta = cluster.ctas[rank].id;
+  return out;
 }
 
 // A conflict with its two operations; `now` is null of a tcgen05.dealloc.
@@ -40,9 +39,9 @@ int ctas_of(const AsyncRecord& op) {
   return mma != nullptr ? mma->ctas : copy != nullptr ? copy->ctas : 1;
 }
 
-std::string_view does(const Record& r, bool wrote) {
-  if (r.async == nullptr) return "frees the columns";
-  return wrote ? "writes, asynchronously" : "reads, asynchronously";
+Part part_in_tensor_memory(const Record& r, bool wrote) {
+  if (r.async == nullptr) return {.does = Does::frees};
+  return {.does = wrote ? Does::writes : Does::reads, .asynchronous = true};
 }
 
 }  // namespace
@@ -98,40 +97,29 @@ bool TensorRaceReporter::has_been_read(const Pair& p) const {
   });
 }
 
-std::string TensorRaceReporter::missing(const Pair& p, Code code) const {
+Statement TensorRaceReporter::missing(const Pair& p, Code code) const {
   const AsyncRecord& then = p.then();
   if (code == Code::missing_tcgen05_fence) {
     const bool before = order_.tensor_relation(then, p.earlier, *p.now(), p.later) ==
                         HappensBefore::TensorRelation::unfenced_before;
-    return before ? "the thread that waited for the earlier one has not executed "
-                    "tcgen05.fence::before_thread_sync before the barrier between them"
-                  : "the later thread has not executed tcgen05.fence::after_thread_sync after the barrier "
-                    "between them";
+    return before ? say<Phrase::no_fence_before_sync>() : say<Phrase::no_fence_after_sync>();
   }
-  if (code == Code::commit_by_other_thread)
-    return fmt::format("the commit is by another thread than the {}: it covers nothing", then.name);
+  if (code == Code::commit_by_other_thread) return say<Phrase::commit_covers_nothing>(then.name);
   if (then.tensor_load || then.tensor_store) {
     const char* const wait = then.tensor_load ? "tcgen05.wait::ld" : "tcgen05.wait::st";
-    if (!order_.tensor().covered(then))
-      return fmt::format("no {} of its warp covers the {}", wait, then.name);
-    return fmt::format(
-        "the warp of the {} has waited for it, but nothing orders the later one behind that {}", then.name,
-        wait);
+    return order_.tensor().covered(then) ? say<Phrase::no_order_after_tensor_wait>(then.name, wait)
+                                         : say<Phrase::no_tensor_wait>(wait, then.name);
   }
-  if (order_.tensor().last_commit(then.stream).id < then.id)
-    return fmt::format("no tcgen05.commit of its thread follows the {}, so no wait covers it", then.name);
-  return fmt::format(
-      "the {} may still be under way: nothing orders the later one behind a wait for the "
-      "mbarrier at which its tcgen05.commit arrives",
-      then.name);
+  if (order_.tensor().last_commit(then.stream).id < then.id) return say<Phrase::no_tensor_commit>(then.name);
+  return say<Phrase::no_wait_for_tensor_commit>(then.name);
 }
 
-Site TensorRaceReporter::site_of(const Record& r, std::string what) const {
+Site TensorRaceReporter::site_of(const Record& r, Part part) const {
   const Origin origin{.cta_rank = static_cast<uint16_t>(order_.cta_of(r.warp)),
                       .warp = static_cast<uint16_t>(r.warp % order_.warps_per_cta()),
                       .lanes = r.lanes,
                       .pc = r.pc};
-  Site s = context_.reporter.site(origin, std::move(what));
+  Site s = context_.reporter.site(origin, part);
   if (r.async) s.occurrence = r.async->occurrence;
   return s;
 }
@@ -147,16 +135,18 @@ void TensorRaceReporter::conflict(const Actor& later, const Conflict& conflict) 
   Finding f;
   const bool copied = code == Code::unordered_products && p.now()->is_tensor_copy();
   if (copied || read) f.severity = FindingSeverity::strict;
-  f.message = text_of(code).title;
-  f.object = tensor_name(context_.cluster, conflict.address, conflict.bytes);
+  f.what.emplace<Race>();
+  f.object = tensor_object(context_.cluster, conflict.address, conflict.bytes);
   f.missing = missing(p, code);
-  f.sites.push_back(site_of(p.later, std::string(does(p.later, later.writes))));
-  f.sites.push_back(site_of(p.earlier, fmt::format("{} (earlier)", does(p.earlier, conflict.earlier_wrote))));
+  f.sites.push_back(site_of(p.later, part_in_tensor_memory(p.later, later.writes)));
+  Part then = part_in_tensor_memory(p.earlier, conflict.earlier_wrote);
+  then.earlier = true;
+  f.sites.push_back(site_of(p.earlier, then));
   if (code == Code::commit_by_other_thread)
-    f.sites.push_back(context_.reporter.site(foreign_commit(p.then())->origin, "the commit"));
+    f.sites.push_back(context_.reporter.site(foreign_commit(p.then())->origin, Does::commits));
   if (code == Code::commit_before_operation)
-    f.sites.push_back(context_.reporter.site(order_.tensor().last_commit(p.then().stream).origin,
-                                             "the thread's last commit"));
+    f.sites.push_back(
+        context_.reporter.site(order_.tensor().last_commit(p.then().stream).origin, Does::commits));
   context_.reporter.report(key, std::move(f));
 }
 
@@ -168,10 +158,9 @@ void TensorRaceReporter::uninitialised(const Actor& reader, uint64_t address, ui
   Finding f;
   // A load takes whole lanes: what it does not need may never have been written.
   if (now.async->tensor_load) f.severity = FindingSeverity::strict;
-  f.message =
-      fmt::format("{} reads tensor memory that nothing has written since it was allocated", now.async->name);
-  f.object = tensor_name(context_.cluster, address, bytes);
-  f.sites.push_back(site_of(now, "reads"));
+  f.message = say<Phrase::unwritten_tensor_memory>(now.async->name);
+  f.object = tensor_object(context_.cluster, address, bytes);
+  f.sites.push_back(site_of(now, {.does = Does::reads}));
   context_.reporter.report(key, std::move(f));
 }
 

@@ -12,15 +12,14 @@
 
 namespace palladion::sim {
 
-void async_fault(const ClusterRun& run, const AsyncOp& op, std::string code, std::string message,
+void async_fault(const ClusterRun& run, const AsyncOp& op, isa::CodeNumber code, std::string message,
                  std::string help) {
   ClusterState& cluster = run.cluster;
   if (cluster.faulted) return;
   Finding f;
-  f.code = std::move(code);
+  f.code = code;
   f.fatal = true;
-  f.message = std::move(message);
-  f.help = std::move(help);
+  f.what = Fault{std::move(message), std::move(help)};
   f.sites.push_back(site_at(run.program, op.pc, cluster.ctas[op.cta_rank].id, op.warp, op.lanes));
   cluster.findings.push_back(std::move(f));
   cluster.faulted = true;

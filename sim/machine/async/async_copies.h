@@ -17,7 +17,7 @@ inline Origin origin_of(const ClusterRun& run, const AsyncOp& op) {
 }
 
 // Stops the grid because of an operation in flight.
-void async_fault(const ClusterRun& run, const AsyncOp& op, std::string code, std::string message,
+void async_fault(const ClusterRun& run, const AsyncOp& op, isa::CodeNumber code, std::string message,
                  std::string help = {});
 
 // Bytes at a shared address that was checked when the operation was issued.

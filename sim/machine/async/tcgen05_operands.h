@@ -46,9 +46,10 @@ void spread_narrow_elements(isa::Type type, std::vector<uint8_t>& bytes);
 // The same elements of tensor memory, where each has a byte: e2m1 in its bits 2 to 5, the others in 0 to 5.
 void align_narrow_elements(isa::Type type, std::vector<uint8_t>& bytes);
 
-// What is wrong with the contents of an operand, found when it is read. Empty code: nothing.
+// What is wrong with the contents of an operand, found when it is read. No code: nothing.
 struct OperandFault {
-  std::string code, message, help;
+  isa::CodeNumber code;
+  std::string message, help;
 };
 
 // A of tensor memory, 32 bytes of each row. Where the data path divides N over the lanes, each part of the

@@ -51,10 +51,11 @@ Step refuse_count(Exec& x, uint64_t id, const NamedBarrier& b, uint32_t threads)
   Finding f;
   f.code = "PLD3031";
   f.fatal = true;
-  f.message = fmt::format("barrier {} is in use for {} threads, this instruction says {}", id,
-                          expected_threads(*x.cta, b), threads == 0 ? x.cta->alive_threads : threads);
+  f.what = Fault{fmt::format("barrier {} is in use for {} threads, this instruction says {}", id,
+                             expected_threads(*x.cta, b), threads == 0 ? x.cta->alive_threads : threads),
+                 "all threads that use a barrier at the same time give the same number of threads"};
   f.sites = {x.site(), first.site()};
-  f.help = "all threads that use a barrier at the same time give the same number of threads";
+
   x.report(std::move(f));
   x.cluster.faulted = true;
   return Step::fault;

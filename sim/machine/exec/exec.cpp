@@ -114,12 +114,11 @@ void Exec::report(Finding finding) {
   cluster.findings.push_back(std::move(finding));
 }
 
-Step Exec::fault(std::string code, std::string message, std::string help) {
+Step Exec::fault(isa::CodeNumber code, std::string message, std::string help) {
   Finding f;
-  f.code = std::move(code);
+  f.code = code;
   f.fatal = true;
-  f.message = std::move(message);
-  f.help = std::move(help);
+  f.what = Fault{std::move(message), std::move(help)};
   if (!cluster.faulted) report(std::move(f));
   cluster.faulted = true;
   return Step::fault;
@@ -130,7 +129,7 @@ Step Exec::unsupported(const std::string& what) {
   f.code = "PLD3001";
   f.severity = FindingSeverity::unsupported;
   f.fatal = true;
-  f.message = fmt::format("the machine does not run this instruction: {}", what);
+  f.what = Unsupported{what};
   report(std::move(f));
   cluster.faulted = true;
   return Step::fault;

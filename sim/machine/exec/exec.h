@@ -138,7 +138,7 @@ struct Exec : ClusterRun {
   Origin origin() const { return origin(active); }
   Origin origin(uint32_t lanes) const;
   Site site() const;
-  Step fault(std::string code, std::string message, std::string help = {});
+  Step fault(isa::CodeNumber code, std::string message, std::string help = {});
   Step unsupported(const std::string& what);
   void report(Finding finding);
   void changed() { ++cluster.progress; }

@@ -57,8 +57,8 @@ Step refuse(Exec& x, const std::string& need) {
   f.code = "PLD3120";
   f.severity = FindingSeverity::unsupported;
   f.fatal = true;
-  f.message = fmt::format("a run without values is not possible: {}", need);
-  f.help = "--values full: control flow and addresses that depend on tensor data need them";
+  f.what = Fault{fmt::format("a run without values is not possible: {}", need),
+                 "--values full: control flow and addresses that depend on tensor data need them"};
   f.sites.push_back(x.site());
   x.report(std::move(f));
   x.cluster.faulted = true;

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "report/text/finding_text.h"
+#include "sim/check/catalogue/phrase.h"
+
 namespace palladion::sim::check {
 namespace {
 
@@ -15,24 +18,24 @@ TEST(Catalogue, EveryNameHasItsText) {
       EXPECT_FALSE(text.name.empty()) << text.number;
     }
   EXPECT_EQ(text_of(Code::read_without_proxy_fence).name, "read_without_proxy_fence");
-  EXPECT_EQ(name_of(Code::read_without_proxy_fence), "PLD4309");
+  EXPECT_EQ(isa::CodeNumber(Code::read_without_proxy_fence).name(), "PLD4309");
 }
 
 TEST(Catalogue, AFindingTakesRuleAndHelpFromItsCode) {
   Finding f;
   complete(f, Code::read_without_proxy_fence);
   EXPECT_EQ(f.code, "PLD4309");
-  EXPECT_EQ(f.rule, text_of(Code::read_without_proxy_fence).rule);
-  EXPECT_EQ(f.help, text_of(Code::read_without_proxy_fence).fix);
+  EXPECT_EQ(report::rule_text(f), text_of(Code::read_without_proxy_fence).rule);
+  EXPECT_EQ(report::help_text(f), text_of(Code::read_without_proxy_fence).fix);
   EXPECT_EQ(f.severity, FindingSeverity::error);
 }
 
 TEST(Catalogue, WhatTheCaseSaysItselfStays) {
   Finding f;
-  f.help = "give each role its own barrier id";
+  f.help = say<Phrase::barrier_for_each_role>();
   complete(f, Code::barrier_of_two_groups);
-  EXPECT_EQ(f.help, "give each role its own barrier id");
-  EXPECT_EQ(f.rule, text_of(Code::barrier_of_two_groups).rule);
+  EXPECT_EQ(report::help_text(f), template_of(Phrase::barrier_for_each_role));
+  EXPECT_EQ(report::rule_text(f), text_of(Code::barrier_of_two_groups).rule);
 }
 
 TEST(Catalogue, CodesThatAreAlwaysStrictMakeTheFindingStrict) {
