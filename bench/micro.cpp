@@ -21,6 +21,7 @@
 #include "bench/device/micro_page.h"
 #include "bench/device/micro_run.h"
 #include "bench/open_device.h"
+#include "cuda/native/codes.h"
 #include "isa/arch/clock.h"
 
 using namespace palladion;
@@ -62,7 +63,9 @@ int measure(const Choice& choice) {
     if (!r) {
       fmt::print("FAIL {}\n{}", c.id(), isa::render(r.error()));
       ++failed;
-      if (r.error().front().code == "PLD8006" || r.error().front().code == "PLD8007") return 1;
+      if (r.error().front().code == cuda::native::Code::kernel_failed ||
+          r.error().front().code == cuda::native::Code::kernel_timed_out)
+        return 1;
       continue;
     }
     csv << fmt::format("{},{},{},{:.6g},{:.6g},{:.6g}\n", c.name, c.parameters, c.unit, r->median, r->min,

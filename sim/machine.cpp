@@ -6,6 +6,7 @@
 
 #include "isa/text/print.h"
 #include "isa/verify/verify.h"
+#include "sim/launch/fault.h"
 #include "sim/machine/exec/bind.h"
 #include "sim/program/compile/compile.h"
 #include "sim/program/compile/drop_values.h"
@@ -16,12 +17,8 @@
 namespace palladion::sim {
 namespace {
 
-void refuse(RunResult& r, std::string code, std::string message, std::string help = {}) {
-  isa::Diagnostic d;
-  d.code = std::move(code);
-  d.message = std::move(message);
-  d.help = std::move(help);
-  r.errors.push_back(std::move(d));
+void refuse(RunResult& r, Code code, std::string message) {
+  r.errors.push_back(refusal(code, std::move(message)));
 }
 
 bool divides(const isa::Dim3& part, const isa::Dim3& whole) {
@@ -33,42 +30,44 @@ bool divides(const isa::Dim3& part, const isa::Dim3& whole) {
 void check_cluster(const isa::ArchSpec& arch, uint64_t ctas, RunResult& r) {
   const int largest_gpc = *std::ranges::max_element(arch.gpc_tpcs) * arch.sms_per_tpc;
   if (ctas > static_cast<uint64_t>(arch.max_cluster))
-    refuse(r, "PLD3104", fmt::format("a cluster of {} CTAs: at most {}", ctas, arch.max_cluster));
+    refuse(r, Code::cluster_too_large,
+           fmt::format("a cluster of {} CTAs: at most {}", ctas, arch.max_cluster));
   else if (ctas > static_cast<uint64_t>(largest_gpc))
-    refuse(r, "PLD3104",
+    refuse(r, Code::cluster_too_large,
            fmt::format("a cluster of {} CTAs: a GPC of {} has {} SMs", ctas, arch.name, largest_gpc));
 }
 
 void check_shape(const isa::ArchSpec& arch, const Launch& l, const isa::Function& entry, RunResult& r) {
   const auto threads = l.block.count();
   if (threads == 0 || threads > static_cast<uint64_t>(arch.max_threads_per_cta))
-    refuse(r, "PLD3101",
+    refuse(r, Code::too_many_threads,
            fmt::format("a block of {} threads: must be 1 to {}", threads, arch.max_threads_per_cta));
-  if (l.grid.count() == 0) refuse(r, "PLD3102", "the grid is empty");
+  if (l.grid.count() == 0) refuse(r, Code::empty_grid, "the grid is empty");
   if (!divides(l.cluster, l.grid))
-    refuse(r, "PLD3103",
+    refuse(r, Code::grid_of_no_clusters,
            fmt::format("a grid of {}x{}x{} is not a multiple of the cluster {}x{}x{}", l.grid.x, l.grid.y,
                        l.grid.z, l.cluster.x, l.cluster.y, l.cluster.z));
   check_cluster(arch, l.cluster.count(), r);
   if (entry.reqntid && !(*entry.reqntid == l.block))
     refuse(
-        r, "PLD3105",
+        r, Code::reqntid_differs,
         fmt::format("the kernel requires a block of {}x{}x{} (.reqntid), the launch says {}x{}x{}",
                     entry.reqntid->x, entry.reqntid->y, entry.reqntid->z, l.block.x, l.block.y, l.block.z));
   if (entry.maxntid && entry.maxntid->count() < threads)
-    refuse(r, "PLD3106",
+    refuse(r, Code::maxntid_exceeded,
            fmt::format("the kernel allows {} threads a block (.maxntid), the launch says {}",
                        entry.maxntid->count(), threads));
   if (entry.reqnctapercluster && entry.reqnctapercluster->count() > 1 &&
       !(*entry.reqnctapercluster == l.cluster))
-    refuse(r, "PLD3107", "the launch's cluster differs from the kernel's .reqnctapercluster");
+    refuse(r, Code::reqnctapercluster_differs,
+           "the launch's cluster differs from the kernel's .reqnctapercluster");
 }
 
 void check_resources(const isa::ArchSpec& arch, const Launch& l, const Program& program, uint32_t registers,
                      RunResult& r) {
   const uint64_t shared = uint64_t{program.static_shared} - program.reserved_shared + l.dynamic_shared;
   if (shared > static_cast<uint64_t>(arch.max_shared_bytes_per_cta)) {
-    refuse(r, "PLD3108",
+    refuse(r, Code::too_much_shared,
            fmt::format("{} bytes of shared memory a CTA: {} has {}", shared, arch.name,
                        arch.max_shared_bytes_per_cta));
     return;
@@ -79,7 +78,8 @@ void check_resources(const isa::ArchSpec& arch, const Launch& l, const Program& 
   need.shared_bytes = static_cast<int64_t>(shared);
   need.barriers = static_cast<int>(sass::named_barriers(program));
   const isa::Occupancy o = isa::occupancy(arch, need);
-  if (o.ctas_per_sm == 0) refuse(r, "PLD3109", fmt::format("not even one CTA fits an SM: {}", o.reason));
+  if (o.ctas_per_sm == 0)
+    refuse(r, Code::cta_fits_no_sm, fmt::format("not even one CTA fits an SM: {}", o.reason));
   r.resident_ctas_per_sm = static_cast<uint32_t>(o.ctas_per_sm);
   r.registers_per_thread = registers;
 }
@@ -107,7 +107,7 @@ void check_units(const isa::ClockParameters& clock, const Program& program, RunR
     if (unit.empty()) continue;
     const std::string text =
         isa::print(*program.module, program.module->functions[op.function], *op.instruction);
-    refuse(r, "PLD3122",
+    refuse(r, Code::missing_unit,
            fmt::format("`{}` needs the unit {}, which the clock's chip does not have", text, unit));
     return;
   }
@@ -124,7 +124,7 @@ const isa::ClockParameters* clock_of(const isa::ArchSpec& arch, const RunOptions
 void check_parameters(const Launch& launch, const isa::Function& entry, RunResult& r) {
   const uint32_t bytes = isa::param_layout(*launch.module, entry).size;
   if (launch.params.size() != bytes)
-    refuse(r, "PLD3110",
+    refuse(r, Code::parameter_size,
            fmt::format("the kernel takes {} bytes of parameters, the launch gives {}", bytes,
                        launch.params.size()));
 }
@@ -134,14 +134,13 @@ void check_clock(const isa::ArchSpec& arch, const isa::ClockParameters* clock, c
   if (clock != nullptr) {
     check_units(*clock, program, r);
     if (cluster > 2 && static_cast<double>(cluster) > clock->launch_cluster_sms)
-      refuse(r, "PLD3104",
+      refuse(r, Code::cluster_too_large,
              fmt::format("a cluster of {} CTAs: the clock has launch.cluster_sms = {}", cluster,
                          clock->launch_cluster_sms));
     return;
   }
-  refuse(r, "PLD3121", fmt::format("the clock has no parameters of {}", arch.name),
-         "name a file of them, or another architecture");
-  r.errors.back().severity = isa::Severity::unsupported;
+  r.errors.push_back(refusal(Code::no_clock, fmt::format("the clock has no parameters of {}", arch.name),
+                             "name a file of them, or another architecture", isa::Severity::unsupported));
 }
 
 }  // namespace
@@ -206,7 +205,7 @@ Run Machine::start(const Launch& launch, const RunOptions& options) {
   RunResult result;
   const isa::Function* entry = launch.module->find_entry(launch.entry);
   if (entry == nullptr) {
-    refuse(result, "PLD3100",
+    refuse(result, Code::no_entry,
            launch.entry.empty() ? "the module has no entry, or several: name one"
                                 : fmt::format("the module has no entry `{}`", launch.entry));
     return Run(std::move(result));

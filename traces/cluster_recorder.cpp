@@ -129,7 +129,7 @@ void ClusterRecorder::name_roles() {
     std::string best;
     for (int w = 0; w < 4; ++w) {
       std::string role =
-          report::text_of(reporter_.role(track.cta_rank, static_cast<uint16_t>(track.order * 4 + w)));
+          report::text_of(reporter_.role(sim::CtaRank(track.cta_rank), sim::WarpOfCta(track.order * 4 + w)));
       if (role.size() > best.size()) best = std::move(role);
     }
     if (!best.starts_with("warpgroup")) best = best.empty() ? track.key : track.key + ", " + best;

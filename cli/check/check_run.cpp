@@ -1,115 +1,31 @@
 #include "cli/check/check_run.h"
-#include "cli/support/output.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <functional>
-#include <mutex>
 #include <utility>
 
 #include "cli/html/recording.h"
+#include "cli/support/output.h"
 #include "cli/support/term.h"
-#include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {
 namespace {
 
-using sim::check::Conditions;
-using Kind = sim::Schedule::Kind;
-constexpr unsigned usual_check_seeds = 20;
-constexpr unsigned most_together = 8;  // runs: each has arrays and checkers of its own
-
-// The adverse schedules, of which a single run is often enough; or those that the user names.
-std::vector<Conditions> named_conditions(const Options& options) {
-  if (!options.schedule.empty()) return {*conditions_of(options)};
-  std::vector<Conditions> out;
-  for (const Kind kind : {Kind::functional, Kind::latest, Kind::earliest})
-    out.push_back({.schedule = {kind, 0}, .order = {}});
-  return out;
+std::string counted_findings(size_t n) {
+  return n == 0 ? "no findings" : fmt::format("{} finding{}", n, n == 1 ? "" : "s");
 }
 
-std::vector<Conditions> seeded_conditions(const Options& options) {
-  std::vector<Conditions> out;
-  for (unsigned i = 0; i < options.seeds.value_or(usual_check_seeds); ++i)
-    out.push_back({.schedule = {Kind::seeded, options.seed + i}, .order = {}});
-  return out;
-}
-
-// The trial with whose outputs the others are compared.
-const Trial* reference_trial(const std::vector<Trial>& trials) {
-  const auto at = std::ranges::find_if(trials, [](const Trial& t) { return t.outcome.result.completed; });
-  return at == trials.end() ? nullptr : &*at;
-}
-
-void compare(CheckReport& report, const Subject& subject, const Options& options, Trial& trial) {
-  const Trial* first = reference_trial(report.trials);
-  const bool completed = trial.outcome.result.completed;
-  trial.same_outputs = !completed || first == nullptr || first->output_hashes == trial.output_hashes;
-  if (completed && options.reference && (first == nullptr || !trial.same_outputs))
-    if (auto compared = compare_with_reference(subject, trial.outcome.outputs, !options.report.empty()))
-      for (NamedComparison& c : *compared) report.reference.emplace_back(trial.schedule, std::move(c));
-  if (completed && first != nullptr) trial.outcome.outputs.clear();  // 23 copies may be too many
-}
-
-std::string trial_text(const CheckReport& report, const Trial& trial) {
+void print_trial(const verify::CheckReport& report) {
+  const verify::Trial& trial = report.trials.back();
   const sim::RunResult& r = trial.outcome.result;
-  const auto n = std::ranges::count_if(
-      report.findings, [&](const SeenFinding& s) { return s.schedules.back() == trial.schedule; });
-  std::string text = n == 0 ? "no findings" : fmt::format("{} finding{}", n, n == 1 ? "" : "s");
-  if (r.interrupted) return text + ", interrupted";
-  if (!r.completed) return text + ", not completed";
-  return text + (trial.same_outputs ? ", the same outputs" : ", other outputs");
-}
-
-// A hang is classified from several runs together.
-std::string replay_of(const Options& options, const Trial& trial) {
-  const std::string checks = options.check.empty() ? "all" : options.check;
-  if (trial.hangs_by_letter() && options.explore)
-    return replay_command(options, "check", fmt::format("--check {} --explore {}", checks, *options.explore));
-  return replay_command(options, "run", fmt::format("--check {} --schedule {}", checks, trial.schedule));
-}
-
-// A loop that is endless under one schedule would take as long under all others.
-bool was_given_up(const Trial& trial) {
-  return std::ranges::any_of(trial.outcome.result.findings,
-                             [](const sim::Finding& f) { return f.code == "PLD3002"; });
-}
-
-Outcome<void> try_schedules(CheckSession& s) {
-  const std::vector<Conditions> named = named_conditions(s.options);
-  // The first run is recorded, for the verdict on all schedules and for the search.
-  s.recorded = name(named.front());
-  const bool record = s.options.explore || checks_of(s.options)->any() || s.report.page != nullptr;
-  if (const auto ran = try_all(s, named, record ? &s.recorder : nullptr); !ran) return ran;
-  s.report.decided = std::ranges::any_of(s.report.trials, &Trial::decides);
-  const bool one = !s.options.schedule.empty();
-  if (one) {
-    s.report.seeds_skipped = false;
-  } else if (std::ranges::any_of(s.report.trials, was_given_up)) {
-    return {};
-  } else if (s.report.decided) {
-    s.report.seeds_skipped = s.options.seeds.value_or(usual_check_seeds) != 0;
-  } else if (const auto ran = try_all(s, seeded_conditions(s.options)); !ran) {
-    return ran;
-  }
-  if (!s.options.explore) return {};
-  if (!one)
-    if (const auto ran = try_freedoms(s); !ran) return ran;
-  search_schedules(s);
-  return {};
-}
-
-}  // namespace
-
-bool Trial::decides() const { return watched && watched->decision && watched->decision->decided; }
-
-bool Trial::hangs_by_letter() const {
-  const sim::RunResult& r = outcome.result;
-  return r.deadlocked && std::ranges::none_of(r.findings, [](const sim::Finding& f) {
-           return f.fatal && f.severity != sim::FindingSeverity::strict;
-         });
+  std::string text = counted_findings(size_t(std::ranges::count_if(
+      report.findings, [&](const SeenFinding& s) { return s.schedules.back() == trial.schedule; })));
+  text += r.interrupted        ? ", interrupted"
+          : !r.completed       ? ", not completed"
+          : trial.same_outputs ? ", the same outputs"
+                               : ", other outputs";
+  print_out(row(trial.schedule, text));
 }
 
 std::string replay_command(const Options& options, std::string_view command, const std::string& more) {
@@ -118,124 +34,89 @@ std::string replay_command(const Options& options, std::string_view command, con
   return command_line(options, command, without, more);
 }
 
-namespace {
-
-Trial try_one(const CheckSession& s, const Conditions& conditions, sim::check::SkeletonObserver* recorder) {
-  Job job = s.subject.job;  // a kernel may write to its inputs
-  std::vector<sim::Observer*> more;
-  if (recorder != nullptr && s.report.page)
-    for (sim::Observer* observer : s.report.page->observers()) more.push_back(observer);
-  MachineRun run = run_on_machine(s.subject, job, s.options, conditions, recorder, more);
-  Trial trial{name(conditions), std::move(run.outcome), std::move(run.watched), {}};
-  trial.output_hashes = hash_texts(trial.outcome.outputs);
-  return trial;
+// The command that shows what was first seen under this schedule.
+std::string replay_of(const Options& options, const CheckReport& report, const std::string& schedule) {
+  if (schedule == exploration)
+    return replay_command(
+        options, "check",
+        fmt::format("--explore {} --schedule {}", *options.explore, report.trials.front().schedule));
+  const std::string checks = options.check.empty() ? "all" : options.check;
+  const auto trial = std::ranges::find(report.trials, schedule, &verify::Trial::schedule);
+  // A hang is classified from several runs together.
+  if (options.explore && trial->hangs_by_letter())
+    return replay_command(options, "check", fmt::format("--check {} --explore {}", checks, *options.explore));
+  return replay_command(options, "run", fmt::format("--check {} --schedule {}", checks, schedule));
 }
 
-// Runs that begin in their order, as many at once as there are host threads for, and are taken in that order
-// while others still run. The first error of `take` ends them, and Ctrl-C.
-class SideBySide {
- public:
-  using Take = std::function<Outcome<void>(Trial)>;
-  SideBySide(const CheckSession& s, std::span<const Conditions> conditions,
-             sim::check::SkeletonObserver* recorder, Take take)
-      : s_(s),
-        conditions_(conditions),
-        recorder_(recorder),
-        take_(std::move(take)),
-        ran_(conditions.size()) {}
+ExitCode exit_code_of(const CheckReport& report, bool strict) {
+  if (report.interrupted) return exit_interrupted;
+  const ExitCode code = code_of_findings(report.findings, strict);
+  if (code == exit_findings || report.wrong_outputs()) return exit_findings;
+  if (code == exit_clean && report.hangs()) return exit_findings;
+  return report.incomplete.empty() ? code : exit_unsupported;
+}
 
-  Outcome<void> run() {
-    const unsigned threads = host_threads(s_.options);
-    sim::WorkerPool(threads).for_each(std::min({size_t{threads}, size_t{most_together}, conditions_.size()}),
-                                      [&](size_t, unsigned) { work(); });
-    return std::move(failed_);
+verify::CheckRequest request_of(const Options& options) {
+  verify::CheckRequest request{
+      .checks = checks_of(options).value(), .seed = options.seed, .explore = options.explore};
+  if (options.seeds) request.random = *options.seeds;
+  if (!options.schedule.empty()) request.only = conditions_of(options).value();
+  return request;
+}
+
+// Comparisons are kept with their error maps.
+std::vector<verify::OutputComparison> compare_and_keep(const Subject& subject, const Options& options,
+                                                       const std::vector<Array>& outputs,
+                                                       std::vector<NamedComparison>& kept) {
+  std::vector<verify::OutputComparison> out;
+  auto compared = compare_with_reference(subject, outputs, !options.report.empty());
+  if (!compared) return out;
+  for (NamedComparison& c : *compared) {
+    out.push_back(c);
+    kept.push_back(std::move(c));
   }
-
- private:
-  void work() {
-    for (size_t i; next(i);) {
-      Trial trial = try_one(s_, conditions_[i], i == 0 ? recorder_ : nullptr);
-      const std::lock_guard lock(mutex_);
-      ran_[i].emplace(std::move(trial));
-      while (failed_ && taken_ < ran_.size() && ran_[taken_]) {
-        failed_ = take_(std::move(*ran_[taken_]));
-        ran_[taken_++].reset();
-      }
-      room_.notify_all();
-    }
-  }
-
-  // Results that wait for an earlier one hold their outputs: there are not many of them.
-  bool next(size_t& i) {
-    std::unique_lock lock(mutex_);
-    i = begun_;
-    room_.wait(lock,
-               [&] { return !failed_ || begun_ < taken_ + 2 * most_together || begun_ == ran_.size(); });
-    if (!failed_ || interrupted() || begun_ == ran_.size()) return false;
-    i = begun_++;
-    return true;
-  }
-
-  const CheckSession& s_;
-  std::span<const Conditions> conditions_;
-  sim::check::SkeletonObserver* recorder_;
-  Take take_;
-  std::mutex mutex_;
-  std::condition_variable room_;
-  std::vector<std::optional<Trial>> ran_;
-  size_t begun_ = 0, taken_ = 0;
-  Outcome<void> failed_;
-};
+  return out;
+}
 
 }  // namespace
 
-std::vector<Trial> try_together(const CheckSession& s, std::span<const Conditions> conditions) {
-  std::vector<Trial> trials;
-  (void)SideBySide(s, conditions, nullptr, [&](Trial trial) {
-    trials.push_back(std::move(trial));
-    return Outcome<void>{};
-  }).run();
-  return trials;
-}
-
-Outcome<void> take_trial(CheckSession& s, Trial trial) {
-  const sim::RunResult& result = trial.outcome.result;
-  if (!result.errors.empty()) return failure_of(result.errors, s.subject.job.ptx);
-  compare(s.report, s.subject, s.options, trial);
-  merge_findings(s.report.findings, result.findings, trial.schedule, replay_of(s.options, trial));
-  s.progress.pause();
-  s.progress.step();
-  print_out(row(trial.schedule, trial_text(s.report, trial)));
-  s.report.trials.push_back(std::move(trial));
-  return {};
-}
-
-Outcome<void> try_all(CheckSession& s, std::span<const Conditions> conditions,
-                      sim::check::SkeletonObserver* recorder) {
-  return SideBySide(s, conditions, recorder, [&](Trial trial) { return take_trial(s, std::move(trial)); })
-      .run();
-}
-
-Outcome<CheckReport> run_check(Subject& subject, const Options& options) {
+Outcome<CheckReport> run_check(const Subject& subject, const Options& options) {
   auto suppressions = suppressions_of(options);
   if (!suppressions) return tl::make_unexpected(suppressions.error());
-  const size_t schedules =
-      options.schedule.empty() ? 3 + options.seeds.value_or(usual_check_seeds) : size_t{1};
-  Progress progress(fmt::format("check {}", subject.name), schedules);
-  CheckSession session{subject, options, {}, sim::check::SkeletonObserver(), {}, progress};
-  CheckReport& report = session.report;
-  report.races_checked = checks_of(options)->race;
-  report.page = page_recording(subject, options, named_conditions(options).front().schedule);
-  if (const auto ran = try_schedules(session); !ran) return tl::make_unexpected(ran.error());
+  CheckReport report;
+  verify::CheckRequest request = request_of(options);
+  const sim::Schedule first = request.only.value_or(sim::check::Conditions{}).schedule;
+  const std::optional<ClockSettings> clock = clock_of(options, first);
+  request.run = run_options(subject, options, clock);
+  report.page = page_recording(subject, options, first);
+  if (report.page)
+    for (sim::Observer* observer : report.page->observers()) request.first.push_back(observer);
+  if (options.reference)
+    request.compare = [&](const std::vector<Array>& outputs) {
+      return compare_and_keep(subject, options, outputs, report.comparisons);
+    };
+  Progress progress(fmt::format("check {}", subject.name), request.only ? 1 : 3 + request.random);
+  auto checked = verify::check(subject.job, *subject.arch, request,
+                               {.stop = &interrupt_flag(), .step = [&](const verify::CheckReport& so_far) {
+                                  progress.pause();
+                                  progress.step();
+                                  print_trial(so_far);
+                                }});
+  if (!checked) return failure_of(checked.error(), subject.job.ptx);
+  static_cast<verify::CheckReport&>(report) = std::move(*checked);
+  if (report.explored) {
+    progress.pause();
+    print_out(row(exploration, counted_findings(report.explored->findings.size())));
+  }
   if (report.page) report.page->finish(nullptr);
-  examine_values(session);
-  sort_findings(report.findings);
+  for (SeenFinding& seen : report.findings) seen.replay = replay_of(options, report, seen.schedules.front());
   if (*suppressions) {
     suppress(report.findings, **suppressions, subject.ptx_name);
     report.unused_suppressions = unused_text(**suppressions);
+    judge(report);
   }
-  judge_check(report, options);
-  return std::move(report);
+  report.exit_code = exit_code_of(report, options.strict);
+  return report;
 }
 
 }  // namespace palladion::cli

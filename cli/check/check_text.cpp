@@ -19,7 +19,7 @@ std::string findings_row(const CheckReport& report) {
 // The run with the largest coverage: schedules differ in how often a warp polls, hardly in more.
 const Watched* widest(const CheckReport& report) {
   const Watched* best = nullptr;
-  for (const Trial& t : report.trials)
+  for (const verify::Trial& t : report.trials)
     if (t.watched && (best == nullptr || t.watched->coverage.accesses > best->coverage.accesses))
       best = &*t.watched;
   return best;
@@ -54,12 +54,12 @@ std::string schedules_text(const CheckReport& report) {
   const size_t n = report.trials.size();
   std::string text = fmt::format("{} schedule{}", n, n == 1 ? "" : "s");
   // A race's outputs vary, also where one run shows which findings there are.
-  const bool vary = !std::ranges::all_of(report.trials, &Trial::same_outputs);
+  const bool vary = report.outputs_vary();
   if (report.decided)
     text += fmt::format("; {}decided for all schedules by one run", vary ? "findings " : "");
   else
     text += undecided_text(report);
-  if (report.seeds_skipped)
+  if (report.random_skipped)
     text += vary ? " (random ones cannot add any, but give other outputs)" : " (random ones cannot differ)";
   return text;
 }
@@ -72,7 +72,7 @@ void print_reference(std::string_view label_of_row, const CheckReport& report, b
   }
 }
 
-json::object trial_json(const Trial& trial) {
+json::object trial_json(const verify::Trial& trial) {
   const sim::RunResult& r = trial.outcome.result;
   json::object out = {{"schedule", trial.schedule},
                       {"completed", r.completed},
@@ -80,13 +80,13 @@ json::object trial_json(const Trial& trial) {
                       {"instructions", r.instructions},
                       {"findings", r.findings.size()},
                       {"same_outputs", trial.same_outputs},
-                      {"output_hashes", array_of(trial.output_hashes)}};
+                      {"output_hashes", array_of(trial.output_hashes, hash_text)}};
   if (trial.watched) out.emplace("coverage", coverage_json(*trial.watched));
   return out;
 }
 
 json::object wall_json(const Options& options, const CheckReport& report) {
-  const auto seconds = [](const Trial& trial) { return trial.outcome.seconds; };
+  const auto seconds = [](const verify::Trial& trial) { return trial.outcome.seconds; };
   return {{"threads", host_threads(options)}, {"sim_seconds", array_of(report.trials, seconds)}};
 }
 
@@ -115,7 +115,7 @@ std::string check_json(const Subject& subject, const Options& options, const Che
   append(out, {{"decided_by_one_run", report.decided}, {"findings", findings_json(report.findings)}});
   if (!report.trials.empty())
     out.emplace("outputs", outputs_json(subject, report.trials.front().outcome.outputs));
-  const auto comparison = [](const auto& named) { return comparison_json(named.second, named.first); };
+  const auto comparison = [](const auto& c) { return comparison_json(c.output, c.schedule); };
   append(out, {{"schedules", array_of(report.trials, trial_json)},
                {"reference", array_of(report.reference, comparison)}});
   if (report.explored) out.emplace("exploration", exploration_json(options, *report.explored));

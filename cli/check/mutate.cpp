@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "cli/support/interrupt.h"
+#include "cli/support/program_name.h"
+#include "cli/support/term.h"
 
 namespace palladion::cli {
 namespace {
@@ -31,6 +35,25 @@ bool fits(const SmallShape& shape, const Options& options) {
   return chosen != options.settings.end() && chosen->second == shape.word;
 }
 
+verify::MutationRequest mutation_request(const Options& options) {
+  verify::MutationRequest request{.checks = checks_of(options).value(),
+                                  .seed = options.seed,
+                                  .threads = host_threads(options),
+                                  .strict = options.strict};
+  if (options.seeds) request.random = *options.seeds;
+  if (!options.schedule.empty()) request.only = schedule_of(options).value();
+  return request;
+}
+
+tl::unexpected<Failure> no_mutation(const verify::NoMutation& none, const Subject& subject) {
+  using Why = verify::NoMutation::Why;
+  if (none.why == Why::refused) return failure_of(none.errors, subject.job.ptx);
+  if (none.why == Why::interrupted)
+    return tl::make_unexpected(Failure{exit_interrupted, "interrupted: no mutant has run\n"});
+  return user_error("--mutate needs a program without findings, and this one has some",
+                    fmt::format("`{} check` without --mutate prints its findings", program_name()));
+}
+
 }  // namespace
 
 Options with_small_shape(const Options& options) {
@@ -43,6 +66,22 @@ Options with_small_shape(const Options& options) {
     break;
   }
   return small;
+}
+
+Outcome<MutationReport> run_mutation(const Subject& subject, const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  std::optional<Progress> progress;
+  auto mutated = verify::mutate(subject.job, *subject.arch, mutation_request(options),
+                                {.stop = &interrupt_flag(), .step = [&](const verify::MutationStep& step) {
+                                   if (!progress) progress.emplace(subject.name, step.mutants);
+                                   progress->update(step.done);
+                                 }});
+  if (!mutated) return no_mutation(mutated.error(), subject);
+  MutationReport report{std::move(*mutated)};
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const bool found = report.survivors() != 0 || report.contradicted();
+  report.exit_code = report.interrupted ? exit_interrupted : found ? exit_findings : exit_clean;
+  return report;
 }
 
 Outcome<ExitCode> check_by_mutation(const Options& given) {

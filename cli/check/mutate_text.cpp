@@ -14,8 +14,8 @@ namespace {
 
 using sim::check::Mutation;
 
-constexpr std::string_view fate_names[] = {"caught", "refused",   "equivalent", "silent", "wrong outputs",
-                                           "strict", "undecided", "given up",   "not run"};
+using verify::MutantOutcome;
+using verify::MutantResult;
 
 // A row of the table: the mutants of one operator.
 struct Tally {
@@ -24,11 +24,11 @@ struct Tally {
 
   void add(const MutantOutcome& m) {
     ++mutants;
-    const bool noticed = m.fate == Fate::caught || m.fate == Fate::refused;
+    const bool noticed = m.result == MutantResult::caught || m.result == MutantResult::refused;
     caught += noticed;
-    equivalent += m.fate == Fate::equivalent;
-    survivors += survives(m.fate);
-    not_run += m.fate == Fate::not_run;
+    equivalent += m.result == MutantResult::equivalent;
+    survivors += survives(m.result);
+    not_run += m.result == MutantResult::not_run;
     if (noticed) ++codes[m.codes.front()];
   }
   std::string codes_text() const {
@@ -48,12 +48,12 @@ std::string place(const Subject& subject, const sim::check::Mutant& m) {
   const isa::Module& module = subject.program();
   sim::Site site{.ptx_line = m.ptx_line};
   if (m.source < module.source_locs.size()) site.source = module.source_locs[m.source];
-  return fmt::format("{}, instruction {} of `{}`", place_of(site, subject.ptx_name), m.instruction,
+  return fmt::format("{}, instruction {} of `{}`", report::place_text(site, subject.ptx_name), m.instruction,
                      module.functions[m.function].name);
 }
 
-std::string fate_text(const MutantOutcome& m) {
-  std::string text(name(m.fate));
+std::string result_text(const MutantOutcome& m) {
+  std::string text(name(m.result));
   if (!m.codes.empty()) text += fmt::format(" ({})", fmt::join(m.codes, ", "));
   return m.schedule.empty() ? text : fmt::format("{}, {}", text, m.schedule);
 }
@@ -74,11 +74,11 @@ void print_table(const MutationReport& report) {
 }
 
 void print_equivalent(const MutationReport& report) {
-  if (report.count(Fate::equivalent) == 0) return;
+  if (report.count(MutantResult::equivalent) == 0) return;
   print_out("\n  equivalent, because\n");
   for (const sim::check::EquivalenceRule& rule : sim::check::equivalence_rules()) {
     const auto n = std::ranges::count_if(report.mutants, [&](const MutantOutcome& m) {
-      return m.fate == Fate::equivalent && m.rule == &rule;
+      return m.result == MutantResult::equivalent && m.rule == &rule;
     });
     if (n != 0) print_out("  {:>5}  {}: {}\n", n, rule.name, rule.doc);
   }
@@ -91,14 +91,15 @@ void print_mutants(const Subject& subject, const MutationReport& report, std::st
   for (const MutantOutcome& m : report.mutants) {
     if (!select(m)) continue;
     if (std::exchange(first, false)) print_out("\n  {}\n", title);
-    print_out("    {}\n      {}\n      {}\n", m.mutant.description(), place(subject, m.mutant), fate_text(m));
+    print_out("    {}\n      {}\n      {}\n", m.mutant.description(), place(subject, m.mutant),
+              result_text(m));
     if (m.contradicts()) print_out("      rule: {}\n", m.rule->name);
   }
 }
 
 json::object mutant_json(const Subject& subject, const MutantOutcome& m) {
   json::object out = {{"operator", sim::check::name(m.mutant.mutation)},
-                      {"fate", name(m.fate)},
+                      {"fate", name(m.result)},
                       {"function", subject.program().functions[m.mutant.function].name},
                       {"instruction", m.mutant.instruction},
                       {"before", m.mutant.before}};
@@ -111,23 +112,21 @@ json::object mutant_json(const Subject& subject, const MutantOutcome& m) {
 
 }  // namespace
 
-std::string_view name(Fate fate) { return fate_names[size_t(fate)]; }
-
 void print_mutation(const Subject& subject, const MutationReport& report) {
   print_table(report);
   print_equivalent(report);
-  print_mutants(subject, report, "survivors", [](const MutantOutcome& m) { return survives(m.fate); });
+  print_mutants(subject, report, "survivors", [](const MutantOutcome& m) { return survives(m.result); });
   print_mutants(subject, report, "caught, though a rule calls them equivalent",
                 [](const MutantOutcome& m) { return m.contradicts(); });
   const size_t n = report.mutants.size();
-  const size_t broken = n - report.count(Fate::equivalent) - report.count(Fate::not_run);
-  const size_t caught = report.count(Fate::caught) + report.count(Fate::refused);
+  const size_t broken = n - report.count(MutantResult::equivalent) - report.count(MutantResult::not_run);
+  const size_t caught = report.count(MutantResult::caught) + report.count(MutantResult::refused);
   print_out("\n{}", row("mutants", fmt::format("{} of {} that break something are caught ({:.1f} %), {} are "
                                                "equivalent",
                                                caught, broken,
                                                broken == 0 ? 100.0 : 100.0 * double(caught) / double(broken),
-                                               report.count(Fate::equivalent))));
-  if (const size_t left = report.count(Fate::not_run); left != 0)
+                                               report.count(MutantResult::equivalent))));
+  if (const size_t left = report.count(MutantResult::not_run); left != 0)
     print_out(row("interrupted", fmt::format("{} were not run", left)));
   print_out(row("schedules", fmt::format("{}", fmt::join(report.schedules, ", "))));
   print_out(row("wall", human_seconds(report.seconds)));
@@ -136,7 +135,8 @@ void print_mutation(const Subject& subject, const MutationReport& report) {
 std::string mutation_json(const Subject& subject, const Options& options, const MutationReport& report) {
   json::object out = {{"command", "check --mutate"}}, counts;
   append(out, subject_json(subject));
-  for (size_t i = 0; i < std::size(fate_names); ++i) counts.emplace(fate_names[i], report.count(Fate(i)));
+  for (size_t i = 0; i < verify::mutant_results; ++i)
+    counts.emplace(name(MutantResult(i)), report.count(MutantResult(i)));
   const auto rule_json = [](const sim::check::EquivalenceRule& rule) {
     return json::object{{"name", rule.name}, {"because", rule.doc}};
   };

@@ -11,7 +11,7 @@ namespace {
 Outcome<void> write_check_page(const Subject& subject, const Options& options, const CheckReport& report) {
   if (options.report.empty()) return {};
   std::vector<const NamedComparison*> comparisons;
-  for (const auto& [schedule, comparison] : report.reference) comparisons.push_back(&comparison);
+  for (const NamedComparison& c : report.comparisons) comparisons.push_back(&c);
   return write_page(subject, options, check_json(subject, options, report), report.page.get(),
                     report.findings, comparisons);
 }

@@ -8,14 +8,12 @@
 #include "cli/findings/findings_json.h"
 #include "cli/html/error_map.h"
 #include "cli/html/recording.h"
-#include "cli/options/clock_settings.h"
 #include "cli/report/trace.h"
 #include "cli/support/abandon.h"
 #include "cli/support/files.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "isa/core/whole_error.h"
-#include "sim/check/observers.h"
 #include "sim/program/program.h"
 #include "sim/schedule/worker_pool.h"
 
@@ -113,54 +111,44 @@ unsigned host_threads(const Options& options) {
   return options.threads != 0 ? options.threads : sim::hardware_threads();
 }
 
-MachineRun run_on_machine(const Subject& subject, Job& job, const Options& options,
-                          const sim::check::Conditions& conditions, sim::check::SkeletonObserver* recorder,
-                          std::span<sim::Observer* const> more) {
-  sim::Machine machine(*subject.arch);
-  const uint64_t clusters = subject.job.grid.count() / std::max<uint64_t>(1, subject.job.cluster.count());
-  Progress progress(subject.name, clusters);
-  std::optional<sim::check::Checker> checker;
-  const sim::check::Options checks = checks_of(options).value();
-  if (checks.any()) checker.emplace(checks);
-  std::vector<sim::Observer*> attached;
-  if (checker) attached.push_back(&*checker);
-  if (recorder != nullptr) attached.push_back(recorder);
-  attached.insert(attached.end(), more.begin(), more.end());
-  sim::Observer* const only = attached.size() == 1 ? attached.front() : nullptr;
-  const bool watched = !attached.empty();
-  sim::check::Observers observers(std::move(attached));
+std::optional<ClockSettings> clock_of(const Options& options, const sim::Schedule& schedule) {
+  if (schedule.kind != sim::Schedule::Kind::hardware) return std::nullopt;
+  return clock_settings(options).value();
+}
+
+sim::RunOptions run_options(const Subject& subject, const Options& options,
+                            const std::optional<ClockSettings>& clock) {
   sim::RunOptions run;
-  conditions.apply(run);
-  std::optional<ClockSettings> clock;
-  if (conditions.schedule.kind == sim::Schedule::Kind::hardware) {
-    clock = clock_settings(options).value();
+  if (clock) {
     clock->apply(run);
     run.registers = subject.registers.count;
   }
   run.threads = host_threads(options);
   run.max_warp_instructions = options.max_instructions;
   run.fmad = options.fmad;
-  run.observer = only != nullptr ? only : watched ? &observers : nullptr;
   run.stop = &interrupt_flag();
+  return run;
+}
+
+MachineRun run_on_machine(const Subject& subject, Job& job, const Options& options,
+                          const sim::check::Conditions& conditions, std::span<sim::Observer* const> more) {
+  const uint64_t clusters = subject.job.grid.count() / std::max<uint64_t>(1, subject.job.cluster.count());
+  Progress progress(subject.name, clusters);
+  const std::optional<ClockSettings> clock = clock_of(options, conditions.schedule);
+  sim::RunOptions run = run_options(subject, options, clock);
+  conditions.apply(run);
   run.progress = [&](uint64_t done, uint64_t) { progress.update(done); };
-  MachineRun out{palladion::run(job, machine, run), {}};
-  if (checker) out.watched = Watched{checker->coverage(), {}};
-  if (checker && recorder != nullptr)
-    out.watched->decision = decide_run(recorder->recorded(), checker->coverage());
-  return out;
+  return verify::run_checked(job, *subject.arch, std::move(run), checks_of(options).value(), nullptr, more);
 }
 
 std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::vector<Array>& got,
                                              const std::vector<Array>& wanted, Tolerance tolerance,
                                              bool maps) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < subject.job.buffers.size(); ++i)
-    if (subject.job.is_output(i)) names.push_back(subject.job.buffers[i].name);
   std::vector<NamedComparison> out;
-  for (size_t i = 0; i < std::min({names.size(), got.size(), wanted.size()}); ++i) {
-    const Comparison c = palladion::compare(got[i], wanted[i], tolerance);
-    out.push_back({names[i], got[i].dtype(), tolerance, c, {}, {}});
-    if (maps) out.back().map = error_map(got[i], wanted[i], tolerance, c);
+  for (verify::OutputComparison& c : verify::compare_outputs(subject.job, got, wanted, tolerance)) {
+    const size_t i = out.size();
+    out.push_back({std::move(c)});
+    if (maps) out.back().map = error_map(got[i], wanted[i], tolerance, out.back().comparison);
   }
   return out;
 }
@@ -174,8 +162,7 @@ std::vector<NamedComparison> compare_with_recorded(const Subject& subject, const
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::optional<Array>& wanted = subject.recorded->after[i];
     if (!wanted) continue;
-    NamedComparison c{
-        subject.job.buffers[i].name, pl::u8, {}, palladion::compare(outputs[i], *wanted), {}, {}};
+    NamedComparison c{{subject.job.buffers[i].name, pl::u8, {}, palladion::compare(outputs[i], *wanted), {}}};
     if (maps) c.map = error_map(outputs[i], *wanted, {}, c.comparison);
     if (c.comparison.first) {
       const auto at = static_cast<size_t>(c.comparison.first->index.front());
@@ -230,7 +217,7 @@ Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, b
     if (*trace) observers.push_back((*trace)->observer());
     if (report.page)
       observers.insert(observers.end(), {report.page->observers()[0], report.page->observers()[1]});
-    MachineRun run = run_on_machine(subject, subject.job, options, *conditions, nullptr, observers);
+    MachineRun run = run_on_machine(subject, subject.job, options, *conditions, observers);
     merge_findings(report.findings, run.outcome.result.findings, report.schedule);
     sort_findings(report.findings);
     report.sim = std::move(run.outcome);

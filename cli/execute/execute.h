@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "cli/findings/suppress.h"
+#include "cli/options/clock_settings.h"
 #include "cli/options/options.h"
 #include "cli/report/report.h"
 #include "cli/runs/checks.h"
 #include "cli/support/files.h"
+#include "verify/schedules/trial.h"
 
 namespace palladion::cli {
 
@@ -20,16 +22,17 @@ Outcome<sim::Schedule> schedule_of(const Options& options);
 Outcome<sim::check::Conditions> conditions_of(const Options& options);
 unsigned host_threads(const Options& options);
 
+// The clock's settings under the hardware schedule; none under another.
+std::optional<ClockSettings> clock_of(const Options& options, const sim::Schedule& schedule);
+// What the options say of every run. `clock` must outlive it.
+sim::RunOptions run_options(const Subject& subject, const Options& options,
+                            const std::optional<ClockSettings>& clock);
+
 // One run, with the checkers that were requested.
-struct MachineRun {
-  SimOutcome outcome;
-  std::optional<Watched> watched;
-};
-// Runs `job`, the subject's or a copy of it. `recorder` gets the synchronisation of every cluster; null: none
-// does. `more`: other observers.
+using MachineRun = verify::CheckedRun;
+// Runs `job`, the subject's or a copy of it. `more`: other observers.
 MachineRun run_on_machine(const Subject& subject, Job& job, const Options& options,
                           const sim::check::Conditions& conditions,
-                          sim::check::SkeletonObserver* recorder = nullptr,
                           std::span<sim::Observer* const> more = {});
 // Runs on one side or both, compares with the reference and the sides with each other.
 Outcome<Report> execute(Subject& subject, const Options& options, bool on_sim, bool on_device);

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "cli/findings/findings.h"
+#include "cli/findings/finding_text.h"
 #include "cli/support/json.h"
 
 namespace palladion::cli {

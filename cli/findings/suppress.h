@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/findings/findings.h"
+#include "cli/findings/finding_text.h"
 #include "cli/support/outcome.h"
 
 namespace palladion::cli {

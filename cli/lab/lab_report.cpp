@@ -66,7 +66,7 @@ std::vector<NamedComparison> compared(const LabVerdict& v, const ShownRun& run,
   const std::vector<Array> wanted = labs::expected(*v.lab, run.launch, inputs);
   for (size_t i = 0; i < std::min(got.size(), wanted.size()); ++i) {
     const Comparison c = compare(got[i], wanted[i], v.lab->tolerance);
-    out.push_back({v.lab->outputs[i].name, got[i].dtype(), v.lab->tolerance, c, {}, {}});
+    out.push_back({{v.lab->outputs[i].name, got[i].dtype(), v.lab->tolerance, c, {}}});
     out.back().map = error_map(got[i], wanted[i], v.lab->tolerance, c);
   }
   return out;

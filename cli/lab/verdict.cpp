@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 
 #include "cli/lab/recording.h"
 #include "cli/runs/timed_run.h"
@@ -15,21 +14,15 @@
 #include "isa/text/print.h"
 #include "labs/measures.h"
 #include "labs/references.h"
-#include "sim/check/checker.h"
-#include "sim/check/observers.h"
-#include "sim/explore/conditions.h"
-#include "sim/explore/decide.h"
-#include "verify/launch/runner.h"
+#include "verify/check.h"
 
 namespace palladion::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using sim::check::Conditions;
-using Kind = sim::Schedule::Kind;
 
 constexpr uint64_t most_instructions = uint64_t{400} << 20;
-constexpr uint64_t random_schedules = 5;
+constexpr unsigned random_schedules = 5;
 
 class Judge {
  public:
@@ -125,43 +118,10 @@ class Judge {
       }
   }
 
-  sim::RunOptions options(const Conditions& conditions, sim::Observer* observer) const {
-    sim::RunOptions run;
-    conditions.apply(run);
-    run.threads = threads_;
-    run.max_warp_instructions = most_warp_instructions;
-    run.max_instructions = most_instructions;
-    run.observer = observer;
-    run.stop = &interrupt_flag();
-    return run;
-  }
-
-  // Gives the outputs.
-  std::vector<Array> run_once(size_t number, const Job& job, const Conditions& conditions, CaseVerdict& out,
-                              sim::check::SkeletonObserver* recorder) {
-    sim::Machine machine(arch_);
-    sim::check::Checker checker;
-    std::vector<sim::Observer*> attached = {&checker};
-    if (recorder != nullptr) attached.push_back(recorder);
-    sim::check::Observers observers(std::move(attached));
-    Job own = job;  // a kernel may write to its inputs
-    SimOutcome outcome = palladion::run(own, machine, options(conditions, &observers));
-    ++out.schedules;
-    if (!outcome.result.errors.empty()) {
-      out.refused = isa::render(outcome.result.errors);
-      out.completed = false;
-      for (const isa::Diagnostic& d : outcome.result.errors)
-        v_.symptoms.codes.push_back({d.code, out.refused});
-      return {};
-    }
-    out.errors += size_t(std::ranges::count_if(outcome.result.findings,
-                                               [&](const sim::Finding& f) { return counts(lab_, f); }));
-    out.completed = out.completed && outcome.result.completed;
-    merge_findings(v_.findings, outcome.result.findings, sim::check::name(conditions),
-                   replay_of(v_, v_.recorded[number]));
-    if (recorder != nullptr)
-      out.decided = sim::check::decide_run(recorder->recorded(), checker.coverage()).decided;
-    return std::move(outcome.outputs);
+  sim::RunOptions options() const {
+    return {.threads = threads_,
+            .max_instructions = most_instructions,
+            .max_warp_instructions = most_warp_instructions};
   }
 
   CaseVerdict run_case(size_t number, const plgpu::Kernel& kernel) {
@@ -172,45 +132,58 @@ class Judge {
     try {
       job = job_of(kernel, inputs, array_names(lab_));
     } catch (const isa::Error& e) {
-      out.refused = isa::render(e.diagnostics());
-      for (const isa::Diagnostic& d : e.diagnostics()) v_.symptoms.codes.push_back({d.code, out.refused});
+      refuse(out, e.diagnostics());
       return out;
     }
-    std::deque<Conditions> conditions = {{.schedule = {Kind::functional, 0}, .order = {}},
-                                         {.schedule = {Kind::latest, 0}, .order = {}},
-                                         {.schedule = {Kind::earliest, 0}, .order = {}}};
-    for (uint64_t i = 1; i <= random_schedules; ++i)
-      conditions.push_back({.schedule = {Kind::seeded, i}, .order = {}});
     const std::vector<Array> wanted = labs::expected(lab_, one, inputs);
-    bool wrong = false;
-    for (size_t i = 0; i < conditions.size(); ++i) {
-      if (i >= 3 && (out.decided || out.errors != 0 || wrong)) break;
-      sim::check::SkeletonObserver recorder;
-      const auto got = run_once(number, job, conditions[i], out, i == 0 ? &recorder : nullptr);
-      if (!out.completed || interrupted()) break;
-      compare_all(got, wanted, sim::check::name(conditions[i]), out);
-      wrong = wrong ||
-              std::ranges::any_of(out.outputs, [](const NamedComparison& c) { return !c.comparison.ok(); });
-    }
-    if (wrong) v_.symptoms.wrong_cases.push_back(number + 1);
+    const auto checked = verify::check(
+        job, arch_,
+        {.run = options(),
+         .seed = 1,
+         .random = random_schedules,
+         .compare =
+             [&](const auto& got) { return verify::compare_outputs(job, got, wanted, lab_.tolerance); },
+         .other_values = false,
+         .stop_at_problem = true,
+         .strict = lab_.strict,
+         .together = 1},
+        {.stop = &interrupt_flag()});
+    if (checked)
+      take_report(number, *checked, out);
+    else
+      refuse(out, checked.error());
     return out;
   }
 
-  // Keeps the worst comparison of each output.
-  void compare_all(const std::vector<Array>& got, const std::vector<Array>& wanted,
-                   const std::string& schedule, CaseVerdict& out) const {
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      NamedComparison c{.output = lab_.outputs[i].name,
-                        .dtype = wanted[i].dtype(),
-                        .tolerance = lab_.tolerance,
-                        .comparison = compare(got[i], wanted[i], lab_.tolerance),
-                        .note = {}};
-      const bool is_new = i >= out.outputs.size();
-      if (!is_new && c.comparison.outside <= out.outputs[i].comparison.outside) continue;
-      if (is_new) out.outputs.emplace_back();
-      out.outputs[i] = std::move(c);
-      out.worst_schedule = schedule;
+  void refuse(CaseVerdict& out, const isa::Diagnostics& errors) {
+    out.refused = isa::render(errors);
+    for (const isa::Diagnostic& d : errors) v_.symptoms.codes.push_back({d.code, out.refused});
+  }
+
+  void take_report(size_t number, const verify::CheckReport& report, CaseVerdict& out) {
+    const std::string replay = replay_of(v_, v_.recorded[number]);
+    for (const verify::Trial& trial : report.trials) {
+      const auto& findings = trial.outcome.result.findings;
+      out.errors +=
+          size_t(std::ranges::count_if(findings, [&](const sim::Finding& f) { return counts(lab_, f); }));
+      out.completed = out.completed && trial.outcome.result.completed;
+      merge_findings(v_.findings, findings, trial.schedule, replay);
     }
+    out.schedules = report.trials.size();
+    out.decided = report.decided;
+    for (const auto& [schedule, output] : report.reference) keep_worst(schedule, output, out);
+    if (report.wrong_outputs()) v_.symptoms.wrong_cases.push_back(number + 1);
+  }
+
+  static void keep_worst(const std::string& schedule, const verify::OutputComparison& output,
+                         CaseVerdict& out) {
+    const auto known = std::ranges::find(out.outputs, output.output, &verify::OutputComparison::output);
+    if (known != out.outputs.end() && output.comparison.outside <= known->comparison.outside) return;
+    if (known == out.outputs.end())
+      out.outputs.push_back(output);
+    else
+      *known = output;
+    out.worst_schedule = schedule;
   }
 
   MeasureVerdict measure(const labs::Measure& rule, const plgpu::Kernel& kernel) {
@@ -219,8 +192,10 @@ class Judge {
     for (const sim::Values values : {sim::Values::none, sim::Values::full}) {
       Job job = job_of(kernel, labs::inputs_of(lab_, one), array_names(lab_));
       sim::Machine machine(arch_);
-      sim::RunOptions run = options({.schedule = {Kind::hardware, 0}, .order = {}}, nullptr);
+      sim::RunOptions run = options();
+      run.schedule.kind = sim::Schedule::Kind::hardware;
       run.values = values;
+      run.stop = &interrupt_flag();
       const sim::RunResult result = palladion::run(job, machine, run).result;
       if (refused_for_values(result)) continue;
       if (const NoTime none = why_no_time(result); !none.code.empty()) {
@@ -270,7 +245,7 @@ bool counts(const labs::Lab& lab, const sim::Finding& finding) {
 
 bool CaseVerdict::ok() const {
   return refused.empty() && errors == 0 && completed && !outputs.empty() &&
-         std::ranges::all_of(outputs, [](const NamedComparison& c) { return c.comparison.ok(); });
+         std::ranges::all_of(outputs, [](const verify::OutputComparison& c) { return c.comparison.ok(); });
 }
 
 Outcome<LabVerdict> judge_file(const labs::Lab& lab, const fs::path& file, unsigned threads) {

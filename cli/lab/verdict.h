@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/findings/findings.h"
+#include "cli/findings/finding_text.h"
 #include "cli/lab/recording.h"
 #include "cli/report/report.h"
 #include "cli/support/json.h"
@@ -16,11 +16,11 @@
 namespace palladion::cli {
 
 struct CaseVerdict {
-  std::string values;  // "n=4096"
-  std::vector<NamedComparison> outputs;
-  size_t errors = 0;     // findings
-  size_t schedules = 0;  // that ran
-  bool decided = false;  // one run decides for all schedules
+  std::string values;                             // "n=4096"
+  std::vector<verify::OutputComparison> outputs;  // the worst of each
+  size_t errors = 0;                              // findings
+  size_t schedules = 0;                           // that ran
+  bool decided = false;                           // one run decides for all schedules
   bool completed = true;
   std::string refused;         // why it could not run
   std::string worst_schedule;  // whose outputs differ most, or the last that ran

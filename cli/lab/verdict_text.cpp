@@ -22,7 +22,7 @@ std::string_view unit_of(const labs::Measure& measure) {
 }
 
 // Of a right output a learner needs no maxima.
-std::string output_text(const NamedComparison& o) {
+std::string output_text(const verify::OutputComparison& o) {
   if (!o.comparison.ok() || o.comparison.bits_equal) return describe_comparison(o);
   return fmt::format("{} elements within the tolerance (rel {:.3g}, abs {:.3g})", o.comparison.elements,
                      o.tolerance.relative, o.tolerance.absolute);
@@ -31,7 +31,7 @@ std::string output_text(const NamedComparison& o) {
 std::string case_text(const CaseVerdict& c) {
   if (!c.refused.empty()) return "cannot run, see below";
   std::string text;
-  for (const NamedComparison& o : c.outputs)
+  for (const verify::OutputComparison& o : c.outputs)
     text += (text.empty() ? "" : "; ") + (c.outputs.size() > 1 ? o.output + ": " : "") + output_text(o);
   if (text.empty()) text = "did not end";
   const std::string under =

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "cli/support/term.h"
+#include "cuda/native/codes.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::cli {
@@ -20,9 +21,10 @@ ExitCode code_of_diagnostics(const isa::Diagnostics& diagnostics) {
 }
 
 ExitCode code_of_device(const isa::Diagnostics& errors) {
-  const std::string& code = errors.front().code;
-  if (code == "PLD8005" || code == "PLD8004" || code == "PLD8008") return exit_user_error;
-  if (code == "PLD8006" || code == "PLD8007") return exit_findings;
+  using enum cuda::native::Code;
+  const auto is = [&](auto... codes) { return ((errors.front().code == codes) || ...); };
+  if (is(ptx_refused, bad_launch, bad_tensor_map)) return exit_user_error;
+  if (is(kernel_failed, kernel_timed_out)) return exit_findings;
   return exit_unsupported;  // no driver, no device, a driver that fails
 }
 
@@ -99,7 +101,8 @@ void print_outputs(const Subject& subject, const Report& report) {
   for (size_t i = 0; i < subject.job.buffers.size() && next < outputs.size(); ++i) {
     if (!subject.job.is_output(i)) continue;
     const Array& array = outputs[next++];
-    const std::string contents = whole ? fmt::format("hash {}", hash_text(array)) : "incomplete";
+    const std::string contents =
+        whole ? fmt::format("hash {}", hash_text(palladion::hash(array))) : "incomplete";
     const std::string text = fmt::format("{:<{}}  {:<16} {}", subject.job.buffers[i].name,
                                          name_width(subject), describe(array.type), contents);
     print_out(row("out", text));
@@ -155,14 +158,7 @@ std::string row(std::string_view label, std::string_view text) {
   return out;
 }
 
-std::string hash_text(const Array& array) { return fmt::format("{:016x}", palladion::hash(array)); }
-
-std::vector<std::string> hash_texts(const std::vector<Array>& arrays) {
-  std::vector<std::string> out;
-  out.reserve(arrays.size());
-  for (const Array& array : arrays) out.push_back(hash_text(array));
-  return out;
-}
+std::string hash_text(uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 std::string dims_text(const isa::Dim3& d) {
   if (d.z != 1) return fmt::format("{}x{}x{}", d.x, d.y, d.z);
@@ -180,7 +176,7 @@ std::string describe_subject(const Subject& subject) {
   return text;
 }
 
-std::string describe_comparison(const NamedComparison& named) {
+std::string describe_comparison(const verify::OutputComparison& named) {
   const Comparison& c = named.comparison;
   if (!c.comparable) return "another type or shape";
   if (c.bits_equal) return fmt::format("equal bit by bit ({} elements)", c.elements);

@@ -7,25 +7,21 @@
 #include <string>
 #include <vector>
 
-#include "cli/findings/findings.h"
+#include "cli/findings/finding_text.h"
 #include "cli/report/time_report.h"
 #include "cli/report/trace.h"
 #include "cli/runs/checks.h"
 #include "cli/subjects/subject.h"
 #include "cli/support/json.h"
+#include "verify/launch/outputs.h"
 #include "verify/launch/runner.h"
 
 namespace palladion::cli {
 
 class PageRecording;  // cli/html/recording.h
 
-struct NamedComparison {
-  std::string output;
-  pl::DType dtype = pl::DType::f32;
-  Tolerance tolerance;
-  Comparison comparison;
-  std::string note;  // the first difference in other words; lines
-  json::object map;  // error_map, for --report
+struct NamedComparison : verify::OutputComparison {
+  json::object map = {};  // error_map, for --report
 };
 
 struct Report {
@@ -78,9 +74,8 @@ std::string row(std::string_view label, std::string_view text);
 // The title and the rows launch, in.
 std::string describe_subject(const Subject& subject);
 // "equal bit by bit (262144 elements)", "3 of 64 elements differ, at most 2 ulps; first at [1,2]: ..."
-std::string describe_comparison(const NamedComparison& c);
-std::string hash_text(const Array& array);  // 16 hexadecimal digits
-std::vector<std::string> hash_texts(const std::vector<Array>& arrays);
+std::string describe_comparison(const verify::OutputComparison& c);
+std::string hash_text(uint64_t hash);       // 16 hexadecimal digits
 std::string dims_text(const isa::Dim3& d);  // "132", "8x16", "2x2x2"
 std::string current_folder();               // empty when it is unknown
 // How findings of this subject are shown on a stream.
@@ -88,7 +83,7 @@ FindingView view_of(const Subject& subject, const Options& options, std::FILE* s
 std::string verdict_text(const Verdict& verdict, bool color);  // "incomplete (the run was interrupted)"
 
 json::object subject_json(const Subject& subject);  // its members: every report has them
-json::object comparison_json(const NamedComparison& named, std::string_view schedule = {});
+json::object comparison_json(const verify::OutputComparison& named, std::string_view schedule = {});
 json::object coverage_json(const Watched& watched);
 json::object verdict_json(const Verdict& verdict);  // two members
 json::array diagnostics_json(const isa::Diagnostics& diagnostics);

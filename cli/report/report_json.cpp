@@ -78,7 +78,7 @@ json::array comparisons_json(const std::vector<NamedComparison>& comparisons) {
 
 }  // namespace
 
-json::object comparison_json(const NamedComparison& named, std::string_view schedule) {
+json::object comparison_json(const verify::OutputComparison& named, std::string_view schedule) {
   const Comparison& c = named.comparison;
   json::object out = {{"output", named.output}};
   if (!schedule.empty()) out.emplace("schedule", schedule);
@@ -139,7 +139,7 @@ json::array outputs_json(const Subject& subject, const std::vector<Array>& outpu
     if (!subject.job.is_output(i)) continue;
     const Array& array = outputs[out.size()];
     json::object output = array_json(subject.job.buffers[i].name, array.type);
-    output.emplace("fnv1a", hash_text(array));
+    output.emplace("fnv1a", hash_text(palladion::hash(array)));
     out.push_back(std::move(output));
   }
   return out;

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "cli/findings/findings.h"
+#include "cli/findings/finding_text.h"
 #include "cli/report/report.h"
 #include "cli/report/time_report.h"
 #include "cli/support/term.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/support/term.h"
+#include "sim/launch/codes.h"
 
 namespace palladion::cli {
 
@@ -21,7 +22,7 @@ sim::RunResult timed_run(const Subject& subject, const ClockSettings& settings, 
 }
 
 bool refused_for_values(const sim::RunResult& result) {
-  const auto refuses = [](const auto& error) { return error.code == "PLD3120"; };
+  const auto refuses = [](const auto& error) { return error.code == sim::Code::values_needed; };
   return std::ranges::any_of(result.errors, refuses) || std::ranges::any_of(result.findings, refuses);
 }
 

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "cli/kernel_files/kernel_file.h"
-#include "cli/subjects/npy.h"
+#include "cli/subjects/npy_files.h"
 #include "cli/support/program_name.h"
 #include "cuda/bundle/read.h"
 #include "isa/arch/arch.h"
@@ -28,7 +28,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The names of .npy files' types (cli/subjects/npy.h) differ in two words.
+// The names of .npy files' types (verify/arrays/npy.h) differ in two words.
 std::string npy_name(pl::DType dtype) {
   if (dtype == pl::DType::bool_) return "pred";
   const std::string name(pl::name(dtype));
@@ -179,7 +179,7 @@ Outcome<void> check_memory(double bytes) {
 std::string describe(const pl::ShapeDtype& type) { return npy::describe(npy_name(type.dtype), type.shape); }
 
 Outcome<Array> read_array(const std::string& file, const pl::ShapeDtype& type) {
-  auto read = npy::read(file, {.dtype = npy_name(type.dtype), .shape = type.shape});
+  auto read = read_npy(file, {.dtype = npy_name(type.dtype), .shape = type.shape});
   if (!read) return user_error(read.error());
   Array array;
   array.type = type;
@@ -188,7 +188,7 @@ Outcome<Array> read_array(const std::string& file, const pl::ShapeDtype& type) {
 }
 
 Outcome<void> write_array(const std::string& file, const Array& array) {
-  const auto written = npy::write(file, npy_name(array.dtype()), array.type.shape, array.bytes);
+  const auto written = write_npy(file, npy_name(array.dtype()), array.type.shape, array.bytes);
   if (!written) return not_written(written.error());
   return {};
 }

@@ -13,6 +13,7 @@
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/text/print.h"
+#include "sim/launch/codes.h"
 #include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {
@@ -182,7 +183,7 @@ ExitCode SweepReport::exit_code() const {
   if (interrupted) return exit_interrupted;
   if (!ranking().empty()) return exit_clean;
   const auto any = [&](auto&& is) { return std::ranges::any_of(all, is); };
-  const auto unsupported = [](const Timed& t) { return t.code == "PLD3001"; };
+  const auto unsupported = [](const Timed& t) { return t.code == sim::Code::not_modelled; };
   const auto refused = [](const Timed& t) { return t.key == 0 || t.code.starts_with("PLD31"); };
   if (any([&](const Timed& t) { return !refused(t) && !unsupported(t); })) return exit_findings;
   return any(unsupported) ? exit_unsupported : exit_user_error;

@@ -1,11 +1,29 @@
 #pragma once
-// The codes of a real device.
+// PLD80xx: what a run on a real device reports.
+#include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "isa/core/code_text.h"
 
 namespace palladion::cuda::native {
 
-std::span<const isa::CodeText> device_codes();  // The codes of what a device run can report.
+enum class Code : uint16_t {
+  no_driver = 8001,
+  no_device = 8002,
+  driver_call_failed = 8003,
+  bad_launch = 8004,
+  ptx_refused = 8005,
+  kernel_failed = 8006,
+  kernel_timed_out = 8007,
+  bad_tensor_map = 8008,
+};
+
+std::string name(Code code);  // "PLD8001"
+// A diagnostic has the code's name.
+bool operator==(std::string_view named, Code code);
+
+std::span<const isa::CodeText> device_codes();  // The texts, by code.
 
 }  // namespace palladion::cuda::native

@@ -47,19 +47,21 @@ struct Started {
 // Loads and initialises the driver; the failure's code distinguishes a missing driver from a missing device.
 Result<Started> start(const std::string& library) {
   auto api = driver::load(library);
-  if (!api) return failure("PLD8001", "no device: " + api.error(), simulator_help);
+  if (!api) return failure(Code::no_driver, "no device: " + api.error(), simulator_help);
   Started started{*api};
   constexpr driver::Status no_device = 100, stub = 34;
   const driver::Status initialised = started.api->Init(0);
   if (initialised == stub)
-    return failure("PLD8001", fmt::format("no device: {} is CUDA's link-time stub, not a driver", library),
+    return failure(Code::no_driver,
+                   fmt::format("no device: {} is CUDA's link-time stub, not a driver", library),
                    simulator_help);
   if (initialised != driver::success && initialised != no_device)
-    return failure("PLD8001", "no device: the CUDA driver does not start, " + started.api->text(initialised),
+    return failure(Code::no_driver,
+                   "no device: the CUDA driver does not start, " + started.api->text(initialised),
                    simulator_help);
   if (initialised == driver::success) started.api->DeviceGetCount(&started.devices);
   if (started.devices == 0)
-    return failure("PLD8002", "no device: the CUDA driver sees no GPU", simulator_help);
+    return failure(Code::no_device, "no device: the CUDA driver sees no GPU", simulator_help);
   return started;
 }
 
@@ -85,13 +87,14 @@ Result<Device> Device::open(int ordinal, const std::string& library) {
   if (!started) return tl::unexpected(started.error());
   const driver::Api& api = *started->api;
   if (ordinal < 0 || ordinal >= started->devices)
-    return failure("PLD8002", fmt::format("no device number {}: there are {}", ordinal, started->devices));
+    return failure(Code::no_device,
+                   fmt::format("no device number {}: there are {}", ordinal, started->devices));
   driver::DeviceId device = 0;
   driver::Context context = nullptr;
   driver::Status status = api.DeviceGet(&device, ordinal);
   if (status == driver::success) status = api.DevicePrimaryCtxRetain(&context, device);
   if (status != driver::success)
-    return failure("PLD8002", fmt::format("device {} cannot be used: {}", ordinal, api.text(status)));
+    return failure(Code::no_device, fmt::format("device {} cannot be used: {}", ordinal, api.text(status)));
   return Device(std::make_shared<Session>(started->api, device, context, read_facts(api, device, ordinal)));
 }
 
@@ -125,10 +128,10 @@ Buffer::~Buffer() {
 }
 
 Result<void> Buffer::check_range(size_t offset, size_t bytes, std::string_view verb) const {
-  if (!session_) return failure("PLD8003", "an empty device buffer");
+  if (!session_) return failure(Code::driver_call_failed, "an empty device buffer");
   if (offset > bytes_ || bytes > bytes_ - offset)
-    return failure("PLD8003", fmt::format("{} {} bytes at offset {} of a device buffer of {}", verb, bytes,
-                                          offset, bytes_));
+    return failure(Code::driver_call_failed, fmt::format("{} {} bytes at offset {} of a device buffer of {}",
+                                                         verb, bytes, offset, bytes_));
   session_->enter();
   return {};
 }
@@ -159,12 +162,13 @@ Result<void> Buffer::fill(uint8_t value) {
 Result<TensorMapHandle> Device::encode(const isa::TensorMap& map) const {
   isa::Diagnostics broken;
   if (map.mode > isa::TensorMapMode::im2col)
-    return tl::unexpected(isa::Diagnostics{
-        {.code = "PLD8008", .message = fmt::format("unsupported: tensor maps for {}", name(map.mode))}});
+    return tl::unexpected(
+        isa::Diagnostics{{.code = name(Code::bad_tensor_map),
+                          .message = fmt::format("unsupported: tensor maps for {}", name(map.mode))}});
   isa::ArchSpec limits = isa::default_arch();  // the driver judges by its own
   limits.sm = facts().sm;
   for (const std::string& rule : isa::validate(map, limits))
-    broken.push_back({.code = "PLD8008", .message = "tensor map: " + rule});
+    broken.push_back({.code = name(Code::bad_tensor_map), .message = "tensor map: " + rule});
   if (!broken.empty()) return tl::unexpected(std::move(broken));
   session_->enter();
   const driver::Api& api = session_->api();
@@ -183,7 +187,7 @@ Result<TensorMapHandle> Device::encode(const isa::TensorMap& map) const {
                                       map.lower_corner.data(), map.upper_corner.data(),
                                       map.channels_per_pixel, map.pixels_per_column,
                                       map.element_strides.data(), interleave, swizzle, promotion, fill);
-  if (auto done = session_->check(status, "the driver refuses the tensor map", "PLD8008"); !done)
+  if (auto done = session_->check(status, "the driver refuses the tensor map", Code::bad_tensor_map); !done)
     return tl::unexpected(done.error());
   return out;
 }
@@ -201,7 +205,7 @@ Result<void> Device::wait(const WaitOptions& options) const {
       const bool stopped = options.stop != nullptr && options.stop->load(std::memory_order_relaxed);
       if (stopped || (options.limit && std::chrono::steady_clock::now() - start > *options.limit)) {
         session_->lose();
-        return failure("PLD8007",
+        return failure(Code::kernel_timed_out,
                        stopped ? "the kernel had not ended on the device when it was interrupted"
                                : fmt::format("the kernel did not end on the device within {} ms",
                                              options.limit->count()),
@@ -211,7 +215,7 @@ Result<void> Device::wait(const WaitOptions& options) const {
       pause = std::min(pause * 2, std::chrono::microseconds(2000));
     }
   }
-  return session_->check(api.CtxSynchronize(), "the kernel failed while it ran", "PLD8006");
+  return session_->check(api.CtxSynchronize(), "the kernel failed while it ran", Code::kernel_failed);
 }
 
 namespace {
@@ -257,7 +261,7 @@ Timing summarise(std::vector<double> samples) {
 }  // namespace
 
 Result<Timing> Device::time(const std::function<Result<void>()>& work, const TimingOptions& options) const {
-  if (options.repeats < 1) return failure("PLD8003", "a timing needs at least one repeat");
+  if (options.repeats < 1) return failure(Code::driver_call_failed, "a timing needs at least one repeat");
   for (int i = 0; i < options.warmups; ++i)
     if (auto done = work(); !done) return tl::unexpected(done.error());
   if (auto done = wait(options.wait); !done) return tl::unexpected(done.error());

@@ -150,12 +150,12 @@ Result<void> Function::check_parameters(const Arguments& arguments) const {
   if (!state_->parameter_bytes) return {};
   const std::vector<size_t>& wanted = *state_->parameter_bytes;
   if (wanted.size() != arguments.count())
-    return failure("PLD8004", fmt::format("`{}` has {} parameters, {} were given", name_, wanted.size(),
-                                          arguments.count()));
+    return failure(Code::bad_launch, fmt::format("`{}` has {} parameters, {} were given", name_,
+                                                 wanted.size(), arguments.count()));
   for (size_t i = 0; i < wanted.size(); ++i)
     if (arguments.bytes(i) != wanted[i])
-      return failure("PLD8004", fmt::format("parameter {} of `{}` has {} bytes, {} were given", i, name_,
-                                            wanted[i], arguments.bytes(i)));
+      return failure(Code::bad_launch, fmt::format("parameter {} of `{}` has {} bytes, {} were given", i,
+                                                   name_, wanted[i], arguments.bytes(i)));
   return {};
 }
 
@@ -165,7 +165,7 @@ Result<void> Function::allow(const LaunchShape& shape) const {
   const DeviceFacts& facts = session.facts();
   if (shape.dynamic_shared_bytes > state_->dynamic_shared_allowed) {
     if (shape.dynamic_shared_bytes > static_cast<uint32_t>(facts.shared_bytes_per_cta))
-      return failure("PLD8004",
+      return failure(Code::bad_launch,
                      fmt::format("`{}` wants {} bytes of dynamic shared memory, {} has {} per CTA", name_,
                                  shape.dynamic_shared_bytes, facts.name, facts.shared_bytes_per_cta));
     const auto status =
@@ -174,7 +174,7 @@ Result<void> Function::allow(const LaunchShape& shape) const {
     if (auto done = session.check(
             status,
             fmt::format("{} bytes of dynamic shared memory for `{}`", shape.dynamic_shared_bytes, name_),
-            "PLD8004");
+            Code::bad_launch);
         !done)
       return done;
     state_->dynamic_shared_allowed = shape.dynamic_shared_bytes;
@@ -182,8 +182,9 @@ Result<void> Function::allow(const LaunchShape& shape) const {
   if (shape.cluster && shape.cluster->count() > 8 && !state_->large_clusters_allowed) {
     const auto status =
         session.api().FuncSetAttribute(handle_, driver::FunctionAttribute::non_portable_cluster_allowed, 1);
-    if (auto done = session.check(
-            status, fmt::format("a cluster of {} CTAs for `{}`", shape.cluster->count(), name_), "PLD8004");
+    if (auto done =
+            session.check(status, fmt::format("a cluster of {} CTAs for `{}`", shape.cluster->count(), name_),
+                          Code::bad_launch);
         !done)
       return done;
     state_->large_clusters_allowed = true;
@@ -217,7 +218,7 @@ Result<void> Function::launch(const LaunchShape& shape, const Arguments& argumen
   return session.check(status,
                        fmt::format("launch of `{}` with grid {}x{}x{}, block {}x{}x{}", name_, shape.grid.x,
                                    shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z),
-                       "PLD8004");
+                       Code::bad_launch);
 }
 
 }  // namespace palladion::cuda::native

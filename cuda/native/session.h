@@ -4,15 +4,15 @@
 
 #include <fmt/format.h>
 
+#include "cuda/native/codes.h"
 #include "cuda/native/device.h"
 
 namespace palladion::cuda::native {
 
 // A failure with its code.
-inline tl::unexpected<isa::Diagnostics> failure(std::string code, std::string message,
-                                                std::string help = {}) {
+inline tl::unexpected<isa::Diagnostics> failure(Code code, std::string message, std::string help = {}) {
   return tl::unexpected(
-      isa::Diagnostics{{.code = std::move(code), .message = std::move(message), .help = std::move(help)}});
+      isa::Diagnostics{{.code = name(code), .message = std::move(message), .help = std::move(help)}});
 }
 
 class Session {  // the driver's primary context of one device, held until its last user is gone
@@ -38,7 +38,8 @@ class Session {  // the driver's primary context of one device, held until its l
   bool lost() const { return lost_; }
 
   // The driver's error as a diagnostic.
-  Result<void> check(driver::Status status, std::string_view what, const char* code = "PLD8003") const {
+  Result<void> check(driver::Status status, std::string_view what,
+                     Code code = Code::driver_call_failed) const {
     if (status == driver::success) return {};
     return failure(code, fmt::format("{}: {}", what, api_->text(status)));
   }

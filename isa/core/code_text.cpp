@@ -4,6 +4,7 @@
 
 namespace palladion::isa {
 
-std::string CodeNumber::name() const { return fmt::format("PLD{:04}", number_); }
+std::string code_name(int number) { return fmt::format("PLD{:04}", number); }
+std::string CodeNumber::name() const { return code_name(number_); }
 
 }  // namespace palladion::isa

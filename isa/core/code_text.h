@@ -47,4 +47,20 @@ struct CodeText {
   std::string_view name = {};  // of the enumerator, where it is stated beside the text
 };
 
+// The text of an enumerator whose value is the code's number.
+constexpr CodeText text_of(auto code, std::string_view title, std::string_view meaning = {},
+                           std::string_view wrong = {}, std::string_view right = {}) {
+  return {.number = static_cast<int>(code),
+          .title = title,
+          .meaning = meaning,
+          .wrong = wrong,
+          .right = right,
+          .rule = {},
+          .effect = {},
+          .fix = {}};
+}
+
+// "PLD3001"
+std::string code_name(int number);
+
 }  // namespace palladion::isa

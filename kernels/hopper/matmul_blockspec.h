@@ -2,7 +2,7 @@
 // D = f(A B): a grid of tiles, block specs that state what each step fetches, an activation given as a
 // function.
 #include "frontend/plgpu.h"
-#include "kernels/examples/activations.h"
+#include "kernels/frame/activations.h"
 
 namespace palladion::kernels {
 

@@ -7,20 +7,12 @@
 #include <vector>
 
 #include "report/text/words.h"
+#include "verify/verdict/findings.h"
 
 namespace palladion::report {
 
-// A finding as it was first seen, with all schedules that showed it.
-struct SeenFinding {
-  sim::Finding finding;
-  std::vector<std::string> schedules;
-  std::string replay;      // the command that reproduces it; empty: the current one
-  std::string suppressed;  // the reason that the user gave; empty: it counts
-  bool is_suppressed() const { return !suppressed.empty(); }
-};
-
-// In place of a schedule's name, for findings of the search over all schedules.
-inline constexpr std::string_view exploration = "exploration";
+using verify::exploration;
+using verify::SeenFinding;
 
 // --- the parts of a finding -------------------------------------------------------------------------------
 std::string message_text(const sim::Finding& finding);  // what is wrong, in one line

@@ -10,15 +10,21 @@
 #include <vector>
 
 #include "isa/core/footprint.h"
+#include "isa/core/index.h"
 #include "isa/core/instruction.h"
 #include "sim/launch/clock.h"
 
 namespace palladion::sim {
 
+using CtaRank = isa::Index<struct CtaRankTag, uint16_t>;      // of a CTA in its cluster
+using WarpOfCta = isa::Index<struct WarpOfCtaTag, uint16_t>;  // of a warp in its CTA
+using WarpOfCluster =
+    isa::Index<struct WarpOfClusterTag, uint16_t>;  // rank * warps of a CTA + warp of the CTA
+
 // The warp, lanes and instruction of an execution. `pc` indexes Program::code.
 struct Origin {
-  uint16_t cta_rank = 0;                          // in the cluster
-  uint16_t warp = 0;                              // in the CTA
+  CtaRank cta_rank;                               // of the CTA that executes
+  WarpOfCta warp;                                 // that executes
   uint32_t lanes = 0;                             // that execute the instruction
   uint32_t pc = 0;                                // indexes Program::code
   const isa::Instruction* instruction = nullptr;  // as it was written

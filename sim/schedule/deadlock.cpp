@@ -3,6 +3,7 @@
 #include <map>
 #include <tuple>
 
+#include "sim/launch/fault.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/place.h"
 #include "sim/program/reach.h"
@@ -28,9 +29,7 @@ bool spins(const Wait& w) {
 Finding describe_deadlock(const Program& program, const GlobalMemory& memory,
                           std::span<const ClusterState* const> resident, bool more_clusters) {
   constexpr size_t shown = 24;
-  Finding f;
-  f.code = "PLD3080";
-  f.fatal = true;
+  Finding f = fault(Code::deadlock, {});
   Deadlock& d = f.what.emplace<Deadlock>();
   d.more_clusters = more_clusters;
   bool for_host = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/launch/fault.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/place.h"
 
@@ -147,10 +148,7 @@ void add_places(Finding& f, const Program& program, std::span<const ClusterState
 }
 
 Finding endless(const Program& program, std::span<const ClusterState* const> resident, Endless why) {
-  Finding f;
-  f.code = "PLD3002";
-  f.severity = FindingSeverity::unknown;
-  f.fatal = true;
+  Finding f = fault(Code::gave_up, {}, {}, FindingSeverity::unknown);
   f.what = why;
   add_places(f, program, resident);
   return f;

@@ -18,10 +18,11 @@ struct EndlessWatch {
   uint64_t trials = 0;
 };
 
-// PLD3002 with the loops of all warps, when a warp has executed more than `limit` instructions, or `limit` /
-// 16 in a row without a store, a barrier, a copy or a strong load; `limit` 0: never. The latter is tried on a
-// copy of the warp's cluster, alone: no other warp could end its loop, because nothing that it reads changes.
-// The run itself is not affected. To be called at each boundary with what the grid has executed and changed.
+// Code::gave_up with the loops of all warps, when a warp has executed more than `limit` instructions, or
+// `limit` / 16 in a row without a store, a barrier, a copy or a strong load; `limit` 0: never. The latter is
+// tried on a copy of the warp's cluster, alone: no other warp could end its loop, because nothing that it
+// reads changes. The run itself is not affected. To be called at each boundary with what the grid has
+// executed and changed.
 std::optional<Finding> find_endless_loop(const RunContext& context,
                                          std::span<const ClusterState* const> resident, EndlessWatch& watch,
                                          uint64_t instructions, uint64_t progress, uint64_t limit);

@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstring>
 
+#include "sim/launch/codes.h"
+
 namespace palladion::sim {
 namespace {
 
@@ -75,7 +77,7 @@ Polled polled_value(const Program& program, uint32_t read, const GlobalMemory& m
 }
 
 void call_wait_for_host(Finding& f) {
-  f.code = "PLD3081";
+  f.code = Code::wait_for_host;
   f.severity = FindingSeverity::unsupported;
   std::get<Deadlock>(f.what).for_host = true;
   f.message = {};

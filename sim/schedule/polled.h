@@ -28,7 +28,7 @@ struct Polled {
 Polled polled_value(const Program& program, uint32_t read, const GlobalMemory& memory,
                     const ClusterState& cluster, const CtaState& cta, const WarpState& warp, uint32_t lanes);
 
-// Makes a finding of a deadlock one of lanes that wait for the host: PLD3081, unsupported.
+// Makes a finding of a deadlock one of lanes that wait for the host: Code::wait_for_host, unsupported.
 void call_wait_for_host(Finding& f);
 
 }  // namespace palladion::sim

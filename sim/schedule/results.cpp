@@ -1,5 +1,6 @@
 #include "sim/schedule/results.h"
 
+#include "sim/launch/fault.h"
 #include "sim/schedule/deadlock.h"
 
 namespace palladion::sim {
@@ -30,10 +31,7 @@ void report_deadlock(const Program& program, const GlobalMemory& memory,
 }
 
 Finding given_up(uint64_t instructions) {
-  Finding f;
-  f.code = "PLD3002";
-  f.severity = FindingSeverity::unknown;
-  f.fatal = true;
+  Finding f = fault(Code::gave_up, {}, {}, FindingSeverity::unknown);
   f.what = Endless{Endless::Why::all_warps, instructions};
   return f;
 }

@@ -19,7 +19,7 @@ bool take_results(ClusterState& cluster, RunResult& result);
 void report_deadlock(const Program& program, const GlobalMemory& memory,
                      std::span<const ClusterState* const> resident, bool more_clusters, Observer* observer,
                      RunResult& result);
-// PLD3002: the limit of instructions is reached.
+// Code::gave_up: the limit of instructions is reached.
 Finding given_up(uint64_t instructions);
 
 }  // namespace palladion::sim

@@ -9,6 +9,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "kernels/zoo/zoo.h"
 #include "report/text/finding_text.h"
@@ -26,6 +27,29 @@ void add_numbers(std::set<int>& numbers, const fs::path& file, const std::regex&
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at)
     numbers.insert(std::stoi((*at)[1].str()));
+}
+
+// Enumerators of a `codes.h` that files and folders name: `Code::shared_bounds`.
+void add_enumerators(std::set<int>& numbers, const fs::path& header, const std::vector<const char*>& places) {
+  std::map<std::string, int> named;
+  const std::regex enumerator("^  ([a-z0-9_]+) = ([0-9]{4}),"), use("\\bCode::([a-z0-9_]+)\\b");
+  std::ifstream in(header);
+  std::smatch at;
+  for (std::string line; std::getline(in, line);)
+    if (std::regex_search(line, at, enumerator)) named[at[1]] = std::stoi(at[2]);
+  EXPECT_FALSE(named.empty()) << header << " states no codes";
+  const auto add_used = [&](const fs::path& file) {
+    std::ifstream source(file);
+    const std::string text{std::istreambuf_iterator<char>(source), {}};
+    for (std::sregex_iterator u(text.begin(), text.end(), use), end; u != end; ++u)
+      if (const auto code = named.find((*u)[1]); code != named.end()) numbers.insert(code->second);
+  };
+  for (const char* place : places) {
+    if (fs::is_regular_file(root / place)) add_used(root / place);
+    if (!fs::is_directory(root / place)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(root / place))
+      if (entry.is_regular_file() && entry.path().stem() != "codes") add_used(entry.path());
+  }
 }
 
 // The catalogue itself: its tables, and the list of the checkers' numbers.
@@ -55,6 +79,9 @@ std::set<int> reported() {
   std::set<int> numbers;
   add_numbers(numbers, root / "frontend/core/errors.h", std::regex("= (2[0-9]{3})\\b"));
   EXPECT_GT(numbers.size(), 10u) << "the codes of frontend/core/errors.h are not where they were";
+  add_enumerators(numbers, root / "sim/launch/codes.h",
+                  {"sim/machine.cpp", "sim/machine", "sim/schedule", "sim/program"});
+  add_enumerators(numbers, root / "cuda/native/codes.h", {"cuda/native", "verify/launch", "cli"});
   for (const char* folder :
        {"isa", "frontend", "sim", "verify", "kernels", "traces", "cuda/native", "cuda/capture"})
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {

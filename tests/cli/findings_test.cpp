@@ -1,4 +1,4 @@
-#include "cli/findings/findings.h"
+#include "cli/findings/finding_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -220,7 +220,7 @@ TEST(FindingText, FilesThatAreNotThereLeaveTheInstruction) {
   const std::string text = finding_text(seen_in({f})[0], {});
   EXPECT_THAT(text, HasSubstr("--> /nowhere/at/all.cpp:41\n      | cp.async.bulk.tensor"));
   EXPECT_EQ(read_source_line(PLD_SOURCE_DIR "/tests/cli/findings_test.cpp", 1),
-            "#include \"cli/findings/findings.h\"");
+            "#include \"cli/findings/finding_text.h\"");
   EXPECT_EQ(read_source_line(PLD_SOURCE_DIR "/tests/cli/findings_test.cpp", 1'000'000), "");
 }
 

@@ -1,4 +1,4 @@
-#include "cli/subjects/npy.h"
+#include "cli/subjects/npy_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -72,8 +72,8 @@ TEST_F(NpyTest, every_type_comes_back) {
     std::vector<std::byte> data(6 * npy::size_of(dtype));
     for (size_t i = 0; i < data.size(); ++i) data[i] = std::byte(i * 7 + 1);
     const auto path = folder_ / dtype;
-    ASSERT_TRUE(npy::write(path, dtype, npy::Shape{3, 2}, data).has_value()) << dtype;
-    const auto back = npy::read(path, {.dtype = dtype, .shape = npy::Shape{3, 2}});
+    ASSERT_TRUE(write_npy(path, dtype, npy::Shape{3, 2}, data).has_value()) << dtype;
+    const auto back = read_npy(path, {.dtype = dtype, .shape = npy::Shape{3, 2}});
     ASSERT_TRUE(back.has_value()) << back.error();
     EXPECT_EQ(back->dtype, dtype);
     EXPECT_EQ(back->shape, (npy::Shape{3, 2}));
@@ -82,10 +82,10 @@ TEST_F(NpyTest, every_type_comes_back) {
 }
 
 TEST_F(NpyTest, scalars_and_empty_arrays) {
-  ASSERT_TRUE(npy::write(folder_ / "scalar", "f64", npy::Shape{}, bytes_of(std::vector<double>{2.5})));
-  EXPECT_EQ(npy::read(folder_ / "scalar")->shape, npy::Shape{});
-  ASSERT_TRUE(npy::write(folder_ / "empty", "f32", npy::Shape{0, 4}, {}));
-  EXPECT_EQ(npy::read(folder_ / "empty")->data.size(), 0u);
+  ASSERT_TRUE(write_npy(folder_ / "scalar", "f64", npy::Shape{}, bytes_of(std::vector<double>{2.5})));
+  EXPECT_EQ(read_npy(folder_ / "scalar")->shape, npy::Shape{});
+  ASSERT_TRUE(write_npy(folder_ / "empty", "f32", npy::Shape{0, 4}, {}));
+  EXPECT_EQ(read_npy(folder_ / "empty")->data.size(), 0u);
 }
 
 TEST_F(NpyTest, versions_2_and_3_and_spacing_are_read) {
@@ -159,9 +159,9 @@ TEST_F(NpyTest, errors_name_the_file_and_what_was_expected) {
               HasSubstr("records"));
   EXPECT_THAT(message(bytes_of(std::string_view("PK\x03\x04"))), HasSubstr("not a .npy file"));
   EXPECT_THAT(
-      npy::read(folder_ / "absent.npy", f16_512x256).error(),
+      read_npy(folder_ / "absent.npy", f16_512x256).error(),
       testing::AllOf(HasSubstr("absent.npy"), HasSubstr("No such file"), HasSubstr("expected f16[512,256]")));
-  EXPECT_THAT(npy::read(folder_).error(), HasSubstr("is a folder"));
+  EXPECT_THAT(read_npy(folder_).error(), HasSubstr("is a folder"));
 }
 
 TEST_F(NpyTest, damaged_headers_are_errors) {
@@ -184,10 +184,10 @@ TEST_F(NpyTest, damaged_headers_are_errors) {
 TEST_F(NpyTest, writing_replaces_whole_files_only) {
   const auto path = folder_ / "out.npy";
   ASSERT_TRUE(write_text(path, "old"));
-  EXPECT_FALSE(npy::write(path, "f32", npy::Shape{4}, std::vector<std::byte>(3)).has_value());
+  EXPECT_FALSE(write_npy(path, "f32", npy::Shape{4}, std::vector<std::byte>(3)).has_value());
   EXPECT_EQ(*read_text(path, 1 << 20), "old");
-  ASSERT_TRUE(npy::write(path, "f32", npy::Shape{1}, std::vector<std::byte>(4)));
-  EXPECT_EQ(npy::read(path)->dtype, "f32");
+  ASSERT_TRUE(write_npy(path, "f32", npy::Shape{1}, std::vector<std::byte>(4)));
+  EXPECT_EQ(read_npy(path)->dtype, "f32");
   EXPECT_EQ(files_in_folder(), 1u) << "nothing is left aside";
 }
 

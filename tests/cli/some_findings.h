@@ -1,6 +1,6 @@
 #pragma once
 // Findings made by hand, as checkers make them.
-#include "cli/findings/findings.h"
+#include "report/text/finding_text.h"
 #include "sim/check/catalogue/phrase.h"
 
 namespace palladion::cli {

@@ -68,8 +68,8 @@ TEST(SharedMemory, TooMuchIsShownAsATable) {
   }
   EXPECT_EQ(d.code, "PLD2504");
   EXPECT_THAT(d.help, HasSubstr("\n      262144 bytes at     8192  large: f32"));
-  EXPECT_LT(d.help.find("large"), d.help.find("small"));
-  EXPECT_LT(d.help.find("small"), d.help.find("full: mbarrier"));
+  EXPECT_LT(d.help.find("large: "), d.help.find("small: "));
+  EXPECT_LT(d.help.find("small: "), d.help.find("full: mbarrier"));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include <isa/arch/clock_files.h>  // made by cmake/ClockFiles.cmake
-#include "cli/subjects/npy.h"
+#include "verify/arrays/npy.h"
 
 namespace palladion::fuzz {
 namespace {
@@ -17,10 +17,10 @@ std::string content_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::string npy_file(std::string_view dtype, const cli::npy::Shape& shape) {
-  size_t bytes = cli::npy::size_of(dtype);
+std::string npy_file(std::string_view dtype, const npy::Shape& shape) {
+  size_t bytes = npy::size_of(dtype);
   for (const int64_t d : shape) bytes *= static_cast<size_t>(d);
-  return cli::npy::header(dtype, shape) + std::string(bytes, '\1');
+  return npy::header(dtype, shape) + std::string(bytes, '\1');
 }
 
 // A subject: words of the command line that fit together, with files (`expanded`), and options that fit it.

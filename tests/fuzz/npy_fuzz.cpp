@@ -4,9 +4,9 @@
 #include <span>
 #include <string_view>
 
-#include "cli/subjects/npy.h"
+#include "verify/arrays/npy.h"
 
-namespace npy = palladion::cli::npy;
+namespace npy = palladion::npy;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto array = npy::parse(std::as_bytes(std::span(data, size)), "fuzz.npy");

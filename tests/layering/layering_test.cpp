@@ -28,11 +28,13 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"cuda/bundle", {}},
     {"cuda/native", {"isa", "cuda/abi"}},
     {"cuda/capture", {"cuda/bundle", "cuda/fatbin", "cuda/abi"}},
-    {"report", {"sim", "isa"}},
-    {"cuda/driver", {"report", "sim", "isa", "cuda/fatbin", "cuda/abi"}},
+    {"report", {"verify/verdict", "sim", "isa"}},
+    {"cuda/driver", {"report", "verify/verdict", "sim", "isa", "cuda/fatbin", "cuda/abi"}},
     {"traces", {"report", "sim", "isa"}},
     {"verify/arrays", {"frontend", "isa"}},
     {"verify/launch", {"verify/arrays", "frontend", "sim", "cuda/native", "isa"}},
+    {"verify/verdict", {"sim", "isa"}},
+    {"verify", {"verify/verdict", "verify/launch", "verify/arrays", "frontend", "sim", "cuda/native", "isa"}},
     {"kernels", {"verify/arrays", "frontend", "isa"}},
     {"kernels/zoo", {"verify/launch", "verify/arrays", "frontend", "sim", "isa"}},
     {"labs",
@@ -78,6 +80,12 @@ const std::vector<std::vector<std::string>> levels = {
     {"sim/explore", "sim/mutate"},
     // report
     {"report/text"},
+    // verify
+    {"verify/arrays", "verify/verdict"},
+    {"verify/launch"},
+    {"verify/schedules"},
+    {"verify/explore", "verify/mutate"},
+    {"verify"},
     // cuda/driver
     {"cuda/driver"},
     {"cuda/driver/modules", "cuda/driver/streams"},
@@ -85,9 +93,8 @@ const std::vector<std::vector<std::string>> levels = {
     {"cuda/driver/device", "cuda/driver/graphs", "cuda/driver/launch"},
     // kernels
     {"kernels/frame"},
-    {"kernels/hopper", "kernels/examples/reference_examples", "kernels/zoo"},
-    {"kernels/blackwell"},
-    {"kernels/examples"},
+    {"kernels/hopper", "kernels/examples", "kernels/zoo"},
+    {"kernels/blackwell", "kernels/examples/reference_examples"},
     {"kernels"},
     // cli
     {"cli/support"},
@@ -226,7 +233,7 @@ TEST(layering, machine_does_not_know_its_checkers) {
 }
 
 TEST(layering, every_sub_folder_has_its_level) {
-  const std::set<std::string> levelled = {"isa", "frontend", "sim", "cli", "kernels"};
+  const std::set<std::string> levelled = {"isa", "frontend", "sim", "verify", "cli", "kernels"};
   for (const auto& file : all_files()) {
     const std::string folder = folder_of(file);
     if (!is_source(file) || !levelled.contains(first_part(file)) || folder == "isa" || folder == "frontend")

@@ -59,10 +59,10 @@ struct DeviceOptions {
 };
 // What a run on a device gave.
 struct DeviceOutcome {
-  isa::Diagnostics errors;                      // nothing was returned
-  bool still_runs = false;                      // PLD8007: end the process with std::_Exit
-  std::vector<Array> outputs;                   // in order
-  std::vector<std::byte> profile;               // of the run whose results count
+  isa::Diagnostics errors;         // nothing was returned
+  bool still_runs = false;         // cuda::native::Code::kernel_timed_out: end the process with std::_Exit
+  std::vector<Array> outputs;      // in order
+  std::vector<std::byte> profile;  // of the run whose results count
   cuda::native::FunctionAttributes attributes;  // as the driver gives them
   std::optional<cuda::native::Timing> timing;   // none without repeats
   std::string jit_log;                          // what the driver's compiler said

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "cuda/native/codes.h"
 #include "isa/text/print.h"
 #include "verify/launch/runner.h"
 
@@ -138,8 +139,9 @@ DeviceOutcome run(const Job& job, const cuda::native::Device& device, const Devi
   DeviceOutcome outcome;
   if (const auto done = run_into(outcome, job, device, options); !done) {
     outcome.errors = done.error();
-    outcome.still_runs =
-        std::ranges::any_of(outcome.errors, [](const isa::Diagnostic& d) { return d.code == "PLD8007"; });
+    outcome.still_runs = std::ranges::any_of(outcome.errors, [](const isa::Diagnostic& d) {
+      return d.code == cuda::native::Code::kernel_timed_out;
+    });
   }
   return outcome;
 }

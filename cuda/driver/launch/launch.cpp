@@ -7,24 +7,27 @@
 
 #include "cuda/driver/state.h"
 #include "report/text/finding_text.h"
-#include "sim/check/checker.h"
 #include "sim/check/core/merge.h"
+#include "sim/launch/codes.h"
+#include "sim/machine/exec/heap.h"
 #include "sim/machine/state/grid_workspace.h"
 #include "sim/program/compile/call_graph.h"
 #include "sim/program/compile/compile.h"
 #include "sim/sass/pressure.h"
+#include "verify/verdict/watch.h"
 
 namespace palladion::cuda::driver {
 namespace {
 
 // The error that the driver gives for this fault.
 Status status_of(const sim::Finding& f) {
+  using enum sim::Code;
+  const auto is = [&](auto... codes) { return ((f.code == codes) || ...); };
   if (f.severity == sim::FindingSeverity::unsupported) return not_supported;
-  if (f.code == "PLD3012") return assert_failed;
-  if (f.code == "PLD3020" || f.code == "PLD3021" || f.code == "PLD3022" || f.code == "PLD3023")
-    return illegal_address;
-  if (f.code == "PLD3024") return misaligned_address;
-  if (f.code == "PLD3002") return launch_timeout;
+  if (is(failed_assertion)) return assert_failed;
+  if (is(shared_bounds, no_such_cta, global_bounds, local_bounds)) return illegal_address;
+  if (is(misaligned_access)) return misaligned_address;
+  if (is(gave_up)) return launch_timeout;
   return launch_failed;
 }
 
@@ -124,12 +127,8 @@ Status perform(const LaunchWork& work) {
   // All of its CTAs wait for each other: check_launch has seen that the chip has room for them.
   if (work.cooperative) options.resident_clusters = work.grid.count() / work.cluster.count();
   options.fmad = s.settings.fmad;
-  const auto checks = sim::check::options_named(s.settings.check, nullptr);
-  std::optional<sim::check::Checker> checker;
-  if (checks && checks->any()) {
-    checker.emplace(*checks);
-    options.observer = &*checker;
-  }
+  verify::Watch watch(sim::check::options_named(s.settings.check, nullptr).value_or(verify::no_checks));
+  options.observer = watch.observer();
   ++s.performed;
   const auto start = std::chrono::steady_clock::now();
   const sim::RunResult result = s.machine->run(launch, options);

@@ -1,8 +1,10 @@
 // Functions of the runtime API that the library does not have: each tells its name when it is called.
 #include "cuda/driver/runtime/state.h"
 
-#define PLD_ABSENT(name) \
-  PLD_RUNTIME name() { return ::palladion::cuda::runtime::ended(::palladion::cuda::runtime::unsupported(#name)); }
+#define PLD_ABSENT(name)                                                                      \
+  PLD_RUNTIME name() {                                                                        \
+    return ::palladion::cuda::runtime::ended(::palladion::cuda::runtime::unsupported(#name)); \
+  }
 
 PLD_ABSENT(cudaArrayGetPlane)
 PLD_ABSENT(cudaArrayGetSparseProperties)

@@ -1,8 +1,8 @@
 // pallas_call: which blocks of the arrays each program gets; products with an activation; batches.
 #include "frontend/launch/pallas_call.h"
 #include "frontend/launch/vmap.h"
-#include "kernels/examples/activations.h"
 #include "kernels/examples/reference_examples/examples.h"
+#include "kernels/frame/activations.h"
 #include "kernels/frame/helpers.h"
 #include "kernels/frame/reference.h"
 

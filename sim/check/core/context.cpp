@@ -79,14 +79,14 @@ Site Reporter::site(const Origin& origin, const Part& part) const {
   return s;
 }
 
-Role Reporter::role(uint16_t cta_rank, uint16_t warp) const {
+Role Reporter::role(CtaRank cta_rank, WarpOfCta warp) const {
   Role out{.warpgroup = {}, .issues = roles_[index(cta_rank, warp)]};
   const uint32_t mma_warps = run_.program->mma_warps();
   if (warps_ > mma_warps) out.warpgroup = warp / mma_warps;
   return out;
 }
 
-uint32_t Reporter::occurrence(uint16_t cta_rank, uint16_t warp, uint32_t pc) const {
+uint32_t Reporter::occurrence(CtaRank cta_rank, WarpOfCta warp, uint32_t pc) const {
   const auto at = executed_.find(execution_key(index(cta_rank, warp), pc));
   return at == executed_.end() ? 0 : at->second.count;
 }

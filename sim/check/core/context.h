@@ -53,9 +53,9 @@ class Reporter {
   // The site of a finding: text, lines, role, occurrence, and its part in it.
   Site site(const Origin& origin, const Part& part = {}) const;
   Site site(const Origin& origin, Does does) const { return site(origin, Part{.does = does}); }
-  Role role(uint16_t cta_rank, uint16_t warp) const;
+  Role role(CtaRank cta_rank, WarpOfCta warp) const;
   // How often the warp has executed the synchronising instruction at `pc` up to now.
-  uint32_t occurrence(uint16_t cta_rank, uint16_t warp, uint32_t pc) const;
+  uint32_t occurrence(CtaRank cta_rank, WarpOfCta warp, uint32_t pc) const;
   std::vector<Reported>& found() { return found_; }
   uint64_t dropped() const { return dropped_; }
 
@@ -78,7 +78,9 @@ class Reporter {
   };
   void count(const Origin& origin, uint32_t lanes);
   bool is_full(Code code) const;
-  uint32_t index(uint16_t cta_rank, uint16_t warp) const { return cta_rank * warps_ + warp; }
+  WarpOfCluster index(CtaRank cta_rank, WarpOfCta warp) const {
+    return WarpOfCluster(cta_rank * warps_ + warp);
+  }
 
   const RunView& run_;
   const ClusterState& cluster_;

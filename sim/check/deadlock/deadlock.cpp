@@ -86,7 +86,7 @@ void add_exited(Finding& f, const WaitGraph& g, const Waiter& w) {
   std::set<std::pair<uint32_t, uint32_t>> seen;  // warp, pc
   for (const auto& [key, arriver] : w.object->arrivers) {
     if (g.cluster().ctas[arriver.cta_rank].warps[arriver.warp].alive != 0) continue;
-    const auto warp = static_cast<uint32_t>(key >> 32);
+    const WarpOfCluster warp(key >> 32);
     const Origin* exit = g.ledger().lifetime().exit_of(warp);
     if (!seen.insert({warp, exit == nullptr ? isa::no_id : exit->pc}).second) continue;
     Site site = plain_site(g.run(), g.cluster(), exit == nullptr ? arriver : *exit);

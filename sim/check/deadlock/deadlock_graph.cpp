@@ -46,8 +46,8 @@ WaitGraph::WaitGraph(const RunView& run, const Ledger& ledger) : run_(run), ledg
 void WaitGraph::add(const CtaState& cta, const WarpState& warp, const LaneGroup& g) {
   const MicroOp& op = run_.program->code[g.pc];
   Waiter w;
-  w.origin = {.cta_rank = static_cast<uint16_t>(cta.rank),
-              .warp = static_cast<uint16_t>(warp.id),
+  w.origin = {.cta_rank = CtaRank(cta.rank),
+              .warp = WarpOfCta(warp.id),
               .lanes = g.mask,
               .pc = g.pc,
               .instruction = op.instruction,
@@ -67,7 +67,7 @@ void WaitGraph::add(const CtaState& cta, const WarpState& warp, const LaneGroup&
 // Lanes that spin test an mbarrier, or memory: the last test that failed decides which.
 void WaitGraph::find_spin(Waiter& w, const WarpState& warp) const {
   w.spins = true;
-  const uint32_t index = ledger_.causality().index(w.origin.cta_rank, static_cast<uint16_t>(warp.id));
+  const uint32_t index = ledger_.causality().index(w.origin.cta_rank, WarpOfCta(warp.id));
   const std::vector<bool> ahead = reachable(*run_.program, {w.origin.pc});
   for (const auto& [address, b] : ledger_.mbarriers().objects()) {
     const LastWait& last = b.users[index].wait;

@@ -151,7 +151,7 @@ std::vector<Origin> early_leavers(const WaitGraph& g, const Waiter& w) {
   std::vector<Origin> out;
   const Causality& c = g.ledger().causality();
   for (uint32_t warp = 0; warp < c.warps(); ++warp) {
-    const Origin* exit = g.ledger().lifetime().exit_of(warp);
+    const Origin* exit = g.ledger().lifetime().exit_of(WarpOfCluster(warp));
     if (exit == nullptr || exit->cta_rank != w.origin.cta_rank || g.reaches(w, exit->pc)) continue;
     if (w.object == nullptr || !ever_arrived(*w.object, warp, exit->lanes)) out.push_back(*exit);
   }

@@ -113,7 +113,7 @@ void MemoryChecks::touch_shared(uint64_t address, uint64_t bytes, uint32_t lane,
 }
 
 Actor MemoryChecks::actor_of(const Access& a, uint32_t lanes) const {
-  const uint32_t warp = order_.index(a.origin);
+  const WarpOfCluster warp = order_.index(a.origin);
   Actor actor;
   actor.order = &order_;
   actor.view = &order_.view(warp, static_cast<uint32_t>(std::countr_zero(lanes)));
@@ -130,7 +130,7 @@ Actor MemoryChecks::actor_of(const Access& a, uint32_t lanes) const {
 
 uint32_t MemoryChecks::generic_record(const Access& a, uint32_t lanes, uint32_t content, bool* again) {
   const Origin& origin = a.origin;
-  const uint32_t warp = order_.index(origin);
+  const WarpOfCluster warp = order_.index(origin);
   Last& last = last_[warp];
   const uint32_t time = order_.time(warp);
   if (last.pc == origin.pc && last.time == time && last.lanes == lanes && last.content == content) {
@@ -143,7 +143,7 @@ uint32_t MemoryChecks::generic_record(const Access& a, uint32_t lanes, uint32_t 
   r.pc = origin.pc;
   r.time = time;
   r.lanes = lanes;
-  r.warp = static_cast<uint16_t>(warp);
+  r.warp = warp;
   r.flags = flags_of(a);
   r.scope = a.scope;
   r.content = content;
@@ -232,7 +232,7 @@ void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
       const int lane = std::countr_zero(m);
       order_.strong(a, a.addresses[lane], 1U << lane, false);
     }
-  const uint32_t warp = order_.index(origin);
+  const WarpOfCluster warp = order_.index(origin);
   GlobalAccess g;
   g.rank = origin.cta_rank;
   g.view = order_.view_ref(warp, static_cast<uint32_t>(std::countr_zero(lanes)));
@@ -245,7 +245,7 @@ void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
   g.record.pc = origin.pc;
   g.record.time = order_.time(warp);
   g.record.lanes = lanes;
-  g.record.warp = static_cast<uint16_t>(warp);
+  g.record.warp = warp;
   g.record.flags = flags_of(a);
   g.record.scope = a.scope;
   const StoredValues values(context_, a);
@@ -277,7 +277,7 @@ struct MemoryChecks::Operation {
 MemoryChecks::Operation MemoryChecks::operation(const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op,
                                                 const ViewRef& view) const {
   const Origin& origin = e.origin;
-  const uint32_t warp = order_.index(origin);
+  const WarpOfCluster warp = order_.index(origin);
   Operation o{.origin = origin, .op = op, .view = view, .actor = {}, .record = {}};
   o.actor.order = &order_;
   o.actor.view = view.get();
@@ -292,7 +292,7 @@ MemoryChecks::Operation MemoryChecks::operation(const AsyncIssue& e, const std::
   o.record.pc = origin.pc;
   o.record.time = order_.time(warp);
   o.record.lanes = origin.lanes;
-  o.record.warp = static_cast<uint16_t>(warp);
+  o.record.warp = warp;
   o.record.async = op;
   return o;
 }

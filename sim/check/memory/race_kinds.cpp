@@ -31,7 +31,7 @@ bool knows_cta(const Case& c, uint32_t warps_per_cta) {
   const uint32_t first = c.then.warp / warps_per_cta * warps_per_cta;
   for (uint32_t w = first; w < first + warps_per_cta; ++w)
     for (uint32_t lane = 0; lane < 32; ++lane)
-      if (c.later.view->knows(Visibility::generic, c.then.cluster, w, lane, 1)) return true;
+      if (c.later.view->knows(Visibility::generic, c.then.cluster, WarpOfCluster(w), lane, 1)) return true;
   return false;
 }
 

@@ -32,10 +32,8 @@ const isa::Effect* effect_at(const Program& program, uint32_t pc) {
 // The site of a record of any cluster.
 Site site_of(const ClusterContext& x, const HappensBefore& order, const Record& r, uint32_t lanes,
              Part part) {
-  const Origin origin{.cta_rank = static_cast<uint16_t>(order.cta_of(r.warp)),
-                      .warp = static_cast<uint16_t>(r.warp % order.warps_per_cta()),
-                      .lanes = lanes,
-                      .pc = r.pc};
+  const Origin origin{
+      .cta_rank = order.cta_of(r.warp), .warp = order.in_cta(r.warp), .lanes = lanes, .pc = r.pc};
   const bool here = r.cluster == x.cluster.index;
   part.as_other_ctas = (r.flags & Record::summarised) != 0;
   Site s = here ? x.reporter.site(origin, part) : plain_site(x.run, x.cluster, origin);
@@ -187,8 +185,8 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   const uint32_t sync = order_.release_site(now.warp, order_.time(now.warp) - 1);
   const uint32_t before =
       then.cluster == context_.cluster.index ? order_.release_site(then.warp, then.time - 1) : isa::no_id;
-  const Origin later_origin{.cta_rank = static_cast<uint16_t>(order_.cta_of(now.warp)),
-                            .warp = static_cast<uint16_t>(now.warp % order_.warps_per_cta()),
+  const Origin later_origin{.cta_rank = order_.cta_of(now.warp),
+                            .warp = order_.in_cta(now.warp),
                             .lanes = now.async ? now.lanes : 1U << conflict.lane,
                             .pc = now.pc};
   const bool copied_here = then.async && then.cluster == context_.cluster.index && conflict.earlier_wrote;

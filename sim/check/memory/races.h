@@ -23,8 +23,8 @@ struct Actor {
   const HappensBefore* order = nullptr;
   const View* view = nullptr;  // its view
   uint32_t cluster = 0;
-  uint32_t warp = no_warp;  // in the cluster; a wgmma has no warp of its own
-  uint32_t rank = 0;        // of the CTA whose shared memory is touched
+  WarpOfCluster warp = no_warp;  // a wgmma has no warp of its own
+  uint32_t rank = 0;             // of the CTA whose shared memory is touched
   uint32_t lanes = 0;
   uint32_t own_async = 0;  // asynchronous: up to when the issuing lane's own accesses are fenced
   Visibility visibility = Visibility::generic;
@@ -36,7 +36,7 @@ struct Actor {
   uint64_t async_id = 0;
   const AsyncRecord* tensor = nullptr;  // the operation, when tensor memory is touched
   uint32_t record = 0;                  // its own, in the table of the shadow memory
-  static constexpr uint32_t no_warp = ~0U;
+  static constexpr WarpOfCluster no_warp{~0U};
 };
 
 // Overlapping bytes of two accesses that are not ordered. `earlier` indexes the table of records.

@@ -32,7 +32,7 @@ TensorMemoryChecks::TensorMemoryChecks(const ClusterContext& context, HappensBef
 }
 
 Actor TensorMemoryChecks::actor_of(const Origin& origin, const AsyncRecord* op, bool writes) const {
-  const uint32_t warp = order_.index(origin);
+  const WarpOfCluster warp = order_.index(origin);
   Actor actor;
   actor.order = &order_;
   actor.view = &order_.view(warp, static_cast<uint32_t>(std::countr_zero(origin.lanes)));
@@ -57,7 +57,7 @@ uint32_t TensorMemoryChecks::record(const Origin& origin, const std::shared_ptr<
   r.pc = origin.pc;
   r.time = order_.time(order_.index(origin));
   r.lanes = origin.lanes;
-  r.warp = static_cast<uint16_t>(order_.index(origin));
+  r.warp = order_.index(origin);
   r.flags = writes ? Record::writes : Record::reads;
   r.async = op;
   return records_.add(std::move(r));

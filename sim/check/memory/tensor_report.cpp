@@ -52,7 +52,7 @@ const TensorOrder::Commit* TensorRaceReporter::foreign_commit(const AsyncRecord&
   const uint32_t first = TensorOrder::warp_of(op.stream) / warps * warps;
   for (uint32_t thread = first * 32; thread < (first + warps) * 32; ++thread) {
     const TensorOrder::Commit& c =
-        order_.tensor().last_commit(TensorOrder::thread_stream(thread / 32, thread % 32));
+        order_.tensor().last_commit(TensorOrder::thread_stream(WarpOfCluster(thread / 32), thread % 32));
     if (c.id > op.id && c.empty) return &c;
   }
   return nullptr;
@@ -115,10 +115,8 @@ Statement TensorRaceReporter::missing(const Pair& p, Code code) const {
 }
 
 Site TensorRaceReporter::site_of(const Record& r, Part part) const {
-  const Origin origin{.cta_rank = static_cast<uint16_t>(order_.cta_of(r.warp)),
-                      .warp = static_cast<uint16_t>(r.warp % order_.warps_per_cta()),
-                      .lanes = r.lanes,
-                      .pc = r.pc};
+  const Origin origin{
+      .cta_rank = order_.cta_of(r.warp), .warp = order_.in_cta(r.warp), .lanes = r.lanes, .pc = r.pc};
   Site s = context_.reporter.site(origin, part);
   if (r.async) s.occurrence = r.async->occurrence;
   return s;

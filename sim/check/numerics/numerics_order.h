@@ -22,7 +22,8 @@ class OrderedSums {
   // The first to add to an address; global addresses, and shared ones with the window's bits.
   struct Adder {
     uint32_t pc = 0;
-    uint16_t cta_rank = 0, warp = 0;
+    CtaRank cta_rank;
+    WarpOfCta warp;
   };
   static constexpr size_t limit = 1U << 20;  // addresses that are recorded
 

@@ -21,16 +21,20 @@ class Causality {
 
   uint32_t warps() const { return static_cast<uint32_t>(known_.size()); }
   uint32_t warps_of_cta() const { return warps_of_cta_; }
-  uint32_t index(uint16_t cta_rank, uint16_t warp) const { return cta_rank * warps_of_cta_ + warp; }
-  uint32_t index(const Origin& origin) const { return index(origin.cta_rank, origin.warp); }
-  uint16_t rank_of(uint32_t warp) const { return static_cast<uint16_t>(warp / warps_of_cta_); }
+  WarpOfCluster index(CtaRank cta_rank, WarpOfCta warp) const {
+    return WarpOfCluster(cta_rank * warps_of_cta_ + warp);
+  }
+  WarpOfCluster index(const Origin& origin) const { return index(origin.cta_rank, origin.warp); }
+  CtaRank rank_of(WarpOfCluster warp) const { return CtaRank(warp / warps_of_cta_); }
 
   // Does what the warp does next come after `p`?
-  bool knows(uint32_t warp, const Point& p) const { return warp == p.warp || known_[warp][p.warp] >= p.time; }
+  bool knows(WarpOfCluster warp, const Point& p) const {
+    return warp == p.warp || known_[warp][p.warp] >= p.time;
+  }
   // The same of any warp of the CTA. Exited warps keep their entries.
-  bool cta_knows(uint32_t rank, const Point& p) const {
+  bool cta_knows(CtaRank rank, const Point& p) const {
     for (uint32_t w = rank * warps_of_cta_; w < (rank + 1) * warps_of_cta_; ++w)
-      if (knows(w, p)) return true;
+      if (knows(WarpOfCluster(w), p)) return true;
     return false;
   }
 
@@ -39,7 +43,7 @@ class Causality {
     join(into, known_[now.warp]);
     into[now.warp] = std::max(into[now.warp], now.time);
   }
-  void acquire(uint32_t warp, const Clock& from) { join(known_[warp], from); }
+  void acquire(WarpOfCluster warp, const Clock& from) { join(known_[warp], from); }
 
   static void join(Clock& into, const Clock& from) {
     if (into.size() < from.size()) into.resize(from.size());
@@ -51,7 +55,7 @@ class Causality {
   struct Arrival {
     uint32_t pc = isa::no_id, nth = 0, first = 0, newest = 0;
   };
-  Arrival& last_arrival(uint32_t warp) { return arrivals_[warp]; }
+  Arrival& last_arrival(WarpOfCluster warp) { return arrivals_[warp]; }
 
  private:
   uint32_t warps_of_cta_;

@@ -38,7 +38,7 @@ HappensBefore::HappensBefore(const ClusterState& cluster, uint32_t mma_warps, Lo
 }
 
 // --- views ----------------------------------------------------------------------------------------
-std::shared_ptr<View> HappensBefore::release(uint32_t warp, uint32_t lanes, uint32_t pc) {
+std::shared_ptr<View> HappensBefore::release(WarpOfCluster warp, uint32_t lanes, uint32_t pc) {
   WarpViews& w = warps_[warp];
   std::shared_ptr<View> out;
   for_each_view(warp, lanes, [&](const ViewRef& view, uint32_t) {
@@ -70,7 +70,7 @@ std::shared_ptr<View> HappensBefore::release(uint32_t warp, uint32_t lanes, uint
   return out;
 }
 
-void HappensBefore::set_view(uint32_t warp, uint32_t lanes, const ViewRef& to) {
+void HappensBefore::set_view(WarpOfCluster warp, uint32_t lanes, const ViewRef& to) {
   WarpViews& w = warps_[warp];
   if (lanes == w.initial) {
     w.all = to;
@@ -84,7 +84,7 @@ void HappensBefore::set_view(uint32_t warp, uint32_t lanes, const ViewRef& to) {
   for (uint32_t m = lanes; m != 0; m &= m - 1) (*w.split)[static_cast<size_t>(std::countr_zero(m))] = to;
 }
 
-void HappensBefore::acquire(uint32_t warp, uint32_t lanes, const View& what, bool strict) {
+void HappensBefore::acquire(WarpOfCluster warp, uint32_t lanes, const View& what, bool strict) {
   for_each_view(warp, lanes, [&](const ViewRef& old, uint32_t same) {
     if (!old->would_learn(what, strict)) return;
     auto joined = std::make_shared<View>(*old);
@@ -95,7 +95,7 @@ void HappensBefore::acquire(uint32_t warp, uint32_t lanes, const View& what, boo
 }
 
 // Lanes that know the same have one view again, as after a barrier that all of them took part in.
-void HappensBefore::unite(uint32_t warp) {
+void HappensBefore::unite(WarpOfCluster warp) {
   WarpViews& w = warps_[warp];
   if (w.split == nullptr) return;
   const ViewRef first = w.view(static_cast<uint32_t>(std::countr_zero(w.initial)));
@@ -127,12 +127,12 @@ void HappensBefore::add_release(std::vector<Released>& to, uint32_t cta, isa::Sc
 
 // --- queries --------------------------------------------------------------------------------------
 Point HappensBefore::now(const Origin& origin) const {
-  const uint32_t w = index(origin);
-  return {static_cast<uint16_t>(w), origin.lanes, warps_[w].time};
+  const WarpOfCluster w = index(origin);
+  return {w, origin.lanes, warps_[w].time};
 }
 
 bool HappensBefore::before(const Point& p, const Origin& origin) const {
-  const uint32_t w = index(origin);
+  const WarpOfCluster w = index(origin);
   for (uint32_t m = origin.lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     if (p.warp == w && (p.lanes >> lane & 1) != 0) continue;
@@ -169,7 +169,7 @@ bool HappensBefore::done(const AsyncRecord& op, bool reads_only, const Asker& as
   return false;
 }
 
-uint32_t HappensBefore::release_site(uint32_t warp, uint32_t time) const {
+uint32_t HappensBefore::release_site(WarpOfCluster warp, uint32_t time) const {
   const auto& sites = warps_[warp].release_sites;
   return time < sites.size() ? sites[time] : isa::no_id;
 }
@@ -191,7 +191,7 @@ void HappensBefore::on(const Fenced& event) {
   const auto* f = std::get_if<isa::Fence>(origin.effect);
   if (f == nullptr) return;  // wgmma.fence orders registers
   if (!f->proxy && f->copy_from < 0) return fence_memory(origin, *f);
-  const uint32_t warp = index(origin);
+  const WarpOfCluster warp = index(origin);
   WarpViews& w = warps_[warp];
   std::vector<Visibility> to;
   if (f->to == isa::Proxy::tensormap || f->copy_from >= 0) to.push_back(Visibility::tensormap);
@@ -213,7 +213,7 @@ void HappensBefore::on(const Fenced& event) {
 
 // The fence's half of a release pattern and of an acquire pattern.
 void HappensBefore::fence_memory(const Origin& origin, const isa::Fence& f) {
-  const uint32_t warp = index(origin);
+  const WarpOfCluster warp = index(origin);
   WarpViews& w = warps_[warp];
   const isa::Scope scope = f.mbarrier_init ? isa::Scope::cluster : f.scope;
   std::erase_if(w.seen, [&](const Seen& s) {
@@ -234,12 +234,12 @@ void HappensBefore::fence_memory(const Origin& origin, const isa::Fence& f) {
 
 void HappensBefore::on(const WarpSynced& event) {
   const Origin& origin = event.origin;
-  const uint32_t warp = index(origin);
+  const WarpOfCluster warp = index(origin);
   const ViewRef all = release(warp, origin.lanes, origin.pc);
   set_view(warp, origin.lanes, all);
 }
 
-void HappensBefore::step(uint32_t warp) {
+void HappensBefore::step(WarpOfCluster warp) {
   const uint32_t time = warps_[warp].time;
   if (meetings_.separates(warp, time)) meetings_.accessed(warp, time + 1);
   advance(warp, release_site(warp, time - 1));
@@ -249,7 +249,7 @@ void HappensBefore::step(uint32_t warp) {
 void HappensBefore::on(const Executed& event) {
   const Origin& origin = event.origin;
   if (origin.effect == nullptr || !lanes_meet(*origin.effect)) return;
-  const uint32_t warp = index(origin);
+  const WarpOfCluster warp = index(origin);
   const uint32_t time = warps_[warp].time;
   if (!meetings_.separates(warp, time)) return;
   meetings_.add(warp, {time, origin.lanes, origin.pc});
@@ -288,7 +288,7 @@ void HappensBefore::on(const ClusterBarrierEvent& e) {
   const Origin& origin = e.origin;
   Generation& g = generation(cluster_barrier_, e.generation);
   const auto* b = std::get_if<isa::ClusterBarrier>(origin.effect);
-  const uint32_t warp = index(origin);
+  const WarpOfCluster warp = index(origin);
   if (e.step == ClusterBarrierEvent::Step::pass) return acquire(warp, origin.lanes, *g.joined);
   if (b != nullptr && b->order == isa::Order::relaxed) {
     // Behind a fence a relaxed arrival releases what the fence did.
@@ -360,11 +360,11 @@ void HappensBefore::wait_on(const MbarrierEvent& e) {
   }
   const auto rank = static_cast<uint8_t>(e.address >> cta_rank_shift);
   if (!phase.commits.empty()) {
-    const uint32_t warp = index(origin);
+    const WarpOfCluster warp = index(origin);
     advance(warp, origin.pc);
     for (const Commit& c : phase.commits) {
       acquire(warp, origin.lanes, *c.known);
-      tensor_.publish(c.stream, {c.before, static_cast<uint16_t>(warp), origin.lanes, warps_[warp].time});
+      tensor_.publish(c.stream, {c.before, warp, origin.lanes, warps_[warp].time});
     }
   }
   if (phase.operations.empty()) return;
@@ -406,14 +406,14 @@ bool HappensBefore::issuer_waits(const AsyncRecord& op) const {
   return (warps_[index(op.issuer)].waited[static_cast<size_t>(op.group) - 1] & op.issuer.lanes) != 0;
 }
 
-bool HappensBefore::has_unacquired(uint32_t cta, uint32_t cluster, uint32_t warp) const {
+bool HappensBefore::has_unacquired(uint32_t cta, uint32_t cluster, WarpOfCluster warp) const {
   for (uint32_t w = cta * warps_per_cta_; w < (cta + 1) * warps_per_cta_; ++w)
     for (const Seen& s : warps_[w].seen)
       if (s.view->knows_any(Visibility::generic, cluster, warp, ~0U, 1)) return true;
   return false;
 }
 
-bool HappensBefore::knows_unacquired(uint32_t cta, uint32_t cluster, uint32_t warp, uint32_t lane,
+bool HappensBefore::knows_unacquired(uint32_t cta, uint32_t cluster, WarpOfCluster warp, uint32_t lane,
                                      uint32_t when) const {
   for (uint32_t w = cta * warps_per_cta_; w < (cta + 1) * warps_per_cta_; ++w)
     for (const Seen& s : warps_[w].seen)
@@ -422,7 +422,7 @@ bool HappensBefore::knows_unacquired(uint32_t cta, uint32_t cluster, uint32_t wa
 }
 
 void HappensBefore::publish(AsyncRecord& op, const Origin& origin, const Publication& what) {
-  const auto warp = static_cast<uint16_t>(index(origin));
+  const WarpOfCluster warp = index(origin);
   for (const Publication& p : op.published)
     if (p.warp == warp && (what.lanes & ~p.lanes) == 0 && p.rank == what.rank &&
         (!p.reads_only || what.reads_only))
@@ -433,7 +433,7 @@ void HappensBefore::publish(AsyncRecord& op, const Origin& origin, const Publica
 }
 
 // Later accesses have a later time than earlier ones.
-void HappensBefore::advance(uint32_t warp, uint32_t pc) {
+void HappensBefore::advance(WarpOfCluster warp, uint32_t pc) {
   WarpViews& w = warps_[warp];
   w.release_sites.resize(w.time + 1, isa::no_id);
   w.release_sites[w.time] = pc;
@@ -444,7 +444,7 @@ void HappensBefore::advance(uint32_t warp, uint32_t pc) {
 void HappensBefore::strong(const Access& a, uint64_t address, uint32_t lanes, bool shared) {
   const Origin& origin = a.origin;
   Locations& all = shared ? shared_locations_ : global_locations_;
-  const uint32_t warp = index(origin);
+  const WarpOfCluster warp = index(origin);
   WarpViews& w = warps_[warp];
   const bool reads = a.kind != Access::Kind::write, writes = a.kind != Access::Kind::read;
   const auto needed = [&](const Location& l, const Released& r) {

@@ -49,15 +49,18 @@ class HappensBefore final : public OrderQueries {
                 bool tensor_memory = false);
 
   // --- views of lanes ---
-  uint32_t index(const Origin& origin) const { return origin.cta_rank * warps_per_cta_ + origin.warp; }
-  uint32_t cta_of(uint32_t warp) const { return warp / warps_per_cta_; }
-  uint32_t time(uint32_t warp) const { return warps_[warp].time; }
-  const View& view(uint32_t warp, uint32_t lane) const { return *warps_[warp].view(lane); }
-  ViewRef view_ref(uint32_t warp, uint32_t lane) const { return warps_[warp].view(lane); }
+  WarpOfCluster index(const Origin& origin) const {
+    return WarpOfCluster(origin.cta_rank * warps_per_cta_ + origin.warp);
+  }
+  CtaRank cta_of(WarpOfCluster warp) const { return CtaRank(warp / warps_per_cta_); }
+  WarpOfCta in_cta(WarpOfCluster warp) const { return WarpOfCta(warp % warps_per_cta_); }
+  uint32_t time(WarpOfCluster warp) const { return warps_[warp].time; }
+  const View& view(WarpOfCluster warp, uint32_t lane) const { return *warps_[warp].view(lane); }
+  ViewRef view_ref(WarpOfCluster warp, uint32_t lane) const { return warps_[warp].view(lane); }
   ViewRef nothing() const { return empty(); }
   // Calls visit(view, those of the lanes whose view it is) for each view among them.
   template <class Visit>
-  void for_each_view(uint32_t warp, uint32_t lanes, Visit&& visit) const {
+  void for_each_view(WarpOfCluster warp, uint32_t lanes, Visit&& visit) const {
     const WarpViews& w = warps_[warp];
     if (w.split == nullptr) return visit(ViewRef(w.all), lanes);
     for (uint32_t left = lanes; left != 0;) {
@@ -70,7 +73,7 @@ class HappensBefore final : public OrderQueries {
     }
   }
   // Up to when the lane's own accesses are ordered before its asynchronous ones.
-  uint32_t own(Visibility visibility, uint32_t warp, uint32_t lane) const {
+  uint32_t own(Visibility visibility, WarpOfCluster warp, uint32_t lane) const {
     return warps_[warp].own[static_cast<size_t>(visibility)][lane];
   }
   // The actor for which `done` is evaluated, and its time.
@@ -79,7 +82,8 @@ class HappensBefore final : public OrderQueries {
     Visibility visibility = Visibility::generic;
     uint32_t rank = 0;  // of the CTA whose shared memory is meant
     uint32_t lane = 0;  // that touched the byte, for operations whose lanes wait each for their own
-    uint32_t warp = 0, lanes = 0, time = 0;
+    WarpOfCluster warp;
+    uint32_t lanes = 0, time = 0;
   };
   // True when the reads (or all accesses) of `op` are done for the asker.
   bool done(const AsyncRecord& op, bool reads_only, const Asker& asker) const;
@@ -108,8 +112,8 @@ class HappensBefore final : public OrderQueries {
   void on(const WarpSynced& event);
   void on(const Executed& event);  // of instructions at which lanes meet
   // The warp did something that orders no memory: what is before it and behind it has different times.
-  void step(uint32_t warp);
-  void accessed(uint32_t warp) { meetings_.accessed(warp, warps_[warp].time); }
+  void step(WarpOfCluster warp);
+  void accessed(WarpOfCluster warp) { meetings_.accessed(warp, warps_[warp].time); }
   // Not of a wait whose result no instruction reads.
   void mbarrier(const MbarrierEvent& e);
   void on(const CtaBarrierEvent& e);
@@ -133,10 +137,11 @@ class HappensBefore final : public OrderQueries {
   // Has the thread that issued the operation ever waited for groups of its kind?
   bool issuer_waits(const AsyncRecord& op) const;
   // A lane of the CTA has read what the warp released, by a relaxed access and without a fence since.
-  bool has_unacquired(uint32_t cta, uint32_t cluster, uint32_t warp) const;
+  bool has_unacquired(uint32_t cta, uint32_t cluster, WarpOfCluster warp) const;
   // Would a fence of some warp of the CTA order that access before what follows? It has read the flag,
   // relaxed.
-  bool knows_unacquired(uint32_t cta, uint32_t cluster, uint32_t warp, uint32_t lane, uint32_t when) const;
+  bool knows_unacquired(uint32_t cta, uint32_t cluster, WarpOfCluster warp, uint32_t lane,
+                        uint32_t when) const;
   // True when other clusters may be ordered after something that this one did.
   bool released_globally() const { return released_globally_; }
   const std::deque<DroppedEdge>& dropped() const { return dropped_; }
@@ -144,7 +149,7 @@ class HappensBefore final : public OrderQueries {
   // with a lane that went on and synchronised with the later one. Null: nowhere.
   const Meeting* meeting(const Record& then, const Record& now, const View& later) const;
   // Where the warp released or synchronised last before `time`; no_id when it never did.
-  uint32_t release_site(uint32_t warp, uint32_t time) const;
+  uint32_t release_site(WarpOfCluster warp, uint32_t time) const;
 
  private:
   struct Issued {
@@ -198,14 +203,14 @@ class HappensBefore final : public OrderQueries {
   };
 
   // What the lanes release: their views and their own accesses. Advances the warp's time.
-  std::shared_ptr<View> release(uint32_t warp, uint32_t lanes, uint32_t pc);
-  void acquire(uint32_t warp, uint32_t lanes, const View& what, bool strict = true);
+  std::shared_ptr<View> release(WarpOfCluster warp, uint32_t lanes, uint32_t pc);
+  void acquire(WarpOfCluster warp, uint32_t lanes, const View& what, bool strict = true);
   void acquire(const Origin& origin, const std::vector<Released>& all, isa::Scope scope);
-  void unite(uint32_t warp);
-  void set_view(uint32_t warp, uint32_t lanes, const ViewRef& to);
+  void unite(WarpOfCluster warp);
+  void set_view(WarpOfCluster warp, uint32_t lanes, const ViewRef& to);
   void publish_seen(const Origin& origin);
   void publish(AsyncRecord& op, const Origin& origin, const Publication& p);
-  void advance(uint32_t warp, uint32_t pc);
+  void advance(WarpOfCluster warp, uint32_t pc);
   void add_release(std::vector<Released>& to, uint32_t cta, isa::Scope scope, ViewRef view);
   static void see(WarpViews& w, uint32_t lanes, const Released& r, isa::Scope needed);
   void wait_on(const MbarrierEvent& e);
@@ -213,8 +218,8 @@ class HappensBefore final : public OrderQueries {
   void commit(const ArrivalDeferred& event);
   void wait_for_tensor_memory(const Origin& origin, bool stores);
   void fence_tensor_memory(const Origin& origin, bool after);
-  bool tensor_complete(const AsyncRecord& op, const View& view, uint32_t warp, uint32_t lanes, uint32_t time,
-                       bool fenced) const;
+  bool tensor_complete(const AsyncRecord& op, const View& view, WarpOfCluster warp, uint32_t lanes,
+                       uint32_t time, bool fenced) const;
   ViewRef empty() const {
     return std::make_shared<View>(cluster_, static_cast<uint32_t>(warps_.size()), tensor_memory_);
   }

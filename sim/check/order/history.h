@@ -12,7 +12,7 @@ namespace palladion::sim::check {
 // From this point on the accesses of an asynchronous operation are visible to these lanes, and to every actor
 // whose view includes them at that time.
 struct Publication {
-  uint16_t warp = 0;  // in the cluster
+  WarpOfCluster warp;
   uint32_t lanes = 0;
   uint32_t time = 0;
   uint8_t rank = any_rank;  // only what it did in this CTA's shared memory
@@ -42,12 +42,13 @@ struct AsyncRecord {
   std::vector<Publication> published;
   std::shared_ptr<AsyncRecord> overwrote;  // whose bytes it overwrote last; null: of none
   struct Released {
-    uint16_t warp = 0;
+    WarpOfCluster warp;
     uint32_t lanes = 0;
   };
   std::vector<Released> released_by;  // had waited for `overwrote`, then synchronised with the issuer
   struct Joined {
-    uint32_t warp = 0, time = 0;
+    WarpOfCluster warp;
+    uint32_t time = 0;
   };
   std::vector<Joined> joined;  // of a wgmma: the warps that have issued it, and when
   uint32_t warpgroup = 0;      // of a wgmma
@@ -77,7 +78,7 @@ struct Record {
   uint32_t pc = 0;
   uint32_t time = 0;
   uint32_t lanes = 0;
-  uint16_t warp = 0;  // in the cluster
+  WarpOfCluster warp;
   uint8_t flags = 0;
   isa::Scope scope = isa::Scope::cta;
   uint32_t content = 0;  // of a store to shared memory: equal ones store equal values; 0: not known

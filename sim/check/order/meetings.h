@@ -8,7 +8,7 @@
 #include <deque>
 #include <vector>
 
-#include "isa/core/effects.h"
+#include "sim/launch/event.h"
 
 namespace palladion::sim::check {
 
@@ -24,17 +24,17 @@ class Meetings {
  public:
   explicit Meetings(size_t warps) : warps_(warps) {}
 
-  void accessed(uint32_t warp, uint32_t time) { warps_[warp].accessed = time; }
+  void accessed(WarpOfCluster warp, uint32_t time) { warps_[warp].accessed = time; }
   // Has the warp touched memory since it was `time`? Else a meeting separates nothing.
-  bool separates(uint32_t warp, uint32_t time) const { return warps_[warp].accessed == time; }
-  void add(uint32_t warp, const Meeting& m) {
+  bool separates(WarpOfCluster warp, uint32_t time) const { return warps_[warp].accessed == time; }
+  void add(WarpOfCluster warp, const Meeting& m) {
     auto& met = warps_[warp].met;
     if (met.size() >= kept) met.pop_front();
     met.push_back(m);
   }
   // The first meeting of all these lanes in [from, to) for which `good` holds; null: none that is kept.
   template <class Good>
-  const Meeting* find(uint32_t warp, uint32_t lanes, uint32_t from, uint32_t to, Good&& good) const {
+  const Meeting* find(WarpOfCluster warp, uint32_t lanes, uint32_t from, uint32_t to, Good&& good) const {
     for (const Meeting& m : warps_[warp].met)
       if (m.time >= from && m.time < to && (lanes & ~m.lanes) == 0 && good(m)) return &m;
     return nullptr;

@@ -13,10 +13,9 @@
 
 namespace palladion::sim::check {
 
-// A point in the execution of some lanes of a warp. `warp` counts through the cluster: rank * warps of a CTA
-// + warp.
+// A point in the execution of some lanes of a warp.
 struct Point {
-  uint16_t warp = 0;
+  WarpOfCluster warp;
   uint32_t lanes = 0;
   uint32_t time = 0;
 };

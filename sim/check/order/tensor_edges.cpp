@@ -7,7 +7,7 @@ namespace palladion::sim::check {
 
 std::shared_ptr<AsyncRecord> HappensBefore::accessed(const TensorAccess& a) {
   auto op = std::make_shared<AsyncRecord>();
-  const uint32_t warp = index(a.origin);
+  const WarpOfCluster warp = index(a.origin);
   op->id = tensor_.next_access();
   op->cluster = cluster_;
   op->issuer = a.origin;
@@ -22,7 +22,7 @@ std::shared_ptr<AsyncRecord> HappensBefore::accessed(const TensorAccess& a) {
 // are, as the copies that brought their operands.
 void HappensBefore::commit(const ArrivalDeferred& event) {
   const Origin& origin = event.origin;
-  const uint32_t warp = index(origin);
+  const WarpOfCluster warp = index(origin);
   const uint32_t stream =
       TensorOrder::thread_stream(warp, static_cast<uint32_t>(std::countr_zero(origin.lanes)));
   const std::shared_ptr<View> known = release(warp, origin.lanes, origin.pc);
@@ -32,23 +32,22 @@ void HappensBefore::commit(const ArrivalDeferred& event) {
 }
 
 void HappensBefore::loads_read(const Origin& origin, uint64_t before) {
-  const uint32_t warp = index(origin);
-  tensor_.publish(TensorOrder::read_stream(warp),
-                  {before, static_cast<uint16_t>(warp), origin.lanes, warps_[warp].time});
+  const WarpOfCluster warp = index(origin);
+  tensor_.publish(TensorOrder::read_stream(warp), {before, warp, origin.lanes, warps_[warp].time});
 }
 
 // The warp's loads, or its stores, up to now are complete.
 void HappensBefore::wait_for_tensor_memory(const Origin& origin, bool stores) {
-  const uint32_t warp = index(origin);
+  const WarpOfCluster warp = index(origin);
   advance(warp, origin.pc);
   tensor_.publish(stores ? TensorOrder::store_stream(warp) : TensorOrder::load_stream(warp),
-                  {tensor_.end_of_accesses(), static_cast<uint16_t>(warp), origin.lanes, warps_[warp].time});
+                  {tensor_.end_of_accesses(), warp, origin.lanes, warps_[warp].time});
 }
 
 // Before a thread synchronises: what it did and knows to be complete is what others may rely on. After it:
 // its later accesses come after what it knows now.
 void HappensBefore::fence_tensor_memory(const Origin& origin, bool after) {
-  const uint32_t warp = index(origin);
+  const WarpOfCluster warp = index(origin);
   WarpViews& w = warps_[warp];
   if (after) {
     for_each_view(warp, origin.lanes,
@@ -62,8 +61,8 @@ void HappensBefore::fence_tensor_memory(const Origin& origin, bool after) {
 
 // Does a thread with this view know that the operation is complete? `fenced`: through
 // fence::before_thread_sync of the thread that waited for it; a commit implies that fence.
-bool HappensBefore::tensor_complete(const AsyncRecord& op, const View& view, uint32_t warp, uint32_t lanes,
-                                    uint32_t time, bool fenced) const {
+bool HappensBefore::tensor_complete(const AsyncRecord& op, const View& view, WarpOfCluster warp,
+                                    uint32_t lanes, uint32_t time, bool fenced) const {
   const bool of_thread = TensorOrder::is_thread(op.stream);
   return tensor_.complete(op, [&](const TensorOrder::Publication& p) {
     if (p.warp == warp && (p.lanes & lanes) != 0 && p.time <= time) return true;
@@ -76,7 +75,8 @@ bool HappensBefore::tensor_complete(const AsyncRecord& op, const View& view, uin
 HappensBefore::TensorRelation HappensBefore::tensor_relation(const AsyncRecord& earlier, const Record& then,
                                                              const AsyncRecord& later,
                                                              const Record& now) const {
-  const uint32_t warp = now.warp, first = static_cast<uint32_t>(std::countr_zero(now.lanes));
+  const WarpOfCluster warp = now.warp;
+  const auto first = static_cast<uint32_t>(std::countr_zero(now.lanes));
   const bool same_warp = then.warp == now.warp, by_thread = TensorOrder::is_thread(earlier.stream);
   // A warp's own loads and stores need its wait alone.
   if (same_warp && !by_thread)

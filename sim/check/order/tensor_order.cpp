@@ -22,7 +22,7 @@ void TensorOrder::publish(uint32_t stream, const Publication& p) {
   of->push_back(p);
 }
 
-void TensorOrder::fence(uint32_t warp, uint32_t lanes, const ViewRef& view, uint32_t time) {
+void TensorOrder::fence(WarpOfCluster warp, uint32_t lanes, const ViewRef& view, uint32_t time) {
   for (uint32_t m = lanes; m != 0; m &= m - 1)
     fences_[size_t{warp} * 32 + static_cast<size_t>(std::countr_zero(m))] = {view, time};
 }

@@ -21,7 +21,7 @@ class TensorOrder {
  public:
   struct Publication {
     uint64_t before = 0;  // ids of the stream less than this
-    uint16_t warp = 0;    // in the cluster
+    WarpOfCluster warp;
     uint32_t lanes = 0;
     uint32_t time = 0;
   };
@@ -34,13 +34,13 @@ class TensorOrder {
   explicit TensorOrder(uint32_t warps)
       : streams_(size_t{warps} * streams_a_warp), fences_(size_t{warps} * 32) {}
 
-  static uint32_t thread_stream(uint32_t warp, uint32_t lane) { return warp * streams_a_warp + lane; }
-  static uint32_t load_stream(uint32_t warp) { return warp * streams_a_warp + 32; }
-  static uint32_t store_stream(uint32_t warp) { return warp * streams_a_warp + 33; }
+  static uint32_t thread_stream(WarpOfCluster warp, uint32_t lane) { return warp * streams_a_warp + lane; }
+  static uint32_t load_stream(WarpOfCluster warp) { return warp * streams_a_warp + 32; }
+  static uint32_t store_stream(WarpOfCluster warp) { return warp * streams_a_warp + 33; }
   // Loads whose results an instruction has read: over, but PTX lets that order registers alone.
-  static uint32_t read_stream(uint32_t warp) { return warp * streams_a_warp + 34; }
+  static uint32_t read_stream(WarpOfCluster warp) { return warp * streams_a_warp + 34; }
   static bool is_thread(uint32_t stream) { return stream % streams_a_warp < 32; }
-  static uint32_t warp_of(uint32_t stream) { return stream / streams_a_warp; }
+  static WarpOfCluster warp_of(uint32_t stream) { return WarpOfCluster(stream / streams_a_warp); }
 
   // Loads and stores have numbers of their own, apart from those of asynchronous operations in flight.
   uint64_t next_access() { return ++accesses_; }
@@ -74,8 +74,10 @@ class TensorOrder {
   void issued(uint32_t stream) { streams_[stream].issued = true; }
   const Commit& last_commit(uint32_t stream) const { return streams_[stream].committed; }
 
-  void fence(uint32_t warp, uint32_t lanes, const ViewRef& view, uint32_t time);
-  const Fence& last_fence(uint32_t warp, uint32_t lane) const { return fences_[size_t{warp} * 32 + lane]; }
+  void fence(WarpOfCluster warp, uint32_t lanes, const ViewRef& view, uint32_t time);
+  const Fence& last_fence(WarpOfCluster warp, uint32_t lane) const {
+    return fences_[size_t{warp} * 32 + lane];
+  }
 
  private:
   static constexpr uint32_t streams_a_warp = 35;

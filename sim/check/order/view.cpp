@@ -21,7 +21,7 @@ Times without_strict(Times t) {
 
 }  // namespace
 
-bool View::row_knows(Visibility visibility, uint32_t cluster, uint32_t warp, uint32_t lane,
+bool View::row_knows(Visibility visibility, uint32_t cluster, WarpOfCluster warp, uint32_t lane,
                      uint32_t when) const {
   const auto r = static_cast<size_t>(visibility);
   for (const uint64_t k : {key(cluster, warp, lane), key(cluster, warp, all_lanes)}) {
@@ -31,7 +31,7 @@ bool View::row_knows(Visibility visibility, uint32_t cluster, uint32_t warp, uin
   return false;
 }
 
-bool View::any_row_knows(Visibility visibility, uint32_t cluster, uint32_t warp, uint32_t lanes,
+bool View::any_row_knows(Visibility visibility, uint32_t cluster, WarpOfCluster warp, uint32_t lanes,
                          uint32_t when) const {
   const auto r = static_cast<size_t>(visibility);
   const uint64_t first = key(cluster, warp, 0);
@@ -51,7 +51,7 @@ void View::raise(uint64_t k, const Times& times) {
     rows_.insert(row, {k, times});
 }
 
-void View::learn(uint32_t warp, const Times& times) {
+void View::learn(WarpOfCluster warp, const Times& times) {
   for (size_t r = 0; r < visibilities(); ++r) {
     uint32_t& t = times_[r * warps_ + warp];
     t = std::max(t, times[r]);
@@ -59,7 +59,7 @@ void View::learn(uint32_t warp, const Times& times) {
   if (!rows_.empty()) prune();
 }
 
-void View::learn(uint32_t warp, uint32_t lane, const Times& times) {
+void View::learn(WarpOfCluster warp, uint32_t lane, const Times& times) {
   raise(key(cluster_, warp, lane), times);
 }
 
@@ -67,7 +67,7 @@ void View::absorb(const Row& row) {
   const auto cluster = static_cast<uint32_t>(row.key >> 32);
   const auto low = static_cast<uint32_t>(row.key);
   if (cluster == cluster_ && (low & 63) == all_lanes)
-    learn(low >> 6, row.times);
+    learn(WarpOfCluster(low >> 6), row.times);
   else
     raise(row.key, row.times);
 }
@@ -83,7 +83,7 @@ void View::join(const View& other, bool strict) {
       Times t{};
       for (size_t r = 0; r < other.visibilities(); ++r) t[r] = other.times_[r * other.warps_ + w];
       if (!strict) t = without_strict(t);
-      if (t != Times{}) raise(key(other.cluster_, w, all_lanes), t);
+      if (t != Times{}) raise(key(other.cluster_, WarpOfCluster(w), all_lanes), t);
     }
   }
   for (const Row& row : other.rows_) absorb(strict ? row : Row{row.key, without_strict(row.times)});

@@ -33,26 +33,27 @@ class View {
 
   uint32_t cluster() const { return cluster_; }
   // What is known of all lanes of a warp of this cluster.
-  uint32_t time(Visibility visibility, uint32_t warp) const { return times_[at(visibility) + warp]; }
-  bool knows(Visibility visibility, uint32_t warp, uint32_t lane, uint32_t when) const {
+  uint32_t time(Visibility visibility, WarpOfCluster warp) const { return times_[at(visibility) + warp]; }
+  bool knows(Visibility visibility, WarpOfCluster warp, uint32_t lane, uint32_t when) const {
     return time(visibility, warp) >= when ||
            (!rows_.empty() && row_knows(visibility, cluster_, warp, lane, when));
   }
   // The same of any cluster's warp.
-  bool knows(Visibility visibility, uint32_t cluster, uint32_t warp, uint32_t lane, uint32_t when) const {
+  bool knows(Visibility visibility, uint32_t cluster, WarpOfCluster warp, uint32_t lane,
+             uint32_t when) const {
     return cluster == cluster_ ? knows(visibility, warp, lane, when)
                                : row_knows(visibility, cluster, warp, lane, when);
   }
 
   // True when one of the lanes is known.
-  bool knows_any(Visibility visibility, uint32_t cluster, uint32_t warp, uint32_t lanes,
+  bool knows_any(Visibility visibility, uint32_t cluster, WarpOfCluster warp, uint32_t lanes,
                  uint32_t when) const {
     if (cluster == cluster_ && time(visibility, warp) >= when) return true;
     return !rows_.empty() && any_row_knows(visibility, cluster, warp, lanes, when);
   }
 
-  void learn(uint32_t warp, const Times& times);  // of all lanes
-  void learn(uint32_t warp, uint32_t lane, const Times& times);
+  void learn(WarpOfCluster warp, const Times& times);  // of all lanes
+  void learn(WarpOfCluster warp, uint32_t lane, const Times& times);
   // Adds everything in `other`; without the strict part when `strict` is false.
   void join(const View& other, bool strict = true);
   // What is visible to the generic proxy becomes visible to `to`; true when that changed the view.
@@ -69,13 +70,14 @@ class View {
     Times times{};
     friend bool operator==(const Row&, const Row&) = default;
   };
-  static uint64_t key(uint32_t cluster, uint32_t warp, uint32_t lane) {
+  static uint64_t key(uint32_t cluster, WarpOfCluster warp, uint32_t lane) {
     return uint64_t{cluster} << 32 | warp << 6 | lane;
   }
   size_t at(Visibility visibility) const { return static_cast<size_t>(visibility) * warps_; }
   size_t visibilities() const { return times_.size() / warps_; }
-  bool row_knows(Visibility visibility, uint32_t cluster, uint32_t warp, uint32_t lane, uint32_t when) const;
-  bool any_row_knows(Visibility visibility, uint32_t cluster, uint32_t warp, uint32_t lanes,
+  bool row_knows(Visibility visibility, uint32_t cluster, WarpOfCluster warp, uint32_t lane,
+                 uint32_t when) const;
+  bool any_row_knows(Visibility visibility, uint32_t cluster, WarpOfCluster warp, uint32_t lanes,
                      uint32_t when) const;
   void raise(uint64_t key, const Times& times);
   void absorb(const Row& row);

@@ -22,7 +22,7 @@ BarrierGeneration& ClusterBarriers::generation(uint64_t number) {
 
 void ClusterBarriers::on(const ClusterBarrierEvent& e) {
   const Origin& origin = e.origin;
-  const uint32_t warp = p_.causality.index(origin);
+  const WarpOfCluster warp = p_.causality.index(origin);
   Arrived& a = arrived_[warp];
   BarrierGeneration& g = generation(e.generation);
   if (e.step == ClusterBarrierEvent::Step::pass) {

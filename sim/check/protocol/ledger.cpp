@@ -14,7 +14,7 @@ Ledger::Ledger(const ClusterContext& context)
       cluster_barriers_(protocol_),
       lifetime_(protocol_),
       tensor_columns_(protocol_) {
-  mbarriers_.on_observed([this](std::vector<uint64_t>& ids, uint32_t cta_rank, const Point& now) {
+  mbarriers_.on_observed([this](std::vector<uint64_t>& ids, CtaRank cta_rank, const Point& now) {
     lifetime_.observed(ids, cta_rank, now);
   });
 }

@@ -32,7 +32,7 @@ void Lifetime::on(const MbarrierEvent& e) {
 }
 
 void Lifetime::use(const Origin& origin, uint32_t address, const Part& part) {
-  const uint32_t rank = address >> cta_rank_shift;
+  const CtaRank rank(address >> cta_rank_shift);
   if (rank == origin.cta_rank || rank >= p_.cluster().ctas.size()) return;
   check_started(origin, address, part);
   const Point now = p_.now(origin);
@@ -53,7 +53,7 @@ void Lifetime::on(const AsyncIssue& e) {
   const auto add = [&](const Piece& piece, bool writes) {
     if (!piece.shared()) return;
     const auto address = static_cast<uint32_t>(piece.address);
-    const auto rank = static_cast<uint16_t>(address >> cta_rank_shift);
+    const auto rank = CtaRank(address >> cta_rank_shift);
     check_started(origin, address, Part{.does = writes ? Does::writes : Does::reads, .asynchronous = true});
     for (const Interest& i : o.interests)
       if (i.cta_rank == rank && i.writes == writes) return;
@@ -72,7 +72,7 @@ void Lifetime::on(const AsyncLanded& event) {
   if (at != operations_.end()) at->second.landed = true;
 }
 
-void Lifetime::release(uint64_t id, uint32_t cta_rank) {
+void Lifetime::release(uint64_t id, CtaRank cta_rank) {
   const auto at = operations_.find(id);
   if (at == operations_.end()) return;
   std::erase_if(at->second.interests, [&](const Interest& i) { return i.cta_rank == cta_rank; });
@@ -87,14 +87,13 @@ void Lifetime::on(const ArrivalDeferred& e) {
               .name = "tcgen05.commit",
               .nth = p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc),
               .tensor = true};
-  for (const uint32_t b : e.mbarriers)
-    o.interests.push_back({static_cast<uint16_t>(b >> cta_rank_shift), true, b, 8});
+  for (const uint32_t b : e.mbarriers) o.interests.push_back({CtaRank(b >> cta_rank_shift), true, b, 8});
   operations_.emplace(e.id, std::move(o));
   if (operations_.size() >= next_sweep_) sweep();
 }
 
 // The warp knows that the operation is complete; what it did in the warp's own CTA is settled by that.
-void Lifetime::add_knower(uint64_t id, uint32_t cta_rank, const Point& now) {
+void Lifetime::add_knower(uint64_t id, CtaRank cta_rank, const Point& now) {
   const auto at = operations_.find(id);
   if (at == operations_.end()) return;
   auto& knowers = at->second.knowers;
@@ -102,7 +101,7 @@ void Lifetime::add_knower(uint64_t id, uint32_t cta_rank, const Point& now) {
   if (p_.causality.rank_of(now.warp) == cta_rank) release(id, cta_rank);
 }
 
-void Lifetime::observed(std::vector<uint64_t>& ids, uint32_t cta_rank, const Point& now) {
+void Lifetime::observed(std::vector<uint64_t>& ids, CtaRank cta_rank, const Point& now) {
   for (const uint64_t id : ids) {
     add_knower(id, cta_rank, now);
     const auto commit = commits_.find(id);
@@ -118,7 +117,7 @@ void Lifetime::observed(std::vector<uint64_t>& ids, uint32_t cta_rank, const Poi
   if (p_.causality.rank_of(now.warp) == cta_rank) ids.clear();
 }
 
-bool Lifetime::known(const Operation& o, uint32_t cta_rank) const {
+bool Lifetime::known(const Operation& o, CtaRank cta_rank) const {
   return std::ranges::any_of(o.knowers, [&](const Point& p) { return p_.causality.cta_knows(cta_rank, p); });
 }
 

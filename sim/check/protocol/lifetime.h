@@ -24,19 +24,21 @@ class Lifetime {
   void on(const RegistersSet& event);
   void on(const Exited& event);
   // A warp has learned that these operations signalled at that CTA's mbarrier.
-  void observed(std::vector<uint64_t>& ids, uint32_t cta_rank, const Point& now);
+  void observed(std::vector<uint64_t>& ids, CtaRank cta_rank, const Point& now);
 
   // The warp's setmaxnreg instructions: registers before and after.
-  const std::vector<std::pair<uint32_t, uint32_t>>& registers_of(uint32_t warp) const {
+  const std::vector<std::pair<uint32_t, uint32_t>>& registers_of(WarpOfCluster warp) const {
     return registers_[warp];
   }
   // Where the exited lanes of a warp exited; null when none has.
-  const Origin* exit_of(uint32_t warp) const { return exits_[warp].instruction ? &exits_[warp] : nullptr; }
+  const Origin* exit_of(WarpOfCluster warp) const {
+    return exits_[warp].instruction ? &exits_[warp] : nullptr;
+  }
 
  private:
   // How an operation uses the shared memory of one CTA.
   struct Interest {
-    uint16_t cta_rank = 0;
+    CtaRank cta_rank;
     bool writes = false;
     uint32_t address = 0, bytes = 0;
   };
@@ -62,15 +64,16 @@ class Lifetime {
 
   // A tcgen05.commit: the thread, whose operations before it are complete with it.
   struct Commit {
-    uint32_t warp = 0, lanes = 0;  // warp of the cluster
+    WarpOfCluster warp;
+    uint32_t lanes = 0;
   };
 
-  void add_knower(uint64_t id, uint32_t cta_rank, const Point& now);
+  void add_knower(uint64_t id, CtaRank cta_rank, const Point& now);
   void use(const Origin& origin, uint32_t address, const Part& part);
-  Use& use_of(uint32_t cta_rank, uint32_t warp) { return uses_[cta_rank * p_.causality.warps() + warp]; }
-  void release(uint64_t id, uint32_t cta_rank);
+  Use& use_of(CtaRank cta_rank, WarpOfCluster warp) { return uses_[cta_rank * p_.causality.warps() + warp]; }
+  void release(uint64_t id, CtaRank cta_rank);
   void sweep();
-  bool known(const Operation& o, uint32_t cta_rank) const;
+  bool known(const Operation& o, CtaRank cta_rank) const;
   void cta_exited(const Origin& origin);
   void check_started(const Origin& origin, uint32_t address, const Part& part);
   void check_uses(const Origin& origin);

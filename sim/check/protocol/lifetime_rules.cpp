@@ -18,12 +18,13 @@ bool is_of_pair(const Origin& origin) {
 // A thread that uses another CTA's memory must be ordered after that CTA's start: by a cluster barrier, or by
 // anything that its threads did.
 void Lifetime::check_started(const Origin& origin, uint32_t address, const Part& part) {
-  const uint32_t rank = address >> cta_rank_shift;
+  const CtaRank rank(address >> cta_rank_shift);
   if (rank == origin.cta_rank || rank >= p_.cluster().ctas.size()) return;
-  const uint32_t warp = p_.causality.index(origin), per_cta = p_.causality.warps_of_cta();
+  const WarpOfCluster warp = p_.causality.index(origin);
+  const uint32_t per_cta = p_.causality.warps_of_cta();
   bool knows = false;
   for (uint32_t w = rank * per_cta; w < (rank + 1) * per_cta && !knows; ++w)
-    knows = p_.causality.knows(warp, {.warp = static_cast<uint16_t>(w), .time = 1});
+    knows = p_.causality.knows(warp, {.warp = WarpOfCluster(w), .time = 1});
   const bool gone = p_.exited(rank);
   if (knows && !gone) return;
   const bool arrival = origin.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*origin.effect);
@@ -39,16 +40,16 @@ void Lifetime::check_started(const Origin& origin, uint32_t address, const Part&
   f.sites = {p_.reporter().site(origin, part)};
   if (gone)
     for (uint32_t w = rank * per_cta; w < (rank + 1) * per_cta; ++w)
-      if (const Origin* left = exit_of(w); left != nullptr && f.sites.size() < 2)
+      if (const Origin* left = exit_of(WarpOfCluster(w)); left != nullptr && f.sites.size() < 2)
         f.sites.push_back(p_.reporter().site(*left, Does::exits));
   f.missing = gone ? say<Phrase::nothing_keeps_cta>() : say<Phrase::no_barrier_after_start>();
   p_.reporter().report(key, std::move(f));
 }
 
 void Lifetime::check_uses(const Origin& origin) {
-  const uint32_t rank = origin.cta_rank;
+  const CtaRank rank = origin.cta_rank;
   for (uint32_t w = 0; w < p_.causality.warps(); ++w) {
-    const Use& u = use_of(rank, w);
+    const Use& u = use_of(rank, WarpOfCluster(w));
     if (u.point.time == 0 || p_.causality.cta_knows(rank, u.point) ||
         p_.context.order.before(u.point, origin))
       continue;
@@ -68,7 +69,7 @@ void Lifetime::check_uses(const Origin& origin) {
 }
 
 void Lifetime::check_operations(const Origin& origin) {
-  const uint32_t rank = origin.cta_rank;
+  const CtaRank rank = origin.cta_rank;
   for (const auto& [id, o] : operations_) {
     for (const Interest& i : o.interests)
       if (i.cta_rank == rank && !known(o, rank)) report_operation(o, i, origin);

@@ -132,8 +132,8 @@ void MbarrierLedger::invalidate(const MbarrierEvent& e) {
   b->alive = false;
   b->end = origin;
   if (observed_) {  // they have been reported
-    observed_(b->last.operations, b->address >> cta_rank_shift, p_.now(origin));
-    observed_(b->current.operations, b->address >> cta_rank_shift, p_.now(origin));
+    observed_(b->last.operations, CtaRank(b->address >> cta_rank_shift), p_.now(origin));
+    observed_(b->current.operations, CtaRank(b->address >> cta_rank_shift), p_.now(origin));
   }
   std::erase_if(flights_, [&](const Flight& f) { return f.serial == b->serial; });
 }
@@ -303,7 +303,7 @@ void MbarrierLedger::wait(const MbarrierEvent& e) {
 }
 
 bool MbarrierLedger::known(const std::vector<Observation>& list, const Origin& origin) const {
-  const uint32_t warp = p_.causality.index(origin);
+  const WarpOfCluster warp = p_.causality.index(origin);
   for (const Observation& o : list)
     if (p_.causality.knows(warp, o.first)) return true;
   for (const Observation& o : list)
@@ -322,9 +322,9 @@ bool MbarrierLedger::by_several_warps(const MbarrierPhase& phase) const {
 }
 
 bool MbarrierLedger::knows_all(const Causality::Clock& arrived, const Origin& origin) const {
-  const uint32_t warp = p_.causality.index(origin);
+  const WarpOfCluster warp = p_.causality.index(origin);
   for (uint32_t w = 0; w < arrived.size(); ++w)
-    if (!p_.causality.knows(warp, {.warp = static_cast<uint16_t>(w), .time = arrived[w]})) return false;
+    if (!p_.causality.knows(warp, {.warp = WarpOfCluster(w), .time = arrived[w]})) return false;
   return true;
 }
 
@@ -334,7 +334,7 @@ bool MbarrierLedger::known_complete(const MbarrierPhase& phase, const Origin& or
 }
 
 void MbarrierLedger::observe(MbarrierObject& b, const Origin& origin) {
-  const uint32_t warp = p_.causality.index(origin);
+  const WarpOfCluster warp = p_.causality.index(origin);
   if (b.last.number > 0 && b.users[warp].observed != b.last.number &&
       !known(b.before_last.observers, origin) && !known_complete(b.before_last, origin)) {
     unforced(b.last, b, origin, Phrase::unforced_wait);
@@ -343,7 +343,8 @@ void MbarrierLedger::observe(MbarrierObject& b, const Origin& origin) {
   p_.causality.acquire(warp, b.last.arrived);
   const Point now = p_.now(origin);
   note(b.last.observers, now);
-  if (observed_ && !b.last.operations.empty()) observed_(b.last.operations, b.address >> cta_rank_shift, now);
+  if (observed_ && !b.last.operations.empty())
+    observed_(b.last.operations, CtaRank(b.address >> cta_rank_shift), now);
 }
 
 // A signal is bound to its phase when its issuer is ordered after a wait that observed the last phase
@@ -390,7 +391,7 @@ bool MbarrierLedger::result_used(uint32_t pc) const {
 }
 
 // Do other warps wait, or have waited last, with the other parity?
-bool MbarrierLedger::others_wait_otherwise(const MbarrierObject& b, uint32_t warp, bool parity) const {
+bool MbarrierLedger::others_wait_otherwise(const MbarrierObject& b, WarpOfCluster warp, bool parity) const {
   for (uint32_t w = 0; w < b.users.size(); ++w)
     if (w != warp && b.users[w].wait.any && b.users[w].wait.parity != parity) return true;
   for (const CtaState& cta : p_.cluster().ctas)
@@ -403,7 +404,7 @@ bool MbarrierLedger::others_wait_otherwise(const MbarrierObject& b, uint32_t war
 }
 
 std::optional<WaitVerdict> MbarrierLedger::explain_wait(uint64_t id, const Origin& origin) const {
-  const uint32_t warp = p_.causality.index(origin);
+  const WarpOfCluster warp = p_.causality.index(origin);
   for (auto i = issued_.rbegin(); i != issued_.rend() && i->id >= id; ++i) {
     const MbarrierObject* b = find(i->address);
     if (i->id != id || b == nullptr || i->address >> cta_rank_shift != origin.cta_rank) continue;

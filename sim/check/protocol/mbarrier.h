@@ -123,7 +123,7 @@ class MbarrierLedger {
   bool result_used(uint32_t pc) const;
   // Called when a warp has learned that operations signalled at a CTA's mbarrier; drops the ids that need no
   // further report.
-  using Observed = std::function<void(std::vector<uint64_t>& ids, uint32_t cta_rank, const Point& now)>;
+  using Observed = std::function<void(std::vector<uint64_t>& ids, CtaRank cta_rank, const Point& now)>;
   void on_observed(Observed f) { observed_ = std::move(f); }
 
  private:
@@ -152,8 +152,8 @@ class MbarrierLedger {
   bool by_several_warps(const MbarrierPhase& phase) const;
   bool knows_all(const Causality::Clock& arrived, const Origin& origin) const;
   void check_missable(const MbarrierObject& b, const Observation& wait);
-  void note_act(uint32_t warp);
-  bool others_wait_otherwise(const MbarrierObject& b, uint32_t warp, bool parity) const;
+  void note_act(WarpOfCluster warp);
+  bool others_wait_otherwise(const MbarrierObject& b, WarpOfCluster warp, bool parity) const;
   void check_dead(const MbarrierEvent& e);
 
   // --- rules ---
@@ -169,7 +169,7 @@ class MbarrierLedger {
   void check_special_forms(const MbarrierObject& b, const MbarrierEvent& e);
   void check_overwritten(const Origin& origin, uint32_t address, uint32_t bytes, const char* what);
   void check_balance(const MbarrierObject& b);
-  void check_late_announcement(const MbarrierObject& b, uint32_t warp);
+  void check_late_announcement(const MbarrierObject& b, WarpOfCluster warp);
   void check_token(const MbarrierObject& b, const Origin& origin);
   const MbarrierObject* stale_wait(const Origin& origin) const;
   void report_stale_wait(const MbarrierObject& b, const MbarrierObject& waited, const Origin& origin);

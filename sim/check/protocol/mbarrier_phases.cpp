@@ -116,7 +116,7 @@ void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& origin, uint
 
 // The mbarrier at which the warp waited last, when that wait passed for a phase that it had seen before.
 const MbarrierObject* MbarrierLedger::stale_wait(const Origin& origin) const {
-  const uint32_t warp = p_.causality.index(origin);
+  const WarpOfCluster warp = p_.causality.index(origin);
   const MbarrierObject* b = find(last_waits_[warp]);
   if (b == nullptr || !b->alive) return nullptr;
   const LastWait& w = b->users[warp].wait;
@@ -126,7 +126,7 @@ const MbarrierObject* MbarrierLedger::stale_wait(const Origin& origin) const {
 // A warp started its next round too early, because its wait passed for a phase of the round before.
 void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierObject& waited,
                                        const Origin& origin) {
-  const uint32_t warp = p_.causality.index(origin);
+  const WarpOfCluster warp = p_.causality.index(origin);
   const LastWait& w = waited.users[warp].wait;
   const bool others = others_wait_otherwise(waited, warp, w.parity);
   const Code code = w.by_state ? Code::misused_mbarrier_form
@@ -151,7 +151,7 @@ void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierOb
 }
 
 // expect_tx apart from the arrival, and no arrival of the phase is ordered after it.
-void MbarrierLedger::check_late_announcement(const MbarrierObject& b, uint32_t warp) {
+void MbarrierLedger::check_late_announcement(const MbarrierObject& b, WarpOfCluster warp) {
   for (const Signal& s : b.current.signals) {
     if (s.async || s.expected == 0 || s.arrivals != 0 || p_.causality.index(s.origin) != warp) continue;
     const FindingKey key{Code::late_expect_tx, s.origin.pc, b.init.pc, b.address & shared_offset_mask};
@@ -240,7 +240,7 @@ void MbarrierLedger::check_missable(const MbarrierObject& b, const Observation& 
 }
 
 // The warp arrives or copies: what it waited for before mattered.
-void MbarrierLedger::note_act(uint32_t warp) {
+void MbarrierLedger::note_act(WarpOfCluster warp) {
   if (acts_[warp]) return;
   acts_[warp] = true;
   for (auto& [key, finding] : missable_[warp])

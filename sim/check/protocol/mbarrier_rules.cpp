@@ -46,7 +46,7 @@ void MbarrierLedger::check_reinit(const MbarrierObject& b, const Origin& origin,
 }
 
 void MbarrierLedger::check_init_known(MbarrierObject& b, const Origin& origin) {
-  const uint32_t warp = p_.causality.index(origin);
+  const WarpOfCluster warp = p_.causality.index(origin);
   const bool ordered = p_.context.order.before(b.init_point, origin);
   if (ordered) return;
   const bool after = p_.causality.knows(warp, b.init_point);
@@ -61,7 +61,7 @@ void MbarrierLedger::check_init_known(MbarrierObject& b, const Origin& origin) {
 }
 
 void MbarrierLedger::check_uses_known(const MbarrierObject& b, const Origin& origin) {
-  const uint32_t self = p_.causality.index(origin);
+  const WarpOfCluster self = p_.causality.index(origin);
   for (uint32_t w = 0; w < b.users.size(); ++w) {
     const MbarrierUser& u = b.users[w];
     if (u.last_point.time == 0 || p_.causality.knows(self, u.last_point) ||
@@ -85,10 +85,8 @@ void MbarrierLedger::check_waiters(const MbarrierObject& b, const Origin& origin
           continue;
         const FindingKey key{Code::mbarrier_inval_in_use, origin.pc, g.pc, b.address & shared_offset_mask};
         if (p_.reporter().seen(key)) continue;
-        const Origin waiter{.cta_rank = static_cast<uint16_t>(cta.rank),
-                            .warp = static_cast<uint16_t>(warp.id),
-                            .lanes = g.mask,
-                            .pc = g.pc};
+        const Origin waiter{
+            .cta_rank = CtaRank(cta.rank), .warp = WarpOfCta(warp.id), .lanes = g.mask, .pc = g.pc};
         Finding f =
             finding(b, say<Phrase::inval_during_wait>(p_.mbarrier(b.address)), FindingSeverity::error);
         f.sites = {p_.reporter().site(origin, Does::invalidates), p_.reporter().site(waiter, Does::waits)};

@@ -47,7 +47,7 @@ void NamedBarriers::on(const CtaBarrierEvent& e) {
   if (e.id >= 16) return;
   NamedBarrierRecord& r = records_[origin.cta_rank][e.id];
   BarrierGeneration& g = generation(r, e.generation);
-  const uint32_t warp = p_.causality.index(origin);
+  const WarpOfCluster warp = p_.causality.index(origin);
   if (e.step == CtaBarrierEvent::Step::pass) {
     p_.causality.acquire(warp, g.clock);
     return;
@@ -82,11 +82,11 @@ void NamedBarriers::check_twice(const BarrierGeneration& g, const Origin& origin
 // An arrival must be ordered after the completion of the last generation, or it may count for that
 // generation.
 void NamedBarriers::check_recycled(const BarrierGeneration& last, const Origin& origin, uint32_t id) {
-  const uint32_t warp = p_.causality.index(origin);
+  const WarpOfCluster warp = p_.causality.index(origin);
   const BarrierArrival* unknown = nullptr;
   bool took_part = false;
   for (const BarrierArrival& a : last.arrivals) {
-    const uint32_t other = p_.causality.index(a.origin);
+    const WarpOfCluster other = p_.causality.index(a.origin);
     took_part |= other == warp;
     if (unknown == nullptr && !p_.causality.knows(warp, a.point) && !p_.context.order.before(a.point, origin))
       unknown = &a;

@@ -67,7 +67,8 @@ void TensorColumns::check_growth(const Cta& cta, const TensorAllocated& e) {
 
 // The pair frees together: this CTA must know that its peer has started and allocated.
 void TensorColumns::check_peer(const Origin& origin) {
-  const uint32_t peer = origin.cta_rank ^ 1U, warp = p_.causality.index(origin);
+  const uint32_t peer = origin.cta_rank ^ 1U;
+  const WarpOfCluster warp = p_.causality.index(origin);
   if (peer >= ctas_.size()) return;
   const auto& theirs = ctas_[peer].all;
   const bool known =

@@ -154,18 +154,18 @@ void WgmmaRegisters::on(const ClusterEnded&) {
   const uint32_t mma_warps = context_.run.program->mma_warps();
   for (uint32_t rank = 0; rank < state_.size() / warps_; ++rank)
     for (uint32_t first = 0; first + mma_warps <= warps_; first += mma_warps)
-      compare_ends(static_cast<uint16_t>(rank), static_cast<uint16_t>(first));
+      compare_ends(CtaRank(rank), WarpOfCta(first));
 }
 
 // A fence, commit or wait after the last wgmma that only some warps executed.
-void WgmmaRegisters::compare_ends(uint16_t rank, uint16_t first) {
+void WgmmaRegisters::compare_ends(CtaRank rank, WarpOfCta first) {
   const Warp& a = state_[rank * warps_ + first];
   for (uint32_t i = 1; i < context_.run.program->mma_warps(); ++i) {
     const Warp& b = state_[rank * warps_ + first + i];
     if (a.sequence == b.sequence) continue;
     const auto at = [&](const Warp& w, uint32_t warp) {
       const uint32_t pc = w.last_pc == nowhere ? (&w == &a ? b.last_pc : a.last_pc) : w.last_pc;
-      return origin_at(*context_.run.program, rank, static_cast<uint16_t>(warp), ~0U, pc);
+      return origin_at(*context_.run.program, rank, WarpOfCta(warp), ~0U, pc);
     };
     report_difference(at(b, first + i), at(a, first), true);
     return;

@@ -52,7 +52,8 @@ class WgmmaRegisters {
   struct Open {
     uint64_t sequence = 0;
     uint32_t pc = 0;
-    uint16_t cta_rank = 0, warp = 0;  // the warp that issued it first
+    CtaRank cta_rank;
+    WarpOfCta warp;  // that issued it first
     uint32_t warps = 0;
   };
 
@@ -67,7 +68,7 @@ class WgmmaRegisters {
   static uint32_t last_touched(const Warp& w, const WgmmaAnalysis::Operands& o);
   void step(const Origin& origin);
   void compare(const Origin& origin, uint64_t id);
-  void compare_ends(uint16_t cta_rank, uint16_t first_warp);
+  void compare_ends(CtaRank cta_rank, WarpOfCta first_warp);
   void judge_access(const Origin& origin, const Warp& w, const WgmmaAnalysis::Part& part);
   void judge_accumulator(const Origin& origin, const Warp& w, uint32_t fragment);
   void judge_a(const Origin& origin, const Warp& w, uint32_t fragment);

@@ -6,20 +6,17 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/launch/fault.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/values_checked.h"
 #include "sim/machine/state/mbarrier.h"
 
 namespace palladion::sim {
 
-void async_fault(const ClusterRun& run, const AsyncOp& op, isa::CodeNumber code, std::string message,
-                 std::string help) {
+void async_fault(const ClusterRun& run, const AsyncOp& op, Code code, std::string message, std::string help) {
   ClusterState& cluster = run.cluster;
   if (cluster.faulted) return;
-  Finding f;
-  f.code = code;
-  f.fatal = true;
-  f.what = Fault{std::move(message), std::move(help)};
+  Finding f = fault(code, std::move(message), std::move(help));
   f.sites.push_back(site_at(run.program, op.pc, cluster.ctas[op.cta_rank].id, op.warp, op.lanes));
   cluster.findings.push_back(std::move(f));
   cluster.faulted = true;
@@ -28,7 +25,7 @@ void async_fault(const ClusterRun& run, const AsyncOp& op, isa::CodeNumber code,
 void complete_tx(const ClusterRun& run, const AsyncOp& op, uint32_t mbarrier, uint32_t bytes) {
   std::string why;
   if (mbarrier_complete_tx(run, origin_of(run, op), mbarrier, bytes, &why)) return;
-  async_fault(run, op, "PLD3076",
+  async_fault(run, op, Code::mbarrier_bytes,
               fmt::format("the copy's {} bytes cannot be counted at its mbarrier: {}", bytes, why),
               "the mbarrier must stay initialised until every copy that completes on it has landed");
 }
@@ -50,14 +47,15 @@ AsyncIssue issue_of(const ClusterRun& run, const AsyncOp& op) {
 
 bool check_mbarrier(Exec& x, uint64_t mbarrier, uint64_t target, const char* what, bool pairs) {
   if (mbarrier % 8 != 0) {
-    x.fault("PLD3074", fmt::format("{} with an mbarrier at shared address 0x{:x}: must be aligned to 8 bytes",
-                                   what, mbarrier & shared_offset_mask));
+    x.fault(Code::copy_mbarrier,
+            fmt::format("{} with an mbarrier at shared address 0x{:x}: must be aligned to 8 bytes", what,
+                        mbarrier & shared_offset_mask));
     return false;
   }
   const uint32_t barrier_rank = rank_of(static_cast<uint32_t>(mbarrier)),
                  target_rank = rank_of(static_cast<uint32_t>(target));
   if (pairs ? barrier_rank >> 1 != target_rank >> 1 : barrier_rank != target_rank) {
-    x.fault("PLD3074",
+    x.fault(Code::copy_mbarrier,
             fmt::format("{} to CTA rank {} with an mbarrier in CTA rank {}", what, target_rank, barrier_rank),
             pairs ? "with .cta_group::2 the mbarrier must be in the CTA that receives the data or in its peer"
                   : "the mbarrier must be in the shared memory of the CTA that receives the data (mapa)");
@@ -69,7 +67,8 @@ bool check_mbarrier(Exec& x, uint64_t mbarrier, uint64_t target, const char* wha
 bool check_multicast(Exec& x, uint64_t mask, const char* what) {
   const auto size = static_cast<uint32_t>(x.cluster.ctas.size());
   if (mask >> size == 0) return true;
-  x.fault("PLD3073", fmt::format("{} multicast to CTA mask 0x{:x} in a cluster of {}", what, mask, size));
+  x.fault(Code::multicast_mask,
+          fmt::format("{} multicast to CTA mask 0x{:x} in a cluster of {}", what, mask, size));
   return false;
 }
 
@@ -114,12 +113,12 @@ bool add_lane(Exec& x, const MicroOp& op, const isa::CpAsync& e, int lane, LaneC
                  source = x.address_of_lane(op.operands[e.src], lane);
   const uint64_t wanted = source_bytes(x, op, e, lane);
   if (wanted > bytes) {
-    x.fault("PLD3072", fmt::format("cp.async of {} bytes with a source size of {}", bytes, wanted));
+    x.fault(Code::cp_async_size, fmt::format("cp.async of {} bytes with a source size of {}", bytes, wanted));
     return false;
   }
   if (target % bytes != 0 || source % bytes != 0) {
     x.fault(
-        "PLD3070",
+        Code::misaligned_copy,
         fmt::format("cp.async of {} bytes from global address 0x{:x} to shared address 0x{:x}: both must be "
                     "multiples of {}",
                     bytes, source, target & shared_offset_mask, bytes));
@@ -198,7 +197,7 @@ void DeferredArrival::land(const ClusterRun& run, const AsyncOp& op) {
   const auto count = static_cast<uint32_t>(std::popcount(op.lanes));
   if (!mbarrier_arrive(run, origin_of(run, op), mbarrier, count, 0, &why))
     async_fault(
-        run, op, "PLD3044", why,
+        run, op, Code::mbarrier_range, why,
         "without .noinc the phase must not count these arrivals in its expected ones; with .noinc it must");
 }
 
@@ -220,8 +219,9 @@ bool raise_pending(Exec& x, uint8_t* bytes, uint32_t count) {
   std::memcpy(&word, bytes, 8);
   MbarrierState s = MbarrierState::decode(word);
   if (!s.valid || s.pending + count > MbarrierState::max_count) {
-    x.fault("PLD3044", s.valid ? "cp.async.mbarrier.arrive: the pending count leaves its range"
-                               : "cp.async.mbarrier.arrive on an mbarrier that is not initialised");
+    x.fault(Code::mbarrier_range, s.valid
+                                      ? "cp.async.mbarrier.arrive: the pending count leaves its range"
+                                      : "cp.async.mbarrier.arrive on an mbarrier that is not initialised");
     return false;
   }
   s.pending += count;

@@ -13,11 +13,11 @@ inline constexpr size_t max_cluster_ctas = 16;
 
 // The issuer of an operation, for observers.
 inline Origin origin_of(const ClusterRun& run, const AsyncOp& op) {
-  return origin_at(run.program, op.cta_rank, op.warp, op.lanes, op.pc);
+  return origin_at(run.program, CtaRank(op.cta_rank), WarpOfCta(op.warp), op.lanes, op.pc);
 }
 
 // Stops the grid because of an operation in flight.
-void async_fault(const ClusterRun& run, const AsyncOp& op, isa::CodeNumber code, std::string message,
+void async_fault(const ClusterRun& run, const AsyncOp& op, Code code, std::string message,
                  std::string help = {});
 
 // Bytes at a shared address that was checked when the operation was issued.

@@ -97,7 +97,7 @@ bool resolve(Exec& x, isa::Space space, uint64_t address, uint64_t bytes, const 
 bool aligned(Exec& x, uint64_t source, uint64_t target, uint64_t bytes) {
   if ((source | target | bytes) % bulk_alignment == 0) return true;
   x.fault(
-      "PLD3071",
+      Code::bulk_copy_size,
       fmt::format("bulk copy of {} bytes from address 0x{:x} to address 0x{:x}: the size and both addresses "
                   "must be multiples of {}",
                   bytes, source, target, bulk_alignment));

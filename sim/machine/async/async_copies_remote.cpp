@@ -65,7 +65,7 @@ Step issue_values(Exec& x, const MicroOp& op, const Operands& o, ReduceFn reduce
     const uint64_t target = x.address_of_lane(op.operands[o.address], i),
                    mbarrier = x.address_of_lane(op.operands[o.mbar], i);
     if (target % bytes != 0)
-      return x.fault("PLD3070",
+      return x.fault(Code::misaligned_copy,
                      fmt::format("{} of {} bytes at shared address 0x{:x}: must be a multiple of {}",
                                  stores.name(), bytes, target & shared_offset_mask, bytes));
     if (x.shared(target, bytes, "asynchronous write") == nullptr) return Step::fault;

@@ -61,8 +61,9 @@ bool ask(Exec& x, const MicroOp& op, const isa::TryCancel& e, int lane) {
   const uint64_t target = x.address_of_lane(op.operands[e.address], lane),
                  mbarrier = x.address_of_lane(op.operands[e.mbar], lane);
   if (target % ClusterRequest::bytes != 0) {
-    x.fault("PLD3140", fmt::format("{} of 16 bytes to shared address 0x{:x}: must be a multiple of 16", what,
-                                   target & shared_offset_mask));
+    x.fault(Code::bad_try_cancel,
+            fmt::format("{} of 16 bytes to shared address 0x{:x}: must be a multiple of 16", what,
+                        target & shared_offset_mask));
     return false;
   }
   if (x.shared(target, ClusterRequest::bytes, "clusterlaunchcontrol.try_cancel write") == nullptr)
@@ -82,7 +83,7 @@ bool ask(Exec& x, const MicroOp& op, const isa::TryCancel& e, int lane) {
 Step exec(Exec& x, const MicroOp& op, const isa::TryCancel& e) {
   if (x.cluster.saw_refusal)
     return x.fault(
-        "PLD3141",
+        Code::request_after_refusal,
         "clusterlaunchcontrol.try_cancel after a query has shown that no cluster was left: undefined",
         "leave the loop when is_canceled is false");
   for (uint32_t m = x.active; m != 0; m &= m - 1)
@@ -120,7 +121,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::QueryCancel& e) {
       p = answer.given != 0 ? p | bit : p & ~bit;
       x.cluster.saw_refusal |= answer.given == 0;
     } else if (answer.given == 0) {
-      return x.fault("PLD3142",
+      return x.fault(Code::no_cta_in_answer,
                      "clusterlaunchcontrol.query_cancel.get_first_ctaid of an answer that gives no cluster: "
                      "undefined",
                      "execute it only where is_canceled is true");

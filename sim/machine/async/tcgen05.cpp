@@ -49,7 +49,7 @@ bool check_tensor_a(Exec& x, const char* what, const TensorProduct& p, const Sta
   if (!check_place(x, what, "A", p.a_tensor, columns, spread)) return false;
   const int lane = isa::tensor_place(p.a_tensor).lane, d_lane = isa::tensor_place(p.d).lane;
   if (lane == d_lane) return true;
-  x.fault("PLD3131",
+  x.fault(Code::tensor_memory_lanes,
           fmt::format("{}: A begins at lane {} and D at lane {}: must be the same", what, lane, d_lane));
   return false;
 }
@@ -60,7 +60,8 @@ bool check_metadata(Exec& x, const char* what, const TensorProduct& p, const Sta
   const int column = isa::tensor_place(p.metadata).column;
   if (column % 2 == 0) return true;
   x.fault(
-      "PLD3134", fmt::format("{}: the metadata begin at column {}: must be even", what, column),
+      Code::tcgen05_instruction_descriptor,
+      fmt::format("{}: the metadata begin at column {}: must be even", what, column),
       "the sparsity selector, bits 0 and 1 of the instruction descriptor, chooses columns beyond the first");
   return false;
 }
@@ -69,8 +70,8 @@ bool check_product(Exec& x, const TensorProduct& p, const StatedProduct& s) {
   const char* const what = s.mma.sparse ? "tcgen05.mma.sp" : "tcgen05.mma";
   const auto problems = isa::tcgen05_problems(s.d, s.mma);
   if (!problems.empty()) {
-    x.fault("PLD3134", fmt::format("{} with instruction descriptor 0x{:08x}: {}", what, p.idesc,
-                                   fmt::join(problems, "; ")));
+    x.fault(Code::tcgen05_instruction_descriptor, fmt::format("{} with instruction descriptor 0x{:08x}: {}",
+                                                              what, p.idesc, fmt::join(problems, "; ")));
     return false;
   }
   if (!p.a_in_tensor_memory && !check_matrix(x, what, "A", p.a_desc)) return false;

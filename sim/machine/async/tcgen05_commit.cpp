@@ -26,7 +26,7 @@ void TensorCommit::land(const ClusterRun& run, const AsyncOp& op) {
   const auto arrive = [&](uint32_t address) {
     std::string why;
     if (!mbarrier_arrive(run, origin_of(run, op), address, 1, 0, &why))
-      async_fault(run, op, "PLD3044", "tcgen05.commit: " + why,
+      async_fault(run, op, Code::mbarrier_range, "tcgen05.commit: " + why,
                   "the mbarrier expects one arrival for each tcgen05.commit on it");
   };
   if (ctas == 0) return arrive(mbarrier);

@@ -59,7 +59,7 @@ namespace {
 
 OperandFault differing_copies(const std::string& what, int lane, int other, int column) {
   return {
-      "PLD3139",
+      Code::copies_differ,
       fmt::format("tcgen05.mma: {} differ between the copies in lanes {} and {}, column {}", what, lane,
                   other, column),
       "copy the operand to every part of the lanes: tcgen05.cp with .warpx4 or .warpx2, or a tcgen05.st of "

@@ -48,7 +48,7 @@ void align_narrow_elements(isa::Type type, std::vector<uint8_t>& bytes);
 
 // What is wrong with the contents of an operand, found when it is read. No code: nothing.
 struct OperandFault {
-  isa::CodeNumber code;
+  std::optional<Code> code;
   std::string message, help;
 };
 

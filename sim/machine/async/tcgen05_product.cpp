@@ -88,10 +88,10 @@ OperandFault read_of_cta(TensorProduct& p, const StatedProduct& s, uint32_t c, c
   buffers().give_to(p.b[c].tile);
   OperandFault fault = read_a(p, s, cta, p.a[c].tile);
   read_b(p, s, cta, p.b[c].tile);
-  if (fault.code == isa::CodeNumber() && s.mma.sparse) fault = expand_a(p, s, cta, p.a[c]);
-  if (fault.code == isa::CodeNumber() && s.mma.scale_vectors != 0) {
+  if (!fault.code && s.mma.sparse) fault = expand_a(p, s, cta, p.a[c]);
+  if (!fault.code && s.mma.scale_vectors != 0) {
     fault = read_scales(cta, scales_of_a(p, s), p.a[c].scales);
-    if (fault.code == isa::CodeNumber()) fault = read_scales(cta, scales_of_b(p, s), p.b[c].scales);
+    if (!fault.code) fault = read_scales(cta, scales_of_b(p, s), p.b[c].scales);
   }
   return fault;
 }
@@ -206,7 +206,7 @@ void TensorProduct::read(const ClusterRun& run, const AsyncOp& op) {
   const StatedProduct s(run, op, idesc);
   for (uint32_t c = 0; c < s.ctas(); ++c) {
     const OperandFault fault = read_of_cta(*this, s, c, run.cluster.ctas[leader + c]);
-    if (fault.code != isa::CodeNumber()) return async_fault(run, op, fault.code, fault.message, fault.help);
+    if (fault.code) return async_fault(run, op, *fault.code, fault.message, fault.help);
   }
   if (s.ctas() == max_pair) join_b(*this, s);
   if (zero_columns != 0)

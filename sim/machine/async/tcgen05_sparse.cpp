@@ -30,7 +30,7 @@ OperandFault undefined_nibble(const MetadataOperand& m, int row, int i, uint32_t
   const isa::TensorPlace at = isa::tensor_place(m.address);
   const isa::MetadataPlace place = isa::metadata_place(m.element_bits, row, i);
   return {
-      "PLD3066",
+      Code::sparse_metadata,
       fmt::format("tcgen05.mma.sp: the metadata of row {} have 0x{:x} at lane {}, column {}, bits {} to {}: "
                   "its meaning is undefined",
                   row, nibble, place.lane, at.column + m.selector + place.column, place.bit, place.bit + 3),

@@ -67,14 +67,14 @@ const uint8_t* map_bytes(Exec& x, uint64_t address) {
   if (address + isa::tensor_map_bytes <= x.launch.params.size()) address += x.launch.param_base;
   if (space_of(address) != isa::Space::global) {
     x.fault(
-        "PLD3091",
+        Code::tensor_map_address,
         fmt::format("tensor map at generic address 0x{:x}: must be in global, constant or parameter memory",
                     address));
     return nullptr;
   }
   if (address % isa::tensor_map_alignment != 0) {
-    x.fault("PLD3091", fmt::format("tensor map at address 0x{:x}: must be aligned to {} bytes", address,
-                                   isa::tensor_map_alignment));
+    x.fault(Code::tensor_map_address, fmt::format("tensor map at address 0x{:x}: must be aligned to {} bytes",
+                                                  address, isa::tensor_map_alignment));
     return nullptr;
   }
   return x.global(address, isa::tensor_map_bytes, "tensor map's read");
@@ -86,7 +86,8 @@ const isa::TensorMap* checked_map(Exec& x, uint64_t address) {
   if (bytes == nullptr) return nullptr;
   const ReadMap& read = read_tensor_map(bytes, *x.launch.arch);
   if (!read.error.empty()) {
-    x.fault("PLD3092", fmt::format("tensor copy with a tensor map that breaks a rule: {}", read.error),
+    x.fault(Code::bad_tensor_map,
+            fmt::format("tensor copy with a tensor map that breaks a rule: {}", read.error),
             "cuTensorMapEncode would have refused it");
     return nullptr;
   }
@@ -134,7 +135,7 @@ tl::expected<isa::TensorWalk, std::string> walk_of(const Exec& x, const MicroOp&
 
 bool check_tile(Exec& x, uint64_t address, const isa::TensorWalk& walk) {
   if (address % isa::tensor_copy_shared_alignment != 0) {
-    x.fault("PLD3093",
+    x.fault(Code::misaligned_tile,
             fmt::format("tensor copy with its tile at shared address 0x{:x}: must be aligned to {} bytes",
                         address & shared_offset_mask, isa::tensor_copy_shared_alignment));
     return false;
@@ -194,7 +195,7 @@ Step issue_store(Exec& x, const isa::TensorCopy& e, int lane, TileCopy tile) {
         tile.type == isa::TensorDataType::f32_ftz || tile.type == isa::TensorDataType::tf32_ftz;
     tile.reduce = reduction(*operation, element_type(tile.type), flush);
     if (tile.reduce == nullptr)
-      return x.fault("PLD3094",
+      return x.fault(Code::tensor_reduction_type,
                      fmt::format("a tensor reduction that tensors of {} do not have", name(tile.type)));
   }
   return issue_tile(x, lane, std::move(tile), isa::AsyncGroup::bulk);
@@ -205,13 +206,15 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane) 
   const isa::TensorMap* map = checked_map(x, x.address_of_lane(op.operands[e.tensor], lane));
   if (map == nullptr) return Step::fault;
   if (const std::string why = isa::why_not_copied(*map, e.load); !why.empty() && !e.prefetch)
-    return x.fault("PLD3095", fmt::format("tensor copy that does not fit its tensor map: {}", why));
+    return x.fault(Code::tensor_map_mismatch,
+                   fmt::format("tensor copy that does not fit its tensor map: {}", why));
   auto walk = walk_of(x, op, e, *map, lane);
   if (walk && !e.load && !e.prefetch) walk = walk->for_store();
   if (!walk) {
     constexpr std::string_view prefix = "unsupported: ";
     if (walk.error().starts_with(prefix)) return x.unsupported(walk.error().substr(prefix.size()));
-    return x.fault("PLD3095", fmt::format("tensor copy that does not fit its tensor map: {}", walk.error()));
+    return x.fault(Code::tensor_map_mismatch,
+                   fmt::format("tensor copy that does not fit its tensor map: {}", walk.error()));
   }
   if (e.prefetch) return Step::next;  // a hint to L2, without an effect on values
   const uint64_t shared = x.address_of_lane(op.operands[e.shared], lane);
@@ -246,7 +249,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::TensormapReplace& e) {
     const int i = std::countr_zero(m);
     const uint64_t address = x.address_of_lane(op.operands[e.address], i);
     if (address % isa::tensor_map_alignment != 0)
-      return x.fault("PLD3091",
+      return x.fault(Code::tensor_map_address,
                      fmt::format("tensormap.replace at address 0x{:x}: must be aligned to {} bytes", address,
                                  isa::tensor_map_alignment));
     uint8_t* bytes = x.resolve(e.space, address, isa::tensor_map_bytes, i, "tensormap.replace");
@@ -258,7 +261,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::TensormapReplace& e) {
     const std::span<std::byte, isa::tensor_map_bytes> map(reinterpret_cast<std::byte*>(bytes),
                                                           isa::tensor_map_bytes);
     if (auto done = isa::replace_field(map, e.field, ordinal, value); !done)
-      return x.fault("PLD3096", done.error());
+      return x.fault(Code::bad_tensormap_replace, done.error());
   }
   x.changed();
   if (x.wants<Access>()) {

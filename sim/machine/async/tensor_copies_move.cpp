@@ -25,7 +25,7 @@ class TensorBytes {
     if (run.global_offset >= first_ && run.global_offset + run.bytes <= end_)
       return origin_ + run.global_offset;
     const Address address = tile_.global_address + static_cast<uint64_t>(run.global_offset);
-    async_fault(run_, op_, "PLD3022",
+    async_fault(run_, op_, Code::global_bounds,
                 fmt::format("tensor copy's {} of {} bytes at global address {}: out of bounds", what,
                             run.bytes, run_.memory.describe(address)),
                 "the tensor map describes a tensor larger than its buffer (rows of stores end at multiples "

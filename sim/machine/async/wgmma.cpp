@@ -121,7 +121,8 @@ bool metadata_defined(const Exec& x, const MicroOp& op, const isa::Wgmma& e) {
 }
 
 Step refuse_partial_warp(Exec& x) {
-  return x.fault("PLD3060", "wgmma is executed by part of a warp, or by a warp outside a full warpgroup",
+  return x.fault(Code::partial_warpgroup,
+                 "wgmma is executed by part of a warp, or by a warp outside a full warpgroup",
                  "all 128 threads of a warpgroup execute the same wgmma");
 }
 
@@ -162,7 +163,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::Wgmma& e) {
   const uint32_t warpgroup = x.warp->id / mma_warps, in_group = x.warp->id % mma_warps;
   if (x.active != ~0U || (warpgroup + 1) * mma_warps > x.cta->warps.size()) return refuse_partial_warp(x);
   if (e.sparse && op.moves && !metadata_defined(x, op, e))
-    return x.fault("PLD3066", undefined_sparse_metadata);
+    return x.fault(Code::sparse_metadata, undefined_sparse_metadata);
   auto& groups = x.cta->warpgroups;
   if (groups.empty())
     groups.assign(x.cta->warps.size() / mma_warps, {.issued = std::vector<uint64_t>(mma_warps), .tiles = {}});

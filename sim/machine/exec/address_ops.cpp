@@ -70,7 +70,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::MapShared& e) {
     const int i = std::countr_zero(m);
     const uint64_t a = x.lane_value(op.operands[e.address], i), rank = x.lane_value(op.operands[e.rank], i);
     if (rank >= x.cluster.ctas.size())
-      return x.fault("PLD3025",
+      return x.fault(Code::cta_rank,
                      fmt::format("mapa to CTA rank {} in a cluster of {}", rank, x.cluster.ctas.size()));
     const uint64_t mapped = (a & shared_offset_mask) | rank << cta_rank_shift;
     write_integer(x, op.operands[e.dst], i, e.generic ? shared_window + mapped : mapped);

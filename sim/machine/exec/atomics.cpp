@@ -222,13 +222,13 @@ bool resolve(Exec& x, const isa::Atomic& e, const uint64_t* addresses, uint64_t 
     const isa::Space space = space_of(e.space, addresses[i]);
     if (addresses[i] % size != 0) {
       x.fault(
-          "PLD3024",
+          Code::misaligned_access,
           fmt::format("atomic access of {} bytes at address 0x{:x}: misaligned (must be a multiple of {})",
                       size, addresses[i], size));
       return false;
     }
     if (space == isa::Space::local || space == isa::Space::param) {
-      x.fault("PLD3064",
+      x.fault(Code::local_atomic,
               fmt::format("atomic access at address 0x{:x} of local memory: must be global or shared",
                           addresses[i]));
       return false;

@@ -143,7 +143,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::Call& e) {
   if (callee == isa::no_id && x.launch.recorded)
     return x.unsupported("a call through an address of a function that a device recorded");
   if (callee == isa::no_id)
-    return x.fault("PLD3015",
+    return x.fault(Code::no_function,
                    fmt::format("a call through the value 0x{:x}, which is the address of no function",
                                x.uniform_value(op.operands[e.function])),
                    "the pointer was not set, or is of the host");
@@ -155,7 +155,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::Call& e) {
   }
   const size_t results = actuals(op, e.returns).size();
   if (actuals(op, e.arguments).size() != f.params.size() || (results != 0 && results != f.returns.size()))
-    return x.fault("PLD3016",
+    return x.fault(Code::call_signature,
                    fmt::format("a call of `{}` with another number of arguments or results", f.name));
   if (x.program.function_start[callee] == isa::no_id)
     return x.unsupported(fmt::format("an indirect call of `{}`", f.name));

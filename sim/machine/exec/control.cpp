@@ -63,7 +63,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::BranchIndexed& e) {
     const int i = std::countr_zero(m);
     const uint64_t value = x.lane_value(index, i);
     if (value >= targets.size())
-      return x.fault("PLD3010",
+      return x.fault(Code::branch_index,
                      fmt::format("brx.idx with index {} of a list of {} targets", value, targets.size()));
     if (value == first) same |= 1U << i;
   }
@@ -126,7 +126,7 @@ Step exec(Exec& x, const MicroOp&, const isa::Exit&) {
 
 Step exec(Exec& x, const MicroOp&, const isa::Trap& e) {
   if (e.breakpoint) return Step::next;
-  return x.fault("PLD3011", "the kernel executed `trap`",
+  return x.fault(Code::trap, "the kernel executed `trap`",
                  "an assertion of the kernel failed, or unreachable code was reached");
 }
 

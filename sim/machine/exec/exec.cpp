@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/launch/fault.h"
 #include "sim/machine/exec/frames.h"
 #include "sim/machine/exec/place.h"
 
@@ -41,13 +42,13 @@ uint8_t* Exec::shared(uint64_t address, uint64_t size, const char* what) {
   const auto a = static_cast<uint32_t>(address);
   const uint32_t rank = a >> cta_rank_shift, offset = a & shared_offset_mask;
   if (rank >= cluster.ctas.size()) {
-    fault("PLD3021", fmt::format("{} of shared memory of CTA rank {} in a cluster of {}", what, rank,
-                                 cluster.ctas.size()));
+    fault(Code::no_such_cta, fmt::format("{} of shared memory of CTA rank {} in a cluster of {}", what, rank,
+                                         cluster.ctas.size()));
     return nullptr;
   }
   CtaState& target = cluster.ctas[rank];
   if (target.shared.empty() || offset + size > target.shared.size() || offset < program.reserved_shared) {
-    fault("PLD3020",
+    fault(Code::shared_bounds,
           fmt::format(
               "{} of {} bytes at shared address 0x{:x}: outside the CTA's shared memory (0x{:x} to 0x{:x})",
               what, size, offset, program.reserved_shared, target.shared.size()),
@@ -67,7 +68,7 @@ uint8_t* Exec::global(uint64_t address, uint64_t size, const char* what) {
         "which an earlier launch allocated with malloc, are in no bundle)",
         what, size, address));
   else if (p == nullptr)
-    fault("PLD3022",
+    fault(Code::global_bounds,
           fmt::format("{} of {} bytes at global address {}: out of bounds", what, size,
                       memory.describe(address)),
           "an index runs past its array, often in the last tile: guard the access, or round the array up");
@@ -85,7 +86,7 @@ uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int la
       const uint64_t offset = address & (window_size - 1);
       uint8_t* p = find_local(*this, lane, offset, size);
       if (p == nullptr)
-        fault("PLD3023",
+        fault(Code::local_bounds,
               fmt::format("{} of {} bytes at local address 0x{:x}: outside the thread's {} bytes", what, size,
                           offset, program.local_bytes + warp->stacks[static_cast<size_t>(lane)].used));
       return p;
@@ -96,8 +97,7 @@ uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int la
 }
 
 Origin Exec::origin(uint32_t lanes_named) const {
-  return origin_at(program, static_cast<uint16_t>(cta->rank), static_cast<uint16_t>(warp->id), lanes_named,
-                   pc);
+  return origin_at(program, CtaRank(cta->rank), WarpOfCta(warp->id), lanes_named, pc);
 }
 
 Step Exec::wait(Wait::Kind kind, uint64_t object, uint64_t value, bool read_only) {
@@ -114,21 +114,14 @@ void Exec::report(Finding finding) {
   cluster.findings.push_back(std::move(finding));
 }
 
-Step Exec::fault(isa::CodeNumber code, std::string message, std::string help) {
-  Finding f;
-  f.code = code;
-  f.fatal = true;
-  f.what = Fault{std::move(message), std::move(help)};
-  if (!cluster.faulted) report(std::move(f));
+Step Exec::fault(Code code, std::string message, std::string help) {
+  if (!cluster.faulted) report(sim::fault(code, std::move(message), std::move(help)));
   cluster.faulted = true;
   return Step::fault;
 }
 
 Step Exec::unsupported(const std::string& what) {
-  Finding f;
-  f.code = "PLD3001";
-  f.severity = FindingSeverity::unsupported;
-  f.fatal = true;
+  Finding f = sim::fault(Code::not_modelled, {}, {}, FindingSeverity::unsupported);
   f.what = Unsupported{what};
   report(std::move(f));
   cluster.faulted = true;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "sim/launch/codes.h"
 #include "sim/launch/launch.h"
 #include "sim/machine/state/cluster.h"
 #include "sim/machine/state/global_memory.h"
@@ -138,7 +139,7 @@ struct Exec : ClusterRun {
   Origin origin() const { return origin(active); }
   Origin origin(uint32_t lanes) const;
   Site site() const;
-  Step fault(isa::CodeNumber code, std::string message, std::string help = {});
+  Step fault(Code code, std::string message, std::string help = {});
   Step unsupported(const std::string& what);
   void report(Finding finding);
   void changed() { ++cluster.progress; }

@@ -11,7 +11,8 @@ namespace {
 bool grow(Exec& x, int lane, uint64_t to) {
   WarpState::LaneStack& stack = x.warp->stacks[static_cast<size_t>(lane)];
   if (to > x.launch.stack_bytes) {
-    x.fault("PLD3013", fmt::format("a thread needs {} bytes of stack and has {}", to, x.launch.stack_bytes),
+    x.fault(Code::stack_full,
+            fmt::format("a thread needs {} bytes of stack and has {}", to, x.launch.stack_bytes),
             "the recursion has no end, or the launch needs a larger stack (cudaLimitStackSize)");
     return false;
   }
@@ -123,7 +124,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::Stack& e) {
     } else if (e.action == isa::StackAction::restore) {
       const uint64_t top = x.lane_value(op.operands[e.value], lane) - fixed;
       if (top > stack.used)
-        return x.fault("PLD3023", "stackrestore with a pointer that stacksave did not give");
+        return x.fault(Code::local_bounds, "stackrestore with a pointer that stacksave did not give");
       stack.used = top;
       continue;
     }

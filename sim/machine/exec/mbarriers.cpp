@@ -91,11 +91,13 @@ namespace {
 
 uint8_t* mbarrier_word(Exec& x, const isa::Mbarrier& e, uint64_t address) {
   if (address % 8 != 0) {
-    x.fault("PLD3040", fmt::format("mbarrier at address 0x{:x}: must be aligned to 8 bytes", address));
+    x.fault(Code::misaligned_mbarrier,
+            fmt::format("mbarrier at address 0x{:x}: must be aligned to 8 bytes", address));
     return nullptr;
   }
   if (e.space == isa::Space::generic && space_of(address) != isa::Space::shared_cluster) {
-    x.fault("PLD3041", fmt::format("mbarrier at generic address 0x{:x}: not in shared memory", address));
+    x.fault(Code::mbarrier_space,
+            fmt::format("mbarrier at generic address 0x{:x}: not in shared memory", address));
     return nullptr;
   }
   return x.shared(address, 8, "mbarrier access");
@@ -140,7 +142,7 @@ Step init(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     const uint64_t count = x.lane_value(op.operands[e.count], i);
     const auto most = static_cast<uint64_t>(x.launch.arch->max_mbarrier_count);
     if (count == 0 || count > most)
-      return x.fault("PLD3042",
+      return x.fault(Code::mbarrier_init_count,
                      fmt::format("mbarrier.init with a count of {}: must be 1 to {}", count, most));
     const uint64_t before = word_at(bytes);
     MbarrierState s;
@@ -190,7 +192,8 @@ Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
       if (e.drop) {
         MbarrierState s = state_at(bytes);
         if (s.expected == 0)
-          return x.fault("PLD3043", "mbarrier.arrive_drop on an mbarrier that expects no arrivals");
+          return x.fault(Code::arrive_drop_at_zero,
+                         "mbarrier.arrive_drop on an mbarrier that expects no arrivals");
         s.expected -= is_tx || e.expect_tx ? 1 : static_cast<uint32_t>(n);
         put_state(bytes, s);
       }
@@ -203,7 +206,7 @@ Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     }
     if (!ok)
       return x.fault(
-          "PLD3044", why,
+          Code::mbarrier_range, why,
           e.action == A::arrive
               ? "fewer threads arrive, or mbarrier.init counts all of them; an arrival too many may also "
                 "be one of a round before, whose thread was not waited for"
@@ -265,7 +268,7 @@ Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     const MbarrierState s = state_at(bytes);
     if (!s.valid && x.wants<MbarrierEvent>()) notify_wait(x, op, e, 0);
     if (!s.valid)
-      return x.fault("PLD3045",
+      return x.fault(Code::mbarrier_not_initialised,
                      fmt::format("wait on an mbarrier that is not initialised (shared address 0x{:x})",
                                  address & shared_offset_mask),
                      "mbarrier.init must run first, and be made visible: fence.mbarrier_init or a barrier");

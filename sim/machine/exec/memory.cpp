@@ -54,8 +54,9 @@ bool resolve_params(Exec& x, const uint64_t* addresses, uint64_t size, Pointers&
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     if (addresses[i] + size > x.launch.params.size()) {
-      x.fault("PLD3026", fmt::format("{} of {} bytes at byte {} of {} bytes of kernel parameters", what, size,
-                                     addresses[i], x.launch.params.size()));
+      x.fault(Code::parameter_bounds,
+              fmt::format("{} of {} bytes at byte {} of {} bytes of kernel parameters", what, size,
+                          addresses[i], x.launch.params.size()));
       return false;
     }
     p.at[i] = const_cast<uint8_t*>(x.launch.params.data()) + addresses[i];
@@ -110,8 +111,9 @@ bool resolve_shared(const Exec& x, const uint64_t* addresses, uint64_t size, Poi
 bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t size, uint64_t alignment,
                  Pointers& p, const char* what) {
   if (const int i = misaligned_lane(x, addresses, alignment); i >= 0) {
-    x.fault("PLD3024", fmt::format("{} of {} bytes at address 0x{:x}: misaligned (must be a multiple of {})",
-                                   what, size, addresses[i], alignment));
+    x.fault(Code::misaligned_access,
+            fmt::format("{} of {} bytes at address 0x{:x}: misaligned (must be a multiple of {})", what, size,
+                        addresses[i], alignment));
     return false;
   }
   space = common_space(x, space, addresses);
@@ -294,11 +296,12 @@ Step exec(Exec& x, const MicroOp& op, const isa::StoreBulk& e) {
     const uint64_t size = x.lane_value(op.operands[e.size], lane);
     if (address % unit != 0 || size % unit != 0 || size > most)
       return x.fault(
-          "PLD3024",
+          Code::misaligned_access,
           fmt::format("st.bulk of {} bytes at address 0x{:x}: both are multiples of {}, at most {}", size,
                       address, unit, most));
     if (e.space == isa::Space::generic && space_of(address) != isa::Space::shared_cta)
-      return x.fault("PLD3024", fmt::format("st.bulk at address 0x{:x}, not in shared memory", address));
+      return x.fault(Code::misaligned_access,
+                     fmt::format("st.bulk at address 0x{:x}, not in shared memory", address));
     if (size == 0) continue;
     uint8_t* const bytes = x.shared(address, size, "st.bulk");
     if (bytes == nullptr) return Step::fault;

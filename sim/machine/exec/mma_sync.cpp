@@ -48,7 +48,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::Mma& e) {
   if (!a || !b || !e.a_row || !e.b_col || e.c != e.d)
     return x.unsupported("mma.sync of this shape and these types");
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
-  if (x.active != ~0U) return x.fault("PLD3061", "mma.sync is executed by part of a warp");
+  if (x.active != ~0U) return x.fault(Code::partial_warp, "mma.sync is executed by part of a warp");
   tc::MmaSync m{.a = *a,
                 .b = *b,
                 .d = result_of(e.d),
@@ -70,7 +70,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::Mma& e) {
   if (!e.sparse)
     collect(x, op.operands[e.ra], isa::mma_a(e.m, e.k, bits_ab), bits_ab, ma, row_ab);
   else if (!collect_sparse(x, op, e, places, ma))
-    return x.fault("PLD3066", undefined_sparse_metadata);
+    return x.fault(Code::sparse_metadata, undefined_sparse_metadata);
   collect(x, op.operands[e.rb], isa::mma_b(e.k, bits_ab), bits_ab, mb, row_ab);
   const isa::FragmentLayout cd = isa::mma_c(e.m, bits_cd);
   collect(x, op.operands[e.rc], cd, bits_cd, mc, row_cd);

@@ -4,7 +4,7 @@
 
 namespace palladion::sim {
 
-Origin origin_at(const Program& program, uint16_t cta_rank, uint16_t warp, uint32_t lanes, uint32_t pc) {
+Origin origin_at(const Program& program, CtaRank cta_rank, WarpOfCta warp, uint32_t lanes, uint32_t pc) {
   const MicroOp& op = program.code[pc];
   return {.cta_rank = cta_rank,
           .warp = warp,

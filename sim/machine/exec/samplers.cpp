@@ -32,9 +32,10 @@ std::optional<isa::Sampler> sampler_of(const Exec& x, uint64_t value) {
 Step take_sampler(Exec& x, uint64_t value, int dimensions, bool filtered, Sampling& sampling) {
   const auto sampler = sampler_of(x, value);
   if (!sampler)
-    return x.fault("PLD3027", fmt::format("0x{:x} is no sampler, and no .samplerref variable that has one; "
-                                          "`--bind NAME=sampler:...` gives a variable one",
-                                          value));
+    return x.fault(Code::no_texture_object,
+                   fmt::format("0x{:x} is no sampler, and no .samplerref variable that has one; "
+                               "`--bind NAME=sampler:...` gives a variable one",
+                               value));
   if (const auto why = refusal(*sampler, dimensions, filtered); !why.empty()) return x.unsupported(why);
   for (size_t d = 0; d < 3; ++d) sampling.address[d] = address_modes[sampler->address[d].value_or(0)];
   sampling.linear = sampler->filter == 1;

@@ -31,7 +31,7 @@ Place place_of(Exec& x, const isa::SurfaceAccess& e, const DecodedOperand& o, co
   if (e.texels) at[0] *= s.format.bytes();
   const int64_t row = int64_t{level.width} * s.format.bytes();
   if (at[0] % size != 0) {
-    x.fault("PLD3028",
+    x.fault(Code::surface_bounds,
             fmt::format("x is {}, which is no multiple of the {} bytes that are accessed", at[0], size));
     return {Place::Kind::fault};
   }
@@ -43,8 +43,8 @@ Place place_of(Exec& x, const isa::SurfaceAccess& e, const DecodedOperand& o, co
       at[d] = std::clamp<int64_t>(at[d], 0, std::max<int64_t>(most[d], 0));
       continue;
     }
-    x.fault("PLD3028", fmt::format("({}, {}, {}) lies outside a surface of {} bytes by {} by {}", at[0],
-                                   at[1], at[2], row, level.height, level.depth));
+    x.fault(Code::surface_bounds, fmt::format("({}, {}, {}) lies outside a surface of {} bytes by {} by {}",
+                                              at[0], at[1], at[2], row, level.height, level.depth));
     return {Place::Kind::fault};
   }
   return {Place::Kind::here, level.address + static_cast<uint64_t>(at[2]) * level.slice +
@@ -120,7 +120,8 @@ Step exec(Exec& x, const MicroOp& op, const isa::SurfaceAccess& e) {
     if (s == nullptr) return no_such_object(x, "surface", value);
     if (!s->unsupported.empty()) return x.unsupported(s->unsupported);
     if (!surface_fits(e.geometry, *s))
-      return x.fault("PLD3027", "the surface has another number of dimensions than the instruction");
+      return x.fault(Code::no_texture_object,
+                     "the surface has another number of dimensions than the instruction");
     if (formatted) {
       if (const auto why = refusal_of_format(e, s->format); !why.empty()) return x.unsupported(why);
       size = s->format.bytes();

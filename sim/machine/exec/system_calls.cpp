@@ -26,13 +26,13 @@ Step call_vprintf(Exec& x, const Actuals& a, const Actuals& results) {
 }
 
 Step call_assertfail(Exec& x, const Actuals& a) {
-  if (a.size() < 4) return x.fault("PLD3012", "the kernel's assertion failed");
+  if (a.size() < 4) return x.fault(Code::failed_assertion, "the kernel's assertion failed");
   const int lane = std::countr_zero(x.active);
   const auto text = guest_string(x, argument<uint64_t>(x, a, 0, lane), lane),
              file = guest_string(x, argument<uint64_t>(x, a, 1, lane), lane);
   if (!text || !file) return Step::fault;
-  return x.fault("PLD3012", fmt::format("the kernel's assertion `{}` failed at {}:{}", *text, *file,
-                                        argument<uint32_t>(x, a, 2, lane)));
+  return x.fault(Code::failed_assertion, fmt::format("the kernel's assertion `{}` failed at {}:{}", *text,
+                                                     *file, argument<uint32_t>(x, a, 2, lane)));
 }
 
 std::span<uint8_t> heap_of(const Exec& x) {
@@ -67,7 +67,8 @@ Step call_free(Exec& x, const Actuals& a) {
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const auto address = argument<uint64_t>(x, a, 0, std::countr_zero(m));
     if (!release(x, address))
-      return x.fault("PLD3014", fmt::format("free of the address 0x{:x}, which malloc did not give", address),
+      return x.fault(Code::bad_free,
+                     fmt::format("free of the address 0x{:x}, which malloc did not give", address),
                      "the block is free already, or was allocated by the host");
   }
   return Step::next;
@@ -217,7 +218,7 @@ Step call_set_conditional(Exec& x, const Actuals& a) {
     const uint64_t offset = handle - table->base;  // wraps below the table
     if (offset >= table->size || offset % sizeof value != 0)
       return x.fault(
-          "PLD3017",
+          Code::no_graph_condition,
           fmt::format("`cudaGraphSetConditional` with 0x{:x}, which is no handle of a condition", handle),
           "cudaGraphConditionalHandleCreate gives the handle of a graph's condition");
     std::memcpy(table->bytes + offset, &value, sizeof value);

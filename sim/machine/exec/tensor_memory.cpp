@@ -22,8 +22,8 @@ bool is_power_of_two(uint64_t n) { return (n & (n - 1)) == 0; }
 bool check_columns(Exec& x, uint64_t columns, const char* what) {
   if (columns >= TensorMemory::unit && columns <= TensorMemory::columns && is_power_of_two(columns))
     return true;
-  x.fault("PLD3132", fmt::format("{} of {} columns: must be a power of two from {} to {}", what, columns,
-                                 TensorMemory::unit, TensorMemory::columns));
+  x.fault(Code::bad_tcgen05_alloc, fmt::format("{} of {} columns: must be a power of two from {} to {}", what,
+                                               columns, TensorMemory::unit, TensorMemory::columns));
   return false;
 }
 
@@ -57,11 +57,12 @@ Step allocate(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e) 
   const uint64_t columns = x.uniform_value(op.operands[e.columns]);
   if (!check_columns(x, columns, "tcgen05.alloc")) return Step::fault;
   if (t.relinquished)
-    return x.fault("PLD3132", "tcgen05.alloc after tcgen05.relinquish_alloc_permit in the same CTA",
+    return x.fault(Code::bad_tcgen05_alloc,
+                   "tcgen05.alloc after tcgen05.relinquish_alloc_permit in the same CTA",
                    "allocate before the permit is given up");
   const uint64_t at = x.address_of_lane(op.operands[e.address], std::countr_zero(x.active));
   if (at % 4 != 0)
-    return x.fault("PLD3132",
+    return x.fault(Code::bad_tcgen05_alloc,
                    fmt::format("tcgen05.alloc stores its address to shared address 0x{:x}: must be "
                                "aligned to 4 bytes",
                                at & shared_offset_mask));
@@ -105,7 +106,7 @@ Step deallocate(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e
   }
   if (!matches)
     return x.fault(
-        "PLD3133",
+        Code::bad_tcgen05_dealloc,
         fmt::format("tcgen05.dealloc of {} columns at address 0x{:08x}: not an allocation", columns, address),
         "pass the address that tcgen05.alloc stored, and the same number of columns");
   for (uint16_t& o : t.owner)
@@ -142,7 +143,7 @@ bool place_block(Exec& x, const MicroOp& op, const Request& r, const char* what,
   const auto first = static_cast<uint32_t>(isa::first_lane_of_warp(x.warp->id));
   if (block.lane < first || block.lane + block.lanes > first + isa::lanes_of_a_warp || block.lane % 16 != 0) {
     x.fault(
-        "PLD3131",
+        Code::tensor_memory_lanes,
         fmt::format("{} by warp {} of lanes {} to {}: it reaches lanes {} to {}", what, x.warp->id,
                     block.lane, block.lane + block.lanes - 1, first, first + isa::lanes_of_a_warp - 1),
         "warp w of a warpgroup reaches lanes 32 (w % 4) to 32 (w % 4) + 31: add that lane to the address, "
@@ -150,7 +151,7 @@ bool place_block(Exec& x, const MicroOp& op, const Request& r, const char* what,
     return false;
   }
   if (block.column + block.columns > TensorMemory::columns || x.cta->tensor.words.empty()) {
-    x.fault("PLD3130",
+    x.fault(Code::tensor_memory_columns,
             fmt::format("{} of columns {} to {}: {}", what, block.column, block.column + block.columns - 1,
                         x.cta->tensor.words.empty() ? "the CTA has allocated no tensor memory"
                                                     : "tensor memory has 512"));

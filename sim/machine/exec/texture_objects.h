@@ -57,10 +57,11 @@ inline Step no_such_object(Exec& x, std::string_view kind, uint64_t value) {
     return x.unsupported(fmt::format("it uses the {} object 0x{:x}, which was not recorded", kind, value));
   const std::string_view word = kind == "texture" ? "tex" : "surf";  // .texref, .surfref; tex:, surf:
   if (x.memory.find(value, sizeof value) != nullptr)
-    return x.fault("PLD3027", fmt::format("0x{:x} is no {} object, and no .{}ref variable that holds one; "
-                                          "`--bind NAME={}:...` gives a variable one",
-                                          value, kind, word, word));
-  return x.fault("PLD3027", fmt::format("0x{:x} is no {} object", value, kind));
+    return x.fault(Code::no_texture_object,
+                   fmt::format("0x{:x} is no {} object, and no .{}ref variable that holds one; "
+                               "`--bind NAME={}:...` gives a variable one",
+                               value, kind, word, word));
+  return x.fault(Code::no_texture_object, fmt::format("0x{:x} is no {} object", value, kind));
 }
 
 }  // namespace palladion::sim

@@ -303,7 +303,8 @@ Step exec(Exec& x, const MicroOp& op, const isa::TextureLoad& e) {
     }
     if (!t->image.unsupported.empty()) return x.unsupported(t->image.unsupported);
     if (!texture_fits(e.geometry, t->image))
-      return x.fault("PLD3027", "the texture has another number of dimensions than the instruction");
+      return x.fault(Code::no_texture_object,
+                     "the texture has another number of dimensions than the instruction");
     if (const std::string why = refusal(e, *t); !why.empty()) return x.unsupported(why);
     texel_bytes = t->image.format.bytes();
     Value result;

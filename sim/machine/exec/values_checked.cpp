@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "isa/formats/tensor_map.h"
+#include "sim/launch/fault.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/values_checked.h"
 #include "sim/program/compile/drop_values.h"
@@ -53,14 +54,8 @@ bool is_unmaterialised(const Exec& x, const Touched& t, bool weak) {
 
 Step refuse(Exec& x, const std::string& need) {
   if (x.cluster.faulted) return Step::fault;
-  Finding f;
-  f.code = "PLD3120";
-  f.severity = FindingSeverity::unsupported;
-  f.fatal = true;
-  f.what = Fault{fmt::format("a run without values is not possible: {}", need),
-                 "--values full: control flow and addresses that depend on tensor data need them"};
-  f.sites.push_back(x.site());
-  x.report(std::move(f));
+  x.report(fault(Code::values_needed, "a run without values is not possible: " + need, values_needed_help,
+                 FindingSeverity::unsupported));
   x.cluster.faulted = true;
   return Step::fault;
 }

@@ -49,12 +49,14 @@ void transpose(Matrix& matrix) {
 uint8_t* row_at(Exec& x, isa::Space space, const DecodedOperand& address, int lane, const char* what) {
   const uint64_t a = x.address_of_lane(address, lane);
   if (a % 16 != 0) {
-    x.fault("PLD3062", fmt::format("{} with a row at shared address 0x{:x}: must be aligned to 16 bytes",
-                                   what, a & shared_offset_mask));
+    x.fault(Code::misaligned_matrix_row,
+            fmt::format("{} with a row at shared address 0x{:x}: must be aligned to 16 bytes", what,
+                        a & shared_offset_mask));
     return nullptr;
   }
   if (space == isa::Space::generic && space_of(a) != isa::Space::shared_cluster) {
-    x.fault("PLD3063", fmt::format("{} with a row at generic address 0x{:x}: not in shared memory", what, a));
+    x.fault(Code::matrix_space,
+            fmt::format("{} with a row at generic address 0x{:x}: not in shared memory", what, a));
     return nullptr;
   }
   return x.shared(a, 16, what);

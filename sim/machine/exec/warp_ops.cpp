@@ -57,7 +57,7 @@ class Members {
 Step gather_members(Exec& x, const Members& members) {
   if (members.outside() != 0)
     return x.fault(
-        "PLD3065",
+        Code::member_mask,
         fmt::format("the member mask 0x{:08x} leaves out lanes that execute the instruction (0x{:08x})",
                     members.all(), members.outside()),
         "a lane must be in the mask it passes to a .sync instruction");

@@ -141,7 +141,7 @@ bool whole_warp(Exec& x, Step& step) {
   if (!x.converged(x.warp->alive))
     step = x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   else if (x.active != ~0U)
-    step = x.fault("PLD3061", "wmma is executed by part of a warp");
+    step = x.fault(Code::partial_warp, "wmma is executed by part of a warp");
   else
     return true;
   return false;

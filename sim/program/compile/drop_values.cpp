@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "sim/launch/fault.h"
 #include "sim/program/values_flow.h"
 
 namespace palladion::sim {
@@ -30,16 +31,15 @@ std::string describe_source(const Program& program, uint32_t pc) {
 
 isa::Diagnostic refusal(const Program& program, const ValueFlow::Sink& sink) {
   const isa::Instruction& i = *program.code[sink.pc].instruction;
-  isa::Diagnostic d;
-  d.code = "PLD3120";
-  d.message = fmt::format("a run without values is not possible: {} depends on {}",
-                          describe_need(program, sink.pc, sink.operand, sink.address),
-                          describe_source(program, sink.source));
+  isa::Diagnostic d = sim::refusal(Code::values_needed,
+                                   fmt::format("a run without values is not possible: {} depends on {}",
+                                               describe_need(program, sink.pc, sink.operand, sink.address),
+                                               describe_source(program, sink.source)),
+                                   values_needed_help);
   if (const isa::SourceLoc* loc = program.module->source(i))
     d.loc = *loc;
   else
     d.loc.line = i.origin.ptx_line;
-  d.help = "--values full: control flow and addresses that depend on tensor data need them";
   return d;
 }
 

@@ -178,15 +178,15 @@ TEST(TensorOrder, ACommitCoversWhatItsThreadIssuedBefore) {
   TensorOrder order(2);
   AsyncRecord early, late;
   early.id = 5, late.id = 9;
-  early.stream = late.stream = TensorOrder::thread_stream(1, 0);
+  early.stream = late.stream = TensorOrder::thread_stream(WarpOfCluster(1), 0);
   const auto always = [](const TensorOrder::Publication&) { return true; };
   EXPECT_FALSE(order.complete(early, always));
-  order.publish(early.stream, {.before = 7, .warp = 0, .lanes = 1, .time = 3});
+  order.publish(early.stream, {.before = 7, .warp = WarpOfCluster(0), .lanes = 1, .time = 3});
   EXPECT_TRUE(order.complete(early, always));
   EXPECT_FALSE(order.complete(late, always));
   // A waiter that learns of an older commit later learns nothing.
-  order.publish(early.stream, {.before = 6, .warp = 0, .lanes = 1, .time = 4});
-  order.publish(early.stream, {.before = 10, .warp = 0, .lanes = 2, .time = 5});
+  order.publish(early.stream, {.before = 6, .warp = WarpOfCluster(0), .lanes = 1, .time = 4});
+  order.publish(early.stream, {.before = 10, .warp = WarpOfCluster(0), .lanes = 2, .time = 5});
   std::vector<uint32_t> times;
   order.complete(early, [&](const TensorOrder::Publication& p) { return times.push_back(p.time), false; });
   EXPECT_THAT(times, ::testing::UnorderedElementsAre(3, 5));

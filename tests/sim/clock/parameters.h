@@ -4,13 +4,7 @@
 
 namespace palladion::sim::hardware {
 
-inline isa::ClockParameters round_numbers() {
-  isa::ClockParameters p = *isa::find_clock("h200");
-  p.issue_queue = 16;
-  p.issue_first_instruction = 0.5;
-  p.branch_taken = 10;
-  p.branch_forward = 20;
-  p.branch_unrolled = 4;
+inline void round_numbers_of_memory(isa::ClockParameters& p) {
   p.smem_bytes_per_cycle = 128;
   p.smem_lsu_interval = 1;
   p.smem_lsu_queue = 16;
@@ -39,6 +33,9 @@ inline isa::ClockParameters round_numbers() {
   p.hbm_page_open = 0;
   p.l2_sm_write_bytes_per_cycle = 32;
   p.l2_sm_write_queue = 64;
+}
+
+inline void round_numbers_of_async_units(isa::ClockParameters& p) {
   p.tma_queue = 2;
   p.tma_next = 2;
   p.tma_issue_interval = 10;
@@ -61,6 +58,17 @@ inline isa::ClockParameters round_numbers() {
   p.tcgen05_copy_bytes_per_cycle = 128;
   p.tcgen05_tail = 10;
   p.tcgen05_pair = 5;
+}
+
+inline isa::ClockParameters round_numbers() {
+  isa::ClockParameters p = *isa::find_clock("h200");
+  round_numbers_of_memory(p);
+  round_numbers_of_async_units(p);
+  p.issue_queue = 16;
+  p.issue_first_instruction = 0.5;
+  p.branch_taken = 10;
+  p.branch_forward = 20;
+  p.branch_unrolled = 4;
   p.fence_queue = 2;
   p.barrier_latency = 12;
   p.barrier_per_warp = 2;

@@ -1,16 +1,15 @@
-// Findings about arbitrary values: of loads that race, of shared memory that nothing has written. The launch
-// runs again with other values in their place; where no output changes, the finding is strict.
+#include "verify/values.h"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 
-#include "cli/check/check_run.h"
 #include "sim/check/catalogue/code.h"
 #include "sim/check/catalogue/phrase.h"
 #include "sim/check/values/other_values.h"
+#include "verify/schedules/schedules.h"
 
-namespace palladion::cli {
+namespace palladion::verify {
 namespace {
 
 constexpr size_t most_findings = 16;  // examined one by one
@@ -30,11 +29,11 @@ bool can_be_examined(const SeenFinding& s) {
 
 class Experiment {
  public:
-  Experiment(CheckSession& session, const Trial& usual)
-      : s_(session), usual_(usual), options_(session.options) {
-    options_.check = "none";
+  Experiment(const TrialSetup& setup, const sim::check::Conditions& conditions, const Trial& usual)
+      : setup_(setup), conditions_(conditions), usual_(usual) {
+    setup_.checks = no_checks;
     // One warp does not execute more than all did; with other values it may loop for ever.
-    options_.max_instructions = 2 * usual.outcome.result.instructions + 100'000;
+    setup_.run.max_warp_instructions = 2 * usual.outcome.result.instructions + 100'000;
   }
 
   // True when the outputs are the usual ones with every pattern.
@@ -47,20 +46,18 @@ class Experiment {
       shared |= of_shared_memory(*f);
     }
     return std::ranges::all_of(patterns, [&](uint8_t pattern) {
-      if (interrupted()) return false;
+      if (stopped(setup_.run)) return false;
       sim::check::OtherValues other(reads, shared, pattern);
       sim::Observer* const observers[] = {&other};
-      Job job = s_.subject.job;
-      const MachineRun run =
-          run_on_machine(s_.subject, job, options_, *conditions_of(s_.options), nullptr, observers);
-      return run.outcome.result.completed && hash_texts(run.outcome.outputs) == usual_.output_hashes;
+      const Trial trial = try_under(setup_, conditions_, nullptr, observers);
+      return trial.outcome.result.completed && trial.output_hashes == usual_.output_hashes;
     });
   }
 
  private:
-  CheckSession& s_;
+  TrialSetup setup_;
+  const sim::check::Conditions& conditions_;
   const Trial& usual_;
-  Options options_;
 };
 
 void drop_to_strict(SeenFinding& s) {
@@ -70,17 +67,15 @@ void drop_to_strict(SeenFinding& s) {
 
 }  // namespace
 
-void examine_values(CheckSession& s) {
-  const auto usual =
-      std::ranges::find_if(s.report.trials, [](const Trial& t) { return t.outcome.result.completed; });
-  if (usual == s.report.trials.end() || usual->output_hashes.empty()) return;
-  // Outputs that differ between schedules depend on more than the values.
-  if (std::ranges::any_of(s.report.trials, [](const Trial& t) { return !t.same_outputs; })) return;
+void examine_values(const TrialSetup& setup, const sim::check::Conditions& conditions, CheckReport& report) {
+  const Trial* const usual = report.first_completed();
+  if (usual == nullptr || usual->output_hashes.empty()) return;
+  if (report.outputs_vary()) return;  // they depend on more than the values
   std::vector<SeenFinding*> all;
-  for (SeenFinding& f : s.report.findings)
+  for (SeenFinding& f : report.findings)
     if (can_be_examined(f)) all.push_back(&f);
   if (all.empty()) return;
-  Experiment experiment(s, *usual);
+  Experiment experiment(setup, conditions, *usual);
   if (experiment.no_output_changes(all)) {
     std::ranges::for_each(all, [](SeenFinding* f) { drop_to_strict(*f); });
     return;
@@ -99,4 +94,4 @@ void examine_values(CheckSession& s) {
       std::ranges::for_each(group, [](SeenFinding* f) { drop_to_strict(*f); });
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::verify

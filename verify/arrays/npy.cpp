@@ -1,4 +1,4 @@
-#include "cli/subjects/npy.h"
+#include "verify/arrays/npy.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cstring>
 
-namespace palladion::cli::npy {
+namespace palladion::npy {
 
 namespace {
 
@@ -247,22 +247,6 @@ std::vector<std::byte> row_major(std::span<const std::byte> data, std::span<cons
   return out;
 }
 
-std::string expectation(const Expected& expected) {
-  if (expected.dtype.empty() && !expected.shape) return "";
-  const std::string dtype = expected.dtype.empty() ? "an array " : expected.dtype;
-  if (!expected.shape) return fmt::format("; expected elements of type {}", dtype);
-  return fmt::format("; expected {}", describe(dtype, *expected.shape));
-}
-
-// Of a file, in bytes. A header has less than 64 KiB, the longest of version 2 aside.
-uint64_t most_of_array(const Expected& expected) {
-  constexpr uint64_t header = 1 << 20, any = uint64_t{64} << 30;
-  const Format* const format = find_format(expected.dtype);
-  if (format == nullptr || !expected.shape) return any;
-  const auto bytes = byte_count(*expected.shape, sizeof(double));  // of the widest type: it is named as wrong
-  return bytes ? std::min<uint64_t>(*bytes + header, any) : any;
-}
-
 }  // namespace
 
 size_t size_of(std::string_view dtype) {
@@ -272,6 +256,22 @@ size_t size_of(std::string_view dtype) {
 
 std::string describe(std::string_view dtype, std::span<const int64_t> shape) {
   return fmt::format("{}[{}]", dtype, fmt::join(shape, ","));
+}
+
+std::string expectation(const Expected& expected) {
+  if (expected.dtype.empty() && !expected.shape) return "";
+  const std::string dtype = expected.dtype.empty() ? "an array " : expected.dtype;
+  if (!expected.shape) return fmt::format("; expected elements of type {}", dtype);
+  return fmt::format("; expected {}", describe(dtype, *expected.shape));
+}
+
+// Of a file, in bytes. A header has less than 64 KiB, the longest of version 2 aside.
+uint64_t most_bytes(const Expected& expected) {
+  constexpr uint64_t header = 1 << 20, any = uint64_t{64} << 30;
+  const Format* const format = find_format(expected.dtype);
+  if (format == nullptr || !expected.shape) return any;
+  const auto bytes = byte_count(*expected.shape, sizeof(double));  // of the widest type: it is named as wrong
+  return bytes ? std::min<uint64_t>(*bytes + header, any) : any;
 }
 
 Result<Array> parse(std::span<const std::byte> file, std::string_view name, const Expected& expected) {
@@ -308,12 +308,6 @@ Result<Array> parse(std::span<const std::byte> file, std::string_view name, cons
   return array;
 }
 
-Result<Array> read(const std::filesystem::path& path, const Expected& expected) {
-  const auto file = read_file(path, most_of_array(expected));
-  if (!file) return tl::make_unexpected(file.error() + expectation(expected));
-  return parse(*file, path.string(), expected);
-}
-
 std::string header(std::string_view dtype, std::span<const int64_t> shape) {
   const Format* format = find_format(dtype);
   const std::string_view comma = shape.size() == 1 ? "," : "";
@@ -332,18 +326,12 @@ std::string header(std::string_view dtype, std::span<const int64_t> shape) {
   return out + dict;
 }
 
-Result<void> write(const std::filesystem::path& path, std::string_view dtype, std::span<const int64_t> shape,
-                   std::span<const std::byte> data) {
+Result<void> check_data(std::string_view dtype, std::span<const int64_t> shape, size_t bytes) {
   const size_t element = size_of(dtype);
-  if (element == 0)
-    return tl::make_unexpected(fmt::format("{}: no .npy type for '{}'", path.string(), dtype));
-  const auto bytes = byte_count(shape, element);
-  if (!bytes || *bytes != data.size()) {
-    return tl::make_unexpected(
-        fmt::format("{}: {} bytes are not {}", path.string(), data.size(), describe(dtype, shape)));
-  }
-  const std::string start = header(dtype, shape);
-  return write_file(path, {std::as_bytes(std::span(start)), data});
+  if (element == 0) return tl::make_unexpected(fmt::format("no .npy type for '{}'", dtype));
+  if (byte_count(shape, element) != bytes)
+    return tl::make_unexpected(fmt::format("{} bytes are not {}", bytes, describe(dtype, shape)));
+  return {};
 }
 
-}  // namespace palladion::cli::npy
+}  // namespace palladion::npy

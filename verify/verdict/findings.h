@@ -1,24 +1,25 @@
-// The findings of one or several runs of a subject: merged, sorted, counted.
 #pragma once
-
+// The findings of one or several runs of a launch, merged and counted.
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "cli/support/outcome.h"
-#include "report/text/finding_text.h"
+#include "sim/launch/finding.h"
 
-namespace palladion::cli {
+namespace palladion::verify {
 
-using report::exploration;
-using report::finding_text;
-using report::findings_text;
-using report::FindingView;
-using report::read_source_line;
-using report::SeenFinding;
-using report::trimmed;
-using report::within;
-using report::word;
+// A finding as it was first seen, with all schedules that showed it.
+struct SeenFinding {
+  sim::Finding finding;
+  std::vector<std::string> schedules;
+  std::string replay;      // the command that reproduces it; empty: the current one
+  std::string suppressed;  // the reason that the user gave; empty: it counts
+  bool is_suppressed() const { return !suppressed.empty(); }
+};
+
+// In place of a schedule's name, for findings of the search over all schedules.
+inline constexpr std::string_view exploration = "exploration";
 
 // Adds one run's findings. A known mistake gains the schedule; its count is that of the first one.
 void merge_findings(std::vector<SeenFinding>& into, const std::vector<sim::Finding>& findings,
@@ -32,8 +33,5 @@ struct FindingCounts {
   size_t reported() const { return errors + strict + unknown + unsupported; }
 };
 FindingCounts count_findings(std::span<const SeenFinding> findings);
-// Of the findings alone: errors, and with `strict` what only breaks the letter, are findings; what could not
-// be decided or run is unsupported.
-ExitCode code_of_findings(std::span<const SeenFinding> findings, bool strict);
 
-}  // namespace palladion::cli
+}  // namespace palladion::verify

@@ -1,11 +1,11 @@
-#include "cli/findings/findings.h"
+#include "verify/verdict/findings.h"
 
 #include <algorithm>
 #include <array>
 
 #include "sim/check/core/merge.h"
 
-namespace palladion::cli {
+namespace palladion::verify {
 namespace {
 
 using Severity = sim::FindingSeverity;
@@ -56,10 +56,4 @@ FindingCounts count_findings(std::span<const SeenFinding> findings) {
   return counts;
 }
 
-ExitCode code_of_findings(std::span<const SeenFinding> findings, bool strict) {
-  const FindingCounts counts = count_findings(findings);
-  if (counts.errors != 0 || (strict && counts.strict != 0)) return exit_findings;
-  return counts.unknown + counts.unsupported != 0 ? exit_unsupported : exit_clean;
-}
-
-}  // namespace palladion::cli
+}  // namespace palladion::verify

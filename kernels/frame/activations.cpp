@@ -1,4 +1,4 @@
-#include "kernels/examples/activations.h"
+#include "kernels/frame/activations.h"
 
 #include <algorithm>
 #include <array>

@@ -1,0 +1,37 @@
+#pragma once
+// Numbers of things that do not mix: a warp in its CTA is not a warp in its cluster.
+#include <fmt/core.h>
+
+#include <compare>
+#include <concepts>
+#include <cstdint>
+
+namespace palladion::isa {
+
+// The number of a thing of the kind Tag, from 0. It is made explicitly and read as a number; it converts to
+// no other kind, and is compared with none.
+template <class Tag, std::integral Number = uint32_t>
+class Index {
+ public:
+  constexpr Index() = default;
+  template <std::integral N>
+  explicit constexpr Index(N number) : number_(static_cast<Number>(number)) {}
+  constexpr operator Number() const { return number_; }
+  friend constexpr auto operator<=>(Index, Index) = default;
+
+ private:
+  Number number_ = 0;
+};
+
+template <class A, class N, class B, class M>
+  requires(!std::same_as<A, B>)
+bool operator==(Index<A, N>, Index<B, M>) = delete;
+
+}  // namespace palladion::isa
+
+template <class Tag, class Number>
+struct fmt::formatter<palladion::isa::Index<Tag, Number>> : fmt::formatter<Number> {
+  auto format(palladion::isa::Index<Tag, Number> index, auto& context) const {
+    return fmt::formatter<Number>::format(index, context);
+  }
+};

@@ -1,0 +1,16 @@
+#pragma once
+// What the machine itself reports: findings that stop the grid, and launches that it refuses.
+#include <string>
+
+#include "sim/launch/codes.h"
+#include "sim/launch/finding.h"
+
+namespace palladion::sim {
+
+// Without a place.
+Finding fault(Code code, std::string message, std::string help = {},
+              FindingSeverity severity = FindingSeverity::error);
+isa::Diagnostic refusal(Code code, std::string message, std::string help = {},
+                        isa::Severity severity = isa::Severity::error);
+
+}  // namespace palladion::sim

@@ -1,0 +1,73 @@
+#pragma once
+// Checks a launch: runs it under many schedules with the checkers, and says whether it is right and what that
+// rests on. verify/README.md has an example.
+#include <functional>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "sim/explore/report.h"
+#include "verify/launch/outputs.h"
+#include "verify/schedules/progress.h"
+#include "verify/schedules/trial.h"
+
+namespace palladion::verify {
+
+// The outputs of a trial against a reference; empty: there is nothing to compare with.
+using CompareOutputs = std::function<std::vector<OutputComparison>(const std::vector<Array>& outputs)>;
+
+struct CheckRequest {
+  sim::check::Options checks;  // all of them
+  // Of every run: limits, host threads, contraction, the clock's settings. Schedule, observer and stop are
+  // set by the engine.
+  sim::RunOptions run;
+  std::optional<sim::check::Conditions>
+      only;                         // no other conditions; none: the adverse ones, then random ones
+  uint64_t seed = 0;                // of the first random schedule
+  unsigned random = 20;             // random schedules, unless one run decides for all
+  std::optional<uint64_t> explore;  // states of the search through all schedules; none: no search
+  CompareOutputs compare;           // none: outputs are compared between schedules alone
+  bool other_values = true;         // errors about values that no output depends on become strict (values.h)
+  bool stop_at_problem = false;     // a run that hangs is the last one; random ones only without a problem
+  bool strict = false;              // what breaks the letter of PTX alone is a problem
+  unsigned together = 8;            // runs at once, at most: each has arrays and checkers of its own
+  std::vector<sim::Observer*> first;  // other observers of the first run
+};
+
+struct ReferenceComparison {
+  std::string schedule;
+  OutputComparison output;
+};
+
+struct CheckReport {
+  std::vector<Trial> trials;
+  std::vector<SeenFinding> findings;  // of all trials, and of the search
+  // Of the first trial that completed, and of those whose outputs differ from its.
+  std::vector<ReferenceComparison> reference;
+  std::optional<sim::check::ExploreReport> explored;
+  bool decided = false;         // one run decided for all schedules
+  bool random_skipped = false;  // because of that
+  bool races_checked = false;
+  bool interrupted = false;             // by Progress::stop
+  std::vector<std::string> incomplete;  // why the verdict does not hold for all schedules
+  Verdict verdict;
+
+  // The trial with whose outputs the others are compared; null: none completed.
+  const Trial* first_completed() const;
+  bool outputs_vary() const;  // between schedules
+  // Outputs differ from the reference. Without one, outputs that depend on the schedule indicate a race;
+  // where races are checked, atomics in another order.
+  bool wrong_outputs() const;
+  bool hangs() const;
+};
+
+// The error: the machine refused the launch. `job` is not changed.
+tl::expected<CheckReport, isa::Diagnostics> check(const Job& job, const isa::ArchSpec& arch,
+                                                  const CheckRequest& request = {},
+                                                  const Progress<CheckReport>& progress = {});
+
+// Sets `incomplete` and `verdict`; again after findings were suppressed.
+void judge(CheckReport& report);
+
+}  // namespace palladion::verify
