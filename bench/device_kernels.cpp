@@ -9,6 +9,7 @@
 
 #include "bench/open_device.h"
 #include "kernels/frame/case.h"
+#include "report/text/finding_text.h"
 #include "verify/launch/runner.h"
 
 using namespace palladion;
@@ -55,7 +56,7 @@ bool compare_case(const kernels::Case& c, const cuda::native::Device& device, st
       fmt::print("  output {}: {} of {} elements differ, max {} ulps; first: sim {} device {}\n", i,
                  bits.differing, bits.elements, bits.max_ulps, bits.first->got, bits.first->wanted);
   }
-  for (const sim::Finding& f : s.result.findings) fmt::print("{}", sim::render(f));
+  for (const sim::Finding& f : s.result.findings) fmt::print("{}", report::finding_text(f));
   fmt::print("{} {} regs {} spill {} sim {:.1f} ms\n", same ? "same" : "DIFF", c.text, d.attributes.registers,
              d.attributes.local_bytes, s.seconds * 1e3);
   record << c.text << ';' << hashes << '\n';

@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(PLD_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/palladion)
-set(PLD_PUBLIC_LIBRARIES isa frontend sim native traces arrays run verdict verify kernels zoo labs bundle)
+set(PLD_PUBLIC_LIBRARIES isa frontend sim report native traces arrays run verdict verify kernels zoo labs bundle)
 
 foreach(name ${PLD_PUBLIC_LIBRARIES})
   install(TARGETS pld_${name} EXPORT palladionTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "report/text/words.h"
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::traces {
@@ -127,7 +128,8 @@ void ClusterRecorder::name_roles() {
     if (track.kind != TrackKind::role || track.id != 0) continue;
     std::string best;
     for (int w = 0; w < 4; ++w) {
-      std::string role = reporter_.role(sim::CtaRank(track.cta_rank), sim::WarpOfCta(track.order * 4 + w));
+      std::string role =
+          report::text_of(reporter_.role(sim::CtaRank(track.cta_rank), sim::WarpOfCta(track.order * 4 + w)));
       if (role.size() > best.size()) best = std::move(role);
     }
     if (!best.starts_with("warpgroup")) best = best.empty() ? track.key : track.key + ", " + best;

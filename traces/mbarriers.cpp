@@ -11,11 +11,14 @@
 namespace palladion::traces {
 namespace {
 
-// "mbarrier `full`[1] of CTA (1,0,0)" -> "`full`[1]": the track is below its CTA.
-std::string short_name(std::string name) {
-  if (const size_t of = name.find(" of CTA"); of != std::string::npos) name.erase(of);
-  if (name.starts_with("mbarrier `")) name.erase(0, 9);
-  return name;
+// "`full`[1]": the track is below its CTA.
+std::string short_name(const sim::Object& object) {
+  if (object.names.empty())
+    return fmt::format("mbarrier at shared address 0x{:x}", object.ranges.front().from);
+  const sim::Named& n = object.names.front();
+  std::string out = fmt::format("`{}`", n.name);
+  if (n.index) out += fmt::format("[{}]", *n.index);
+  return n.bytes.empty() ? out : fmt::format("{}+{}", out, n.bytes.front().from);
 }
 
 }  // namespace
@@ -24,7 +27,7 @@ Mbarriers::Object& Mbarriers::object_at(uint32_t address) {
   Object& o = objects_[address];
   if (!o.name.empty()) return o;
   const auto rank = static_cast<uint16_t>(address >> sim::cta_rank_shift);
-  const std::string name = short_name(sim::check::mbarrier_name(trace_.run(), trace_.cluster(), address));
+  const std::string name = short_name(sim::check::mbarrier_object(trace_.run(), trace_.cluster(), address));
   o.name = trace_.keep(name);
   o.track = trace_.track(rank, trace_.group(rank, 20, "mbarriers"), TrackKind::mbarrier,
                          static_cast<int>(address & sim::shared_offset_mask), name, name);

@@ -1,11 +1,11 @@
 #include "verify/values.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <iterator>
 
+#include "sim/check/catalogue/code.h"
+#include "sim/check/catalogue/phrase.h"
 #include "sim/check/values/other_values.h"
 #include "verify/schedules/schedules.h"
 
@@ -16,12 +16,15 @@ constexpr size_t most_findings = 16;  // examined one by one
 // Inverted, halved or doubled exponents of floats, neighbours of integers.
 constexpr std::array<uint8_t, 3> patterns{0xFF, 0x40, 0x01};
 
-bool of_shared_memory(const SeenFinding& s) { return s.finding.code == "PLD6101"; }
+bool of_shared_memory(const SeenFinding& s) {
+  return s.finding.code == sim::check::Code::uninitialised_shared_memory;
+}
 
 bool can_be_examined(const SeenFinding& s) {
   const sim::Finding& f = s.finding;
   if (f.severity != sim::FindingSeverity::error || f.fatal) return false;
-  return of_shared_memory(s) || (f.every_read && !f.reads.empty());
+  const auto* const race = std::get_if<sim::Race>(&f.what);
+  return of_shared_memory(s) || (race != nullptr && race->every_read && !race->reads.empty());
 }
 
 class Experiment {
@@ -38,7 +41,8 @@ class Experiment {
     std::vector<sim::RacingRead> reads;
     bool shared = false;
     for (const SeenFinding* f : findings) {
-      std::ranges::copy(f->finding.reads, std::back_inserter(reads));
+      if (const auto* const race = std::get_if<sim::Race>(&f->finding.what))
+        std::ranges::copy(race->reads, std::back_inserter(reads));
       shared |= of_shared_memory(*f);
     }
     return std::ranges::all_of(patterns, [&](uint8_t pattern) {
@@ -58,10 +62,7 @@ class Experiment {
 
 void drop_to_strict(SeenFinding& s) {
   s.finding.severity = sim::FindingSeverity::strict;
-  s.finding.notes.push_back(
-      fmt::format("no output depends on what is read: with other values in its place, in {} runs, all "
-                  "outputs stay the same bit by bit",
-                  patterns.size()));
+  s.finding.notes.push_back(sim::say<sim::Phrase::no_output_depends>(patterns.size()));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "bench/clock/replay.h"
 
+#include "report/text/finding_text.h"
 #include "verify/launch/runner.h"
 
 namespace palladion::bench {
@@ -17,7 +18,8 @@ SimOutcome run(const kernels::Case& c, const plgpu::Kernel& kernel, const sim::R
 
 std::string problem_of(const sim::RunResult& result) {
   if (!result.errors.empty()) return result.errors.front().message;
-  if (!result.findings.empty()) return result.findings.front().code + ": " + result.findings.front().message;
+  if (!result.findings.empty())
+    return result.findings.front().code.name() + ": " + report::message_text(result.findings.front());
   if (!result.completed) return "the run did not end";
   return result.clock.cycles == 0 ? "no clock ran" : "";
 }

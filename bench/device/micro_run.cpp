@@ -7,6 +7,7 @@
 #include <random>
 
 #include "isa/text/parse.h"
+#include "report/text/finding_text.h"
 
 namespace palladion::bench {
 namespace {
@@ -192,7 +193,7 @@ MachineRun once(const Case& c, const isa::Module& module, const isa::ArchSpec& a
 
 std::string problem_of(const sim::RunResult& result) {
   if (!result.errors.empty()) return isa::render(result.errors);
-  if (!result.findings.empty()) return sim::render(result.findings.front());
+  if (!result.findings.empty()) return report::finding_text(result.findings.front());
   return result.clean() ? "" : "did not end";
 }
 

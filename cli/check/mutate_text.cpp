@@ -49,7 +49,7 @@ std::string place(const Subject& subject, const sim::check::Mutant& m) {
   const isa::Module& module = subject.program();
   sim::Site site{.ptx_line = m.ptx_line};
   if (m.source < module.source_locs.size()) site.source = module.source_locs[m.source];
-  return fmt::format("{}, instruction {} of `{}`", place_of(site, subject.ptx_name), m.instruction,
+  return fmt::format("{}, instruction {} of `{}`", report::place_text(site, subject.ptx_name), m.instruction,
                      module.functions[m.function].name);
 }
 

@@ -20,13 +20,7 @@
 namespace palladion::cli {
 namespace {
 
-// The taxonomy's groups: MB-13 is PLD4113.
-struct Group {
-  std::string_view letters;
-  int hundreds;
-};
-constexpr Group groups[] = {{"MB", 41}, {"TX", 42}, {"TM", 43}, {"WG", 44}, {"NB", 46}, {"DV", 47},
-                            {"CL", 48}, {"DL", 49}, {"GM", 60}, {"UN", 61}, {"RS", 62}, {"NU", 63}};
+using sim::check::code_groups, sim::check::CodeGroup;
 
 std::string in_capitals(std::string_view word) {
   std::string out(word);
@@ -61,17 +55,17 @@ int code_number(std::string_view word) {
   const std::string upper = in_capitals(word);
   word = upper;
   if (word.size() == 5 && word[2] == '-') {
-    const auto group = std::ranges::find(groups, word.substr(0, 2), &Group::letters);
+    const auto group = std::ranges::find(code_groups, word.substr(0, 2), &CodeGroup::letters);
     const auto number = number_in<int>(word.substr(3));
-    return group != std::end(groups) && number ? group->hundreds * 100 + *number : 0;
+    return group != std::end(code_groups) && number ? group->hundreds * 100 + *number : 0;
   }
   if (word.size() == 7 && word.starts_with("PLD")) word.remove_prefix(3);
   return word.size() == 4 ? number_in<int>(word).value_or(0) : 0;
 }
 
 std::string entry_of(int number) {
-  const auto group = std::ranges::find(groups, number / 100, &Group::hundreds);
-  return group == std::end(groups) ? "" : fmt::format("{}-{:02}", group->letters, number % 100);
+  const auto group = std::ranges::find(code_groups, number / 100, &CodeGroup::hundreds);
+  return group == std::end(code_groups) ? "" : fmt::format("{}-{:02}", group->letters, number % 100);
 }
 
 }  // namespace palladion::cli

@@ -15,7 +15,7 @@
 #include "cli/support/term.h"
 #include "isa/core/op.h"
 #include "kernels/frame/registry.h"
-#include "report/text/codes.h"
+#include "report/text/finding_text.h"
 #include "report/text/row.h"
 #include "verify/arrays/words.h"
 
@@ -84,7 +84,7 @@ void explain_code(const CodeText& code) {
   print_out("PLD{}{}: {}\n{}", code.number, entry.empty() ? "" : " (" + entry + ")", code.title,
             wrapped(code.meaning, "  "));
   if (!code.rule.empty()) print_part("severity", severity_text(code.severity));
-  print_part("rule", rule_text(code.rule));
+  print_part("rule", report::manual_text(code.rule));
   print_part("on hardware", code.effect);
   print_part("fix", code.fix);
   if (code.reported_as != 0) print_out("  reported as PLD{}\n", code.reported_as);

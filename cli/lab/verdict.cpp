@@ -46,7 +46,7 @@ class Judge {
     for (size_t i = 0; i < lab_.cases.size(); ++i) v_.cases.push_back(run_case(i, v_.recorded[i].kernel));
     sort_findings(v_.findings);
     for (const SeenFinding& seen : v_.findings)
-      v_.symptoms.codes.push_back({seen.finding.code, finding_text(seen, {})});
+      v_.symptoms.codes.push_back({seen.finding.code.name(), finding_text(seen, FindingView())});
     if (!std::ranges::all_of(v_.cases, &CaseVerdict::ok)) return {};
     for (size_t i = 0; i < lab_.measures.size(); ++i)
       v_.measures.push_back(measure(lab_.measures[i], v_.recorded[lab_.cases.size() + i].kernel));

@@ -86,7 +86,7 @@ const SeenFinding* main_finding(const LabVerdict& v) {
     if (first == nullptr) first = &seen;
     if (v.reply != nullptr)
       for (const labs::Condition& condition : v.reply->conditions)
-        if (condition.kind == labs::Condition::Kind::code && condition.word == seen.finding.code)
+        if (condition.kind == labs::Condition::Kind::code && condition.word == seen.finding.code.name())
           return &seen;
   }
   return first;
@@ -166,9 +166,9 @@ json::object verdict_json(const LabVerdict& v) {
               }));
   out.emplace("findings", array_of(v.findings, [](const SeenFinding& f) {
                 const bool known = !f.finding.sites.empty() && f.finding.sites[0].source.known();
-                return json::object{{"code", f.finding.code},
+                return json::object{{"code", f.finding.code.name()},
                                     {"severity", word(f.finding.severity)},
-                                    {"message", f.finding.message},
+                                    {"message", report::message_text(f.finding)},
                                     {"line", known ? f.finding.sites[0].source.line : 0}};
               }));
   out.emplace(

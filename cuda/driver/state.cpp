@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "cuda/driver/findings_json.h"
+
 namespace palladion::cuda::driver {
 
 Settings settings_of(const char* text) {
@@ -72,18 +74,6 @@ void show_printed() {
 
 namespace {
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
-      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-    else
-      out += c;
-  }
-  return out;
-}
-
 void write_json(const State& s) {
   std::ofstream out(s.settings.json);
   out << fmt::format(
@@ -100,6 +90,13 @@ void write_json(const State& s) {
                escaped(l.kernel), l.grid.x, l.grid.y, l.grid.z, l.block.x, l.block.y, l.block.z, l.launches,
                l.findings, l.instructions, l.cycles, l.microseconds, l.seconds);
     comma = ",\n";
+  }
+  out << "],\n \"findings\": [";
+  comma = "";
+  for (const LaunchRecord& l : s.launches) {
+    if (l.found.empty()) continue;
+    out << comma << findings_json(l.kernel, l.found);
+    comma = ",";
   }
   out << "],\n \"unsupported\": [";
   comma = "";

@@ -68,6 +68,7 @@ struct LaunchRecord {
   isa::Dim3 grid, block;
   uint64_t launches = 0, findings = 0, instructions = 0, cycles = 0;
   double microseconds = 0, seconds = 0;
+  std::vector<sim::Finding> found;  // of all launches, merged
 };
 
 enum : int {

@@ -1,11 +1,34 @@
 #pragma once
 // The meaning of each diagnostic code. Each folder that reports diagnostics has a table of its
 // codes (codes.h there); `palladion explain` prints them, and findings of the checkers quote them.
+#include <compare>
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace palladion::isa {
+
+// The number of a code. Each list of codes has an enumeration with their names, which converts to it.
+class CodeNumber {
+ public:
+  constexpr CodeNumber() = default;  // none
+  template <class Code>
+    requires std::is_enum_v<Code>
+  constexpr CodeNumber(Code code) : number_(static_cast<uint16_t>(code)) {}  // NOLINT: implicit on purpose
+  // "PLD4309": as tests and tables write it.
+  constexpr CodeNumber(const char (&text)[8]) {  // NOLINT: implicit on purpose
+    for (const char digit : std::string_view(text).substr(3))
+      number_ = static_cast<uint16_t>(10 * number_ + (digit - '0'));
+  }
+  constexpr int number() const { return number_; }
+  std::string name() const;  // "PLD4309"
+  friend constexpr auto operator<=>(CodeNumber, CodeNumber) = default;
+
+ private:
+  uint16_t number_ = 0;
+};
 
 // How severe the findings of a code are. by_case: errors, or strict where shipped kernels do the same.
 enum class CodeSeverity : uint8_t { error, strict, by_case };
@@ -21,6 +44,7 @@ struct CodeText {
   std::string_view fix;
   int reported_as = 0;  // of an entry of the taxonomy that the machine itself detects: the machine's code
   CodeSeverity severity = CodeSeverity::error;
+  std::string_view name = {};  // of the enumerator, where it is stated beside the text
 };
 
 // The text of an enumerator whose value is the code's number.

@@ -11,14 +11,15 @@
 #include "isa/core/diagnostic.h"
 #include "kernels/zoo/ptx_file.h"
 #include "kernels/zoo/recorded.h"
+#include "sim/check/catalogue/catalogue.h"
 
 namespace palladion::kernels::zoo {
 namespace {
 
 int group_of(std::string_view entry) {
-  constexpr std::string_view groups[] = {"MB", "TX", "TM", "WG", "TC", "NB", "DV",
-                                         "CL", "DL", "GM", "UN", "RS", "NU"};
-  return int(std::ranges::find(groups, entry.substr(0, 2)) - std::begin(groups));
+  using sim::check::code_groups, sim::check::CodeGroup;
+  return int(std::ranges::find(code_groups, entry.substr(0, 2), &CodeGroup::letters) -
+             std::begin(code_groups));
 }
 
 std::vector<Pair> collect() {

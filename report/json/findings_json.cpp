@@ -11,8 +11,11 @@ json::object site_json(const sim::Site& site) {
   json::object out = {{"cta", {site.cta.x, site.cta.y, site.cta.z}},
                       {"warp", site.warp},
                       {"lanes", fmt::format("{:08x}", site.lanes)},
-                      {"what", site.what},
-                      {"role", site.role},
+                      {"what", report::text_of(site.part, site.source.known())},
+                      {"does", report::name_of(site.part.does)},
+                      {"asynchronous", site.part.asynchronous},
+                      {"earlier", site.part.earlier},
+                      {"role", report::text_of(site.role)},
                       {"occurrence", site.occurrence},
                       {"ptx_line", site.ptx_line},
                       {"instruction", site.instruction}};
@@ -28,12 +31,38 @@ json::object arriver_json(const sim::Arriver& a) {
   return out;
 }
 
+json::array ranges_json(const std::vector<sim::Range>& ranges) {
+  return array_of(ranges, [](const sim::Range& r) { return json::array{r.from, r.to}; });
+}
+
+json::object name_json(const sim::Named& n) {
+  json::object out = {{"name", n.name}, {"bytes", ranges_json(n.bytes)}};
+  if (n.index) out.emplace("index", *n.index);
+  return out;
+}
+
+// The object as values: `names` of arrays with the bytes in them, `ranges` of what has none.
+json::object object_json(const sim::Object& object) {
+  json::object out = {{"kind", report::name_of(object.kind)},
+                      {"names", array_of(object.names, name_json)},
+                      {"ranges", ranges_json(object.ranges)},
+                      {"number", object.number}};
+  if (object.cta) out.emplace("cta", json::array{object.cta->x, object.cta->y, object.cta->z});
+  if (object.warp) out.emplace("warp", *object.warp);
+  return out;
+}
+
 // `site` is an index of `sites`: the warp, the lanes and the line that wait.
 json::array waits_json(const sim::Finding& f) {
   json::array out;
-  for (size_t i = 0; i < f.waits.size(); ++i) {
-    const sim::BlockedWait& w = f.waits[i];
-    json::object wait = {{"site", i}, {"kind", w.kind}, {"object", w.object}};
+  for (size_t i = 0; i < f.sites.size(); ++i) {
+    if (!f.sites[i].wait) continue;
+    const sim::BlockedWait& w = *f.sites[i].wait;
+    json::object wait = {{"site", i},
+                         {"kind", report::name_of(w.kind)},
+                         {"object", report::text_of(w.object)},
+                         {"text", report::text_of(w)},
+                         {"examined", w.examined}};
     const auto add = [&](const char* name, const auto& value) {
       if (value) wait.emplace(name, *value);
     };
@@ -51,17 +80,18 @@ json::array waits_json(const sim::Finding& f) {
 
 json::object finding_json(const SeenFinding& seen) {
   const sim::Finding& f = seen.finding;
-  json::object out = {{"code", f.code},
+  json::object out = {{"code", f.code.name()},
                       {"severity", word(f.severity)},
                       {"fatal", f.fatal},
-                      {"message", f.message},
-                      {"object", f.object},
+                      {"message", report::message_text(f)},
+                      {"object", report::object_text(f)},
+                      {"about", object_json(f.object)},
                       {"sites", array_of(f.sites, site_json)},
-                      {"notes", array_of(f.notes)},
+                      {"notes", array_of(report::notes_text(f))},
                       {"waits", waits_json(f)},
-                      {"missing", f.missing},
-                      {"rule", f.rule},
-                      {"help", f.help},
+                      {"missing", report::missing_text(f)},
+                      {"rule", report::rule_text(f)},
+                      {"help", report::help_text(f)},
                       {"count", f.count},
                       {"schedules", array_of(seen.schedules)},
                       {"replay", seen.replay},
@@ -78,8 +108,8 @@ json::array findings_json(std::span<const SeenFinding> findings) { return array_
 std::string fingerprint(const sim::Finding& f) {
   isa::Fnv1a hash;
   const auto add = [&](std::string_view text) { hash.add(text).step(0); };
-  add(f.code);
-  add(object_name(f.object));
+  add(f.code.name());
+  add(f.object.names.empty() ? std::string() : f.object.names.front().name);
   for (const sim::Site& site : f.sites) {
     add(std::string_view(site.source.file).substr(site.source.file.rfind('/') + 1));
     add(site.instruction);

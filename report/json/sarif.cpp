@@ -33,10 +33,12 @@ std::string uri_of(std::string_view path, std::string_view folder) {
 }
 
 std::string thread_text(const sim::Site& s) {
-  std::string text = s.what.empty() ? std::string() : s.what + ": ";
+  std::string text = report::text_of(s.part, s.source.known());
+  if (!text.empty()) text += ": ";
   text += s.instruction.empty() ? "an instruction" : s.instruction;
   text += fmt::format(" by cta ({},{},{}) warp {}", s.cta.x, s.cta.y, s.cta.z, s.warp);
-  return s.role.empty() ? text : text + fmt::format(" ({})", s.role);
+  const std::string role = report::text_of(s.role);
+  return role.empty() ? text : text + fmt::format(" ({})", role);
 }
 
 json::object location_json(const sim::Site& s, const SarifRun& run, int id) {
@@ -59,16 +61,17 @@ json::object location_json(const sim::Site& s, const SarifRun& run, int id) {
 // The whole finding in one text: viewers show little else.
 std::string message_of(const SeenFinding& seen) {
   const sim::Finding& f = seen.finding;
-  std::string text = f.message;
+  std::string text = report::message_text(f);
   const auto add = [&](std::string_view label, std::string_view words) {
     if (!words.empty()) text += fmt::format("\n{}: {}", label, words);
   };
-  add("object", f.object);
-  for (size_t i = 0; i < f.notes.size(); ++i)
-    add(is_wait_graph(f) && i < f.sites.size() ? "waits for" : "note", f.notes[i]);
-  add("missing", f.missing);
-  add("rule", f.rule);
-  add("help", f.help);
+  add("object", report::object_text(f));
+  for (const sim::Site& site : f.sites)
+    if (site.wait) add("waits for", report::text_of(*site.wait));
+  for (const std::string& note : report::notes_text(f)) add("note", note);
+  add("missing", report::missing_text(f));
+  add("rule", report::rule_text(f));
+  add("help", report::help_text(f));
   add("replay", seen.replay);
   return text;
 }
@@ -83,7 +86,7 @@ json::object result_json(const SeenFinding& seen, size_t rule, const SarifRun& r
   json::array locations, related;
   for (size_t i = 0; i < f.sites.size(); ++i)
     (i == 0 ? locations : related).push_back(location_json(f.sites[i], run, i == 0 ? -1 : int(i)));
-  json::object out = {{"ruleId", f.code},
+  json::object out = {{"ruleId", f.code.name()},
                       {"ruleIndex", rule},
                       {"level", level_of(f.severity)},
                       {"message", text_json(message_of(seen))},
@@ -98,7 +101,7 @@ json::object result_json(const SeenFinding& seen, size_t rule, const SarifRun& r
 }
 
 struct Rule {
-  std::string id;
+  isa::CodeNumber id;
   sim::FindingSeverity severity;
 };
 
@@ -112,8 +115,8 @@ std::vector<Rule> rules_of(std::span<const SeenFinding> findings) {
 }
 
 json::object rule_json(const Rule& rule) {
-  json::object out = {{"id", rule.id}};
-  if (const isa::CodeText* text = find_code_text(rule.id)) {
+  json::object out = {{"id", rule.id.name()}};
+  if (const isa::CodeText* text = find_code_text(rule.id.name())) {
     out.emplace("shortDescription", text_json(text->title));
     if (!text->meaning.empty()) out.emplace("fullDescription", text_json(text->meaning));
     if (!text->fix.empty()) out.emplace("help", text_json(text->fix));

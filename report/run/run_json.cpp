@@ -120,7 +120,7 @@ json::object coverage_json(const Watched& watched) {
                       {"mbarrier_phases", c.forced_phases + c.unforced_phases},
                       {"forced_phases", c.forced_phases},
                       {"unforced_phases", c.unforced_phases},
-                      {"unforced_reason", c.unforced_reason},
+                      {"unforced_reason", report::text_of(c.unforced_reason)},
                       {"barrier_generations", c.barrier_generations},
                       {"timing_dependent_control", c.timing_dependent_control}};
   if (const auto& decision = watched.decision)

@@ -29,9 +29,4 @@ const isa::CodeText* find_code_text(std::string_view code) {
   return find_in(sim::run_codes(), code);
 }
 
-std::string rule_text(std::string_view rule) {
-  const bool whole = rule.empty() || rule.starts_with("PTX") || rule.starts_with("CUDA");
-  return whole ? std::string(rule) : fmt::format("PTX, \"{}\"", rule);
-}
-
 }  // namespace palladion::report

@@ -4,13 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "isa/core/diagnostic.h"
 #include "isa/core/visible.h"
-#include "report/text/codes.h"
 #include "report/text/numbers.h"
 #include "report/text/paint.h"
+#include "sim/check/catalogue/catalogue.h"
 
 namespace palladion::report {
 namespace {
@@ -28,20 +27,12 @@ std::string nth(uint64_t n) {
   return fmt::format("{}{}", n, end);
 }
 
-// "lane 3", "lanes 0-15", "lanes 0x00ff00ff"; nothing for a whole warp.
-std::string lanes_text(uint32_t lanes) {
-  if (lanes == 0 || lanes == ~0U) return {};
-  const int low = std::countr_zero(lanes), high = 31 - std::countl_zero(lanes);
-  if (low == high) return fmt::format(" lane {}", low);
-  const bool dense = std::popcount(lanes) == high - low + 1;
-  return dense ? fmt::format(" lanes {}-{}", low, high) : fmt::format(" lanes 0x{:08x}", lanes);
-}
-
 // "asynchronous write: cta (0,0,0) warp 0 lane 0 (producer), its 5th execution"
 std::string actor_text(const sim::Site& s) {
-  std::string text = s.what.empty() ? std::string() : s.what + ": ";
+  std::string text = text_of(s.part, s.source.known());
+  if (!text.empty()) text += ": ";
   text += fmt::format("cta ({},{},{}) warp {}{}", s.cta.x, s.cta.y, s.cta.z, s.warp, lanes_text(s.lanes));
-  if (!s.role.empty()) text += fmt::format(" ({})", s.role);
+  if (const std::string role = text_of(s.role); !role.empty()) text += fmt::format(" ({})", role);
   if (s.occurrence != 0) text += fmt::format(", its {} execution", nth(s.occurrence));
   return text;
 }
@@ -66,7 +57,7 @@ std::string frame_line(const sim::Site& s, const FindingView& view) {
 
 std::string site_text(const sim::Site& s, const FindingView& view) {
   const auto dim = [&](const std::string& text) { return paint(text, Style::blue, view.color); };
-  const std::string place = within(view.folder, place_of(s, view.ptx_name)), line = frame_line(s, view);
+  const std::string place = within(view.folder, place_text(s, view.ptx_name)), line = frame_line(s, view);
   std::string out = dim("  --> ") + (place.empty() ? "an unknown place" : place);
   if (s.source.known() && s.ptx_line != 0) out += fmt::format(" (PTX line {})", s.ptx_line);
   out += '\n';
@@ -105,7 +96,7 @@ std::string seen_text(const SeenFinding& seen, const FindingView& view) {
 
 // A line of the table at the end.
 struct CodeRow {
-  std::string code;
+  isa::CodeNumber code;
   sim::FindingSeverity severity;
   size_t findings = 0, suppressed = 0;
   uint64_t times = 0;
@@ -124,14 +115,21 @@ std::vector<CodeRow> rows_of(std::span<const SeenFinding> findings) {
   return rows;
 }
 
+// ": threads race on shared memory"; empty for codes of the machine.
+std::string title_of(isa::CodeNumber code) {
+  for (const auto codes : sim::check::checker_codes())
+    for (const isa::CodeText& text : codes)
+      if (text.number == code.number()) return fmt::format(": {}", text.title);
+  return {};
+}
+
 std::string table_text(std::span<const SeenFinding> findings, bool color) {
   std::string out = paint("findings by code", Style::bold, color) + "\n";
   for (const CodeRow& r : rows_of(findings)) {
-    const isa::CodeText* text = find_code_text(r.code);
     std::string counts = plural(r.findings, "finding");
     if (r.suppressed != 0) counts += fmt::format(", {} suppressed", r.suppressed);
-    out += fmt::format("  {} {:<8} {}, {}{}\n", r.code, word(r.severity), counts, plural(r.times, "time"),
-                       text == nullptr ? "" : fmt::format(": {}", text->title));
+    out += fmt::format("  {} {:<8} {}, {}{}\n", r.code.name(), word(r.severity), counts,
+                       plural(r.times, "time"), title_of(r.code));
   }
   return out;
 }
@@ -157,20 +155,23 @@ std::string finding_text(const SeenFinding& seen, const FindingView& view) {
   const auto labelled = [&](std::string_view label, std::string_view text) {
     return part(label, text, view.color);
   };
-  std::string out = paint(fmt::format("{}[{}]", word(f.severity), f.code), style_of(f.severity), view.color) +
-                    ": " + paint(f.message, Style::bold, view.color) + "\n" + labelled("object", f.object);
-  const bool graph = is_wait_graph(f);
-  for (size_t i = 0; i < f.sites.size(); ++i) {
-    out += site_text(f.sites[i], view);
-    // Marks sites of the graph that explain a wait and do not wait themselves.
-    if (graph && !f.notes[i].starts_with("nothing")) out += fmt::format("        waits for {}\n", f.notes[i]);
+  std::string out =
+      paint(fmt::format("{}[{}]", word(f.severity), f.code.name()), style_of(f.severity), view.color) + ": " +
+      paint(message_text(f), Style::bold, view.color) + "\n" + labelled("object", object_text(f));
+  for (const sim::Site& site : f.sites) {
+    out += site_text(site, view);
+    if (site.wait) out += fmt::format("        waits for {}\n", text_of(*site.wait));
   }
-  for (size_t i = graph ? f.sites.size() : 0; i < f.notes.size(); ++i) out += labelled("note", f.notes[i]);
-  out += labelled("missing", f.missing);
-  out += labelled("rule", rule_text(f.rule));
-  out += labelled("help", f.help);
+  for (const std::string& note : notes_text(f)) out += labelled("note", note);
+  out += labelled("missing", missing_text(f));
+  out += labelled("rule", manual_text(rule_text(f)));
+  out += labelled("help", help_text(f));
   out += labelled("seen", seen_text(seen, view));
   return out + labelled("replay", seen.replay);
+}
+
+std::string finding_text(const sim::Finding& finding, const FindingView& view) {
+  return finding_text(SeenFinding{finding, {}, {}, {}}, view);
 }
 
 std::string findings_text(std::span<const SeenFinding> findings, const FindingView& view) {

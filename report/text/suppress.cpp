@@ -70,7 +70,8 @@ bool matches_site(const SuppressedPlace& place, const sim::Site& site, std::stri
 }
 
 bool matches(const Suppression& s, const sim::Finding& f, std::string_view ptx_name) {
-  return matches_code(s.code, f.code) && std::ranges::all_of(s.places, [&](const SuppressedPlace& place) {
+  return matches_code(s.code, f.code.name()) &&
+         std::ranges::all_of(s.places, [&](const SuppressedPlace& place) {
            return std::ranges::any_of(
                f.sites, [&](const sim::Site& site) { return matches_site(place, site, ptx_name); });
          });

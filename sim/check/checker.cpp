@@ -126,7 +126,7 @@ void Checker::finish(std::vector<Finding>& findings) {
   State& s = *state_;
   std::vector<Finding> own;
   for (const FindingKey& key : s.keys) own.push_back(std::move(s.findings[key]));
-  for (Finding& f : merged(std::move(own))) findings.push_back(std::move(f));
+  for (Finding& f : merge(std::move(own))) findings.push_back(std::move(f));
   std::ranges::stable_sort(findings, {}, [](const Finding& f) { return std::tuple(!f.fatal, f.severity); });
   if (findings.size() > options_.max_findings) {
     s.dropped += findings.size() - options_.max_findings;

@@ -16,7 +16,7 @@ struct Coverage {
   uint64_t async_operations = 0;  // copies and products
   // Mbarrier phases that are the same in every schedule (forced), and the others.
   uint64_t forced_phases = 0, unforced_phases = 0;
-  std::string unforced_reason;  // of the first
+  Statement unforced_reason;  // of the first
   uint64_t barrier_generations = 0;
   bool timing_dependent_control = false;  // a value that depends on timing was read: polling, tickets, clocks
   std::vector<std::string> incomplete;    // why something could not be judged

@@ -117,7 +117,7 @@ void ClusterChecker::add_to(Coverage& c) const {
   c.unforced_phases += f.unforced;
   c.barrier_generations += generations_;
   c.timing_dependent_control |= timing_dependent_;
-  if (!f.reason.empty() && c.unforced_reason.empty()) c.unforced_reason = f.reason;
+  if (f.reason && !c.unforced_reason) c.unforced_reason = f.reason;
 }
 
 }  // namespace palladion::sim::check

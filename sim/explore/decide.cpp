@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/explore/problem_text.h"
+#include "sim/explore/problem_finding.h"
 
 namespace palladion::sim::check {
 namespace {

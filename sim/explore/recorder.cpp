@@ -49,7 +49,7 @@ uint32_t SkeletonRecorder::object(SyncObject::Kind kind, uint32_t rank, uint32_t
       object_index_.try_emplace({static_cast<uint32_t>(kind), key}, static_cast<uint32_t>(objects_.size()));
   if (is_new)
     objects_.push_back(
-        {.kind = kind, .cta_rank = static_cast<uint16_t>(rank), .address = address, .name = {}});
+        {.kind = kind, .cta_rank = static_cast<uint16_t>(rank), .address = address, .object = {}});
   return at->second;
 }
 

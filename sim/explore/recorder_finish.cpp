@@ -55,16 +55,16 @@ void SkeletonRecorder::name(const RunView& run, Skeleton& skeleton) const {
   for (SyncObject& o : skeleton.objects) {
     switch (o.kind) {
       case SyncObject::Kind::mbarrier:
-        o.name = mbarrier_name(run, cluster_, uint32_t{o.cta_rank} << cta_rank_shift | o.address);
+        o.object = check::mbarrier_object(run, cluster_, uint32_t{o.cta_rank} << cta_rank_shift | o.address);
         break;
       case SyncObject::Kind::cta_barrier:
-        o.name = fmt::format("barrier {}", o.address);
+        o.object = {.kind = Object::Kind::barrier, .number = o.address};
         break;
       case SyncObject::Kind::cluster_barrier:
-        o.name = "the cluster barrier";
+        o.object.kind = Object::Kind::cluster_barrier;
         break;
       case SyncObject::Kind::registers:
-        o.name = "the register pool";
+        o.object.kind = Object::Kind::register_pool;
         break;
     }
   }

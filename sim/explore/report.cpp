@@ -8,7 +8,7 @@
 
 #include "sim/check/catalogue/code.h"
 #include "sim/explore/decide.h"
-#include "sim/explore/problem_text.h"
+#include "sim/explore/problem_finding.h"
 #include "sim/explore/spectators.h"
 #include "sim/schedule/worker_pool.h"
 
@@ -90,7 +90,7 @@ class Judgement {
   // One finding for each code, pair of lines and object; deadlocks are all one.
   void add(Finding f, uint64_t clusters) {
     const Site& s = f.sites.front();
-    const bool deadlock = f.code == Code(4909).name();
+    const bool deadlock = f.code == Code::possible_deadlock;
     const uint32_t line = s.source.known() ? s.source.line : s.ptx_line;
     const auto key = std::tuple(f.code, deadlock ? 0 : line, deadlock ? std::string() : s.source.file);
     const auto [at, is_new] = known_.try_emplace(key, report_.findings.size());
@@ -136,7 +136,7 @@ class Judgement {
   uint64_t operations_ = 0;
   std::set<std::string> frozen_;
   std::string unforced_, undecided_;
-  std::map<std::tuple<std::string, uint32_t, std::string>, size_t> known_;
+  std::map<std::tuple<isa::CodeNumber, uint32_t, std::string>, size_t> known_;
 };
 
 }  // namespace

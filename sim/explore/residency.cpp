@@ -1,9 +1,8 @@
 #include "sim/explore/residency.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include "sim/check/catalogue/catalogue.h"
+#include "sim/check/catalogue/phrase.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -18,15 +17,6 @@ bool waits_for_room(const ResidencyRun& run, const ResidencyLaunch& launch) {
   return run.result->deadlocked && done + resident(run.conditions, launch) < launch.clusters;
 }
 
-std::string order_text(const Conditions& c) {
-  using K = StartOrder::Kind;
-  return c.order.kind == K::ascending    ? "ascending"
-         : c.order.kind == K::descending ? "descending"
-                                         : "another";
-}
-
-std::string counted(uint64_t n) { return fmt::format("{} CTA{}", n, n == 1 ? "" : "s"); }
-
 // The least number of clusters with which the run ends, when more are never worse.
 uint64_t least(uint64_t hangs, uint64_t ends, const ResidencyLaunch& launch) {
   while (ends - hangs > 1) {
@@ -37,24 +27,23 @@ uint64_t least(uint64_t hangs, uint64_t ends, const ResidencyLaunch& launch) {
 }
 
 void needs_more_clusters(Finding& f, uint64_t hangs, uint64_t needed, const ResidencyLaunch& launch) {
-  f.message =
-      fmt::format("the kernel relies on {} that run at once: with {} at a time no warp can continue",
-                  counted(needed * launch.ctas_per_cluster), counted(hangs * launch.ctas_per_cluster));
-  f.missing = "the CTAs that could continue are not started: they wait for room";
-  f.help = "use a cooperative launch, or limit the grid to the CTAs that are resident at once";
+  f.message = say<Phrase::relies_on_ctas>(needed * launch.ctas_per_cluster, hangs * launch.ctas_per_cluster);
+  f.missing = say<Phrase::ctas_not_started>();
+  f.help = say<Phrase::cooperative_launch>();
   f.rule.clear();
-  complete(f, 4905);
+  complete(f, Code::spin_on_absent_cta);
 }
 
 void assumes_order(Finding& f, const Conditions& c, const ResidencyLaunch& launch) {
-  f.message = fmt::format(
-      "a CTA waits for one that starts later: with {} at a time in {} order no warp can continue; in "
-      "other orders the run ends",
-      counted(resident(c, launch) * launch.ctas_per_cluster), order_text(c));
-  f.missing = "the CTA that could continue is not started: it waits for room";
+  using K = StartOrder::Kind;
+  const uint64_t at_once = resident(c, launch) * launch.ctas_per_cluster;
+  f.message = c.order.kind == K::ascending    ? say<Phrase::waits_for_later_cta>(at_once)
+              : c.order.kind == K::descending ? say<Phrase::waits_for_earlier_cta>(at_once)
+                                              : say<Phrase::waits_for_other_cta>(at_once);
+  f.missing = say<Phrase::ctas_not_started>();
   f.rule.clear();
-  f.help.clear();
-  complete(f, 4906);
+  f.help = {};
+  complete(f, Code::assumed_cta_order);
 }
 
 }  // namespace

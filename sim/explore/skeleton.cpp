@@ -1,7 +1,5 @@
 #include "sim/explore/skeleton.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace palladion::sim::check {
@@ -61,20 +59,23 @@ uint32_t SkeletonBuilder::mbarrier(uint32_t count) {
   skeleton_.objects.push_back({.kind = SyncObject::Kind::mbarrier,
                                .address = n * 8,
                                .initial = count,
-                               .name = fmt::format("mbarrier {}", n)});
+                               .object = {.kind = Object::Kind::mbarrier, .ranges = {{n * 8, n * 8 + 8}}}});
   return n;
 }
 
 uint32_t SkeletonBuilder::barrier() {
   const auto n = static_cast<uint32_t>(skeleton_.objects.size());
-  skeleton_.objects.push_back(
-      {.kind = SyncObject::Kind::cta_barrier, .address = n, .name = fmt::format("barrier {}", n)});
+  skeleton_.objects.push_back({.kind = SyncObject::Kind::cta_barrier,
+                               .address = n,
+                               .object = {.kind = Object::Kind::barrier, .number = n}});
   return n;
 }
 
 uint32_t SkeletonBuilder::pool(uint32_t free) {
   const auto n = static_cast<uint32_t>(skeleton_.objects.size());
-  skeleton_.objects.push_back({.kind = SyncObject::Kind::registers, .initial = free, .name = "registers"});
+  skeleton_.objects.push_back({.kind = SyncObject::Kind::registers,
+                               .initial = free,
+                               .object = {.kind = Object::Kind::register_pool}});
   return n;
 }
 

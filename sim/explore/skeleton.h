@@ -54,7 +54,7 @@ struct SyncObject {
   uint16_t cta_rank = 0;
   uint32_t address = 0;  // mbarrier: offset in the CTA's shared memory; cta_barrier: its number
   uint32_t initial = 0;  // registers: free at the start; mbarrier: count when it exists from the start
-  std::string name;      // for findings; not part of the structure
+  Object object;         // for findings; not part of the structure
   friend bool operator==(const SyncObject& a, const SyncObject& b) {
     return a.kind == b.kind && a.cta_rank == b.cta_rank && a.address == b.address && a.initial == b.initial;
   }

@@ -6,11 +6,10 @@ namespace palladion::sim {
 
 Finding fault(Code code, std::string message, std::string help, FindingSeverity severity) {
   Finding f;
-  f.code = name(code);
+  f.code = code;
   f.severity = severity;
   f.fatal = true;
-  f.message = std::move(message);
-  f.help = std::move(help);
+  f.what = Fault{std::move(message), std::move(help)};
   return f;
 }
 

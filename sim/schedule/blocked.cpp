@@ -1,7 +1,5 @@
 #include "sim/schedule/blocked.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -21,7 +19,8 @@ void read_mbarrier(BlockedWait& b, const ClusterState& cluster, const Wait& wait
   uint64_t word = 0;
   std::memcpy(&word, cluster.ctas[rank].shared.data() + offset, sizeof(word));
   const MbarrierState s = MbarrierState::decode(word);
-  b.object = fmt::format("mbarrier at shared address 0x{:x} of CTA rank {}", offset, rank);
+  b.object = {.kind = Object::Kind::mbarrier, .ranges = {{offset, offset + sizeof(word)}}};
+  if (cluster.ctas.size() > 1) b.object.cta = cluster.ctas[rank].id;
   b.parity = static_cast<uint32_t>(wait.value);
   b.expected_arrivals = std::max(s.expected, s.pending);
   b.pending_arrivals = s.pending;
@@ -32,49 +31,55 @@ void read_mbarrier(BlockedWait& b, const ClusterState& cluster, const Wait& wait
 
 BlockedWait blocked_wait(const ClusterState& cluster, const CtaState& cta, const Wait& wait) {
   using K = Wait::Kind;
+  using Kind = BlockedWait::Kind;
   BlockedWait b;
-  const auto is = [&](const char* kind, std::string object) {
+  const auto is = [&](Kind kind, Object::Kind object, uint64_t number = 0) {
     b.kind = kind;
-    b.object = std::move(object);
+    b.object = {.kind = object, .number = number};
   };
   switch (wait.kind) {
     case K::mbarrier:
-      b.kind = "mbarrier";
+      b.kind = Kind::mbarrier;
       read_mbarrier(b, cluster, wait);
       break;
     case K::cta_barrier: {
       const NamedBarrier& barrier = cta.barriers[wait.object];
-      is("cta_barrier", fmt::format("barrier {}", wait.object));
+      is(Kind::cta_barrier, Object::Kind::barrier, wait.object);
       set_arrivals(b, barrier.arrived, barrier.expected != 0 ? barrier.expected : cta.alive_threads);
       break;
     }
     case K::cluster_barrier: {
       uint64_t alive = 0;
       for (const CtaState& c : cluster.ctas) alive += c.alive_threads;
-      is("cluster_barrier", "the cluster barrier");
+      is(Kind::cluster_barrier, Object::Kind::cluster_barrier);
       set_arrivals(b, cluster.barrier.arrived, alive);
       break;
     }
     case K::registers:
-      is("registers", "the CTA's registers");
+      is(Kind::registers, Object::Kind::register_pool);
+      b.wanted = wait.object;
+      b.limit = wait.value;
+      b.free = cta.free_registers;
       break;
     case K::tensor_memory:
-      is("tensor_memory", "the CTA's tensor memory");
+      is(Kind::tensor_memory, Object::Kind::tensor_memory);
+      b.wanted = wait.value;
+      b.by_peer = wait.object == 2 && cluster.ctas[cta.rank ^ 1].tensor.wanted != wait.value;
       break;
     case K::convergence:
-      is("convergence", fmt::format("lanes {:08x} of its warp", wait.object));
+      is(Kind::convergence, Object::Kind::lanes, wait.object);
       break;
     case K::wgmma_group:
-      is("wgmma_group", "its wgmma groups");
+      is(Kind::wgmma_group, Object::Kind::wgmma_groups);
       break;
     case K::bulk_group:
-      is("bulk_group", "its bulk async-groups");
+      is(Kind::bulk_group, Object::Kind::bulk_groups);
       break;
     case K::cp_async_group:
-      is("cp_async_group", "its cp.async groups");
+      is(Kind::cp_async_group, Object::Kind::cp_async_groups);
       break;
     default:
-      is("memory", "a value in memory");
+      break;
   }
   return b;
 }

@@ -1,15 +1,11 @@
 #include "sim/schedule/deadlock.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "sim/launch/fault.h"
 #include "sim/machine/exec/exec.h"
-#include "sim/machine/exec/pairs.h"
 #include "sim/machine/exec/place.h"
-#include "sim/machine/state/mbarrier.h"
 #include "sim/program/reach.h"
 #include "sim/schedule/blocked.h"
 #include "sim/schedule/polled.h"
@@ -17,53 +13,11 @@
 namespace palladion::sim {
 namespace {
 
-std::string describe_mbarrier(const ClusterState& cluster, const Wait& w) {
-  const auto a = static_cast<uint32_t>(w.object);
-  uint64_t word = 0;
-  const CtaState& cta = cluster.ctas[a >> cta_rank_shift];
-  std::memcpy(&word, cta.shared.data() + (a & shared_offset_mask), 8);
-  const MbarrierState s = MbarrierState::decode(word);
-  std::string out = fmt::format(
-      "the mbarrier at shared address 0x{:x} of CTA rank {}: it waits for a phase of parity {} to complete; "
-      "the current phase has parity {}, {} of {} arrivals have come",
-      a & shared_offset_mask, a >> cta_rank_shift, w.value, static_cast<int>(s.parity),
-      s.expected - std::min(s.expected, s.pending), std::max(s.expected, s.pending));
-  if (s.tx > 0) out += fmt::format(", {} announced bytes are outstanding", s.tx);
-  if (s.tx < 0) out += fmt::format(", {} bytes have landed that no expect_tx announced", -s.tx);
-  return out;
-}
-
-std::string describe(const ClusterState& cluster, const CtaState& cta, const LaneGroup& g) {
-  using K = Wait::Kind;
-  const Wait& w = g.wait;
-  switch (w.kind) {
-    case K::convergence:
-      return fmt::format("lanes {:08x} of its warp, which are elsewhere", w.object);
-    case K::mbarrier:
-      return describe_mbarrier(cluster, w);
-    case K::cta_barrier: {
-      const NamedBarrier& b = cta.barriers[w.object];
-      return fmt::format("barrier {}: {} of {} threads have arrived", w.object, b.arrived,
-                         b.expected != 0 ? b.expected : cta.alive_threads);
-    }
-    case K::cluster_barrier:
-      return fmt::format("the cluster barrier: {} threads have arrived", cluster.barrier.arrived);
-    case K::bulk_group:
-      return "its bulk async-groups";
-    case K::cp_async_group:
-      return "its cp.async groups";
-    case K::wgmma_group:
-      return "its wgmma groups: another warp of the warpgroup has not issued the same wgmma";
-    case K::registers:
-      return fmt::format("{} registers (setmaxnreg): the CTA has {} free", w.object, cta.free_registers);
-    case K::tensor_memory:
-      return describe_allocation(cluster, cta, w);
-    case K::none:
-    case K::quantum_boundary:
-    case K::poll:
-      break;
-  }
-  return "a value in memory or a barrier that it tests over and over";
+// Lanes with one key wait at one instruction in the same way.
+using WaitKey = std::tuple<uint32_t, Wait::Kind, uint64_t, uint64_t, uint64_t, int64_t>;
+WaitKey key_of(uint32_t pc, const Wait& wait, const BlockedWait& b) {
+  return {
+      pc, wait.kind, wait.object, wait.value, b.pending_arrivals.value_or(0), b.pending_bytes.value_or(0)};
 }
 
 bool spins(const Wait& w) {
@@ -74,18 +28,17 @@ bool spins(const Wait& w) {
 
 Finding describe_deadlock(const Program& program, const GlobalMemory& memory,
                           std::span<const ClusterState* const> resident, bool more_clusters) {
-  struct Place {
-    Site site;
-    BlockedWait wait;
-    Polled polled;  // of the first group of lanes
-  };
-  std::map<std::pair<uint32_t, std::string>, Place> waits;
+  constexpr size_t shown = 24;
+  Finding f = fault(Code::deadlock, {});
+  Deadlock& d = f.what.emplace<Deadlock>();
+  d.more_clusters = more_clusters;
+  bool for_host = false;
+  std::map<WaitKey, Site> places;
   std::map<uint32_t, uint32_t> reads;  // by pc, where lanes spin: the read on which they wait
-  uint64_t waiting = 0;
   for (const ClusterState* cluster : resident) {
     for (const CtaState& cta : cluster->ctas) {
       for (const WarpState& warp : cta.warps) {
-        waiting += warp.finished() ? 0 : 1;
+        d.warps += warp.finished() ? 0 : 1;
         for (const LaneGroup& g : warp.groups) {
           if (g.mask == 0) continue;
           const bool polls = spins(g.wait);
@@ -96,31 +49,30 @@ Finding describe_deadlock(const Program& program, const GlobalMemory& memory,
               read->second = polling_read(program, g.pc, reachable(program, {g.pc})).value_or(g.pc);
             pc = read->second;
           }
-          const auto [at, is_new] = waits.try_emplace({pc, describe(*cluster, cta, g)});
-          if (is_new)
-            at->second = {site_at(program, pc, cta.id, warp.id, g.mask), blocked_wait(*cluster, cta, g.wait),
-                          polls ? polled_value(program, pc, memory, *cluster, cta, warp, g.mask) : Polled{}};
-          else
-            ++at->second.wait.alike;
+          BlockedWait wait = blocked_wait(*cluster, cta, g.wait);
+          const auto [at, is_new] = places.try_emplace(key_of(pc, g.wait, wait));
+          Site& site = at->second;
+          if (!is_new) {
+            ++site.wait->alike;
+            continue;
+          }
+          site = site_at(program, pc, cta.id, warp.id, g.mask);
+          site.part.does = polls ? Does::spins : Does::waits;
+          if (polls) {
+            Polled polled = polled_value(program, pc, memory, *cluster, cta, warp, g.mask);
+            wait.object = std::move(polled.object);
+            wait.value = polled.value;
+            for_host |= polled.of_the_host;
+          }
+          site.wait = std::move(wait);
         }
       }
     }
   }
-  Finding f = fault(Code::deadlock, fmt::format("deadlock: no warp can continue; {} warp{}", waiting,
-                                                waiting == 1 ? " waits" : "s wait"));
-  if (std::ranges::any_of(waits, [](const auto& w) { return w.second.polled.of_the_host; }))
-    call_wait_for_host(f, waiting);
-  constexpr size_t shown = 24;
-  for (auto& [key, place] : waits) {
-    if (f.sites.size() == shown) break;
-    f.sites.push_back(std::move(place.site));
-    f.notes.push_back(
-        fmt::format("{}{}", place.polled.text.empty() ? key.second : "a change of " + place.polled.text,
-                    place.wait.alike > 1 ? fmt::format(" ({} warps like this one)", place.wait.alike) : ""));
-    f.waits.push_back(std::move(place.wait));
-  }
-  if (waits.size() > shown) f.notes.push_back(fmt::format("and {} other places", waits.size() - shown));
-  if (more_clusters) f.notes.emplace_back("CTAs that are not yet resident wait for room on the SMs");
+  if (for_host) call_wait_for_host(f);
+  for (auto& [key, site] : places)
+    if (f.sites.size() < shown) f.sites.push_back(std::move(site));
+  d.other_places = places.size() - f.sites.size();
   return f;
 }
 

@@ -1,7 +1,5 @@
 #include "sim/schedule/endless.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
@@ -110,18 +108,16 @@ Loop loop_around(const Program& program, uint32_t pc) {
   return best;
 }
 
-// "the loop of lines 8 to 10", in the author's file where it is known.
-std::string loop_text(const Program& program, const Loop& loop) {
+// Its lines in the author's file where that is known, else in the PTX.
+Range lines_of(const Program& program, const Loop& loop) {
   const Site first = site_at(program, loop.first, {}, 0, 0), last = site_at(program, loop.last, {}, 0, 0);
   const bool author = first.source.known() && last.source.known() && first.source.file == last.source.file;
   uint32_t from = author ? first.source.line : first.ptx_line, to = author ? last.source.line : last.ptx_line;
   if (from > to) std::swap(from, to);
-  const std::string where = author ? "lines" : "PTX lines";
-  return from == to ? fmt::format("a loop in {} {}", author ? "line" : "PTX line", from)
-                    : fmt::format("a loop in {} {} to {}", where, from, to);
+  return {from, uint64_t{to} + 1};
 }
 
-struct Place {
+struct LoopPlace {
   Loop loop;
   Site site;
   uint64_t warps = 0;
@@ -129,7 +125,7 @@ struct Place {
 
 void add_places(Finding& f, const Program& program, std::span<const ClusterState* const> resident) {
   constexpr size_t shown = 12;
-  std::map<std::pair<uint32_t, uint32_t>, Place> places;
+  std::map<std::pair<uint32_t, uint32_t>, LoopPlace> places;
   std::map<uint32_t, Loop> loops;  // by pc: many warps, few places
   for (const ClusterState* cluster : resident)
     for (const CtaState& cta : cluster->ctas)
@@ -139,24 +135,21 @@ void add_places(Finding& f, const Program& program, std::span<const ClusterState
           const auto [known, is_new] = loops.try_emplace(g.pc);
           if (is_new) known->second = loop_around(program, g.pc);
           const Loop loop = known->second;
-          Place& place = places[{loop.first, loop.last}];
+          LoopPlace& place = places[{loop.first, loop.last}];
           if (place.warps++ == 0) place = {loop, site_at(program, g.pc, cta.id, warp.id, g.mask), 1};
         }
   for (auto& [range, place] : places) {
     if (f.sites.size() == shown) break;
     if (place.loop.first != place.loop.last)
-      place.site.what = fmt::format("{}, {} warp{}", loop_text(program, place.loop), place.warps,
-                                    place.warps == 1 ? "" : "s");
+      place.site.part = {.does = Does::loops, .number = place.warps, .lines = lines_of(program, place.loop)};
     f.sites.push_back(std::move(place.site));
-    f.notes.emplace_back("nothing");  // that it waits for
   }
-  if (places.size() > shown) f.notes.push_back(fmt::format("and {} other places", places.size() - shown));
+  std::get<Endless>(f.what).other_places = places.size() - f.sites.size();
 }
 
-Finding endless(const Program& program, std::span<const ClusterState* const> resident, std::string message) {
-  Finding f =
-      fault(Code::gave_up, std::move(message),
-            "a kernel that ends has a larger limit: --max-instructions N; 0: none", FindingSeverity::unknown);
+Finding endless(const Program& program, std::span<const ClusterState* const> resident, Endless why) {
+  Finding f = fault(Code::gave_up, {}, {}, FindingSeverity::unknown);
+  f.what = why;
   add_places(f, program, resident);
   return f;
 }
@@ -182,16 +175,12 @@ std::optional<Finding> find_endless_loop(const RunContext& context,
   if (limit == 0 || instructions < watch.next_look) return std::nullopt;
   watch.next_look = instructions + std::min(look_interval, limit);
   if (longest_of(resident) > limit)
-    return endless(
-        context.program, resident,
-        fmt::format("given up: a warp has executed more than {} instructions and has not ended", limit));
+    return endless(context.program, resident, {Endless::Why::longest_warp, limit});
   if (instructions - watch.quiet_since < watch.patience) return std::nullopt;
   watch.patience *= 4;
   const uint64_t alone = std::max<uint64_t>(limit / share_without_effect, 1);
   if (!some_warp_loops(context, resident, alone, watch.trials++)) return std::nullopt;
-  return endless(
-      context.program, resident,
-      fmt::format("given up: a warp executes {} instructions without a store, a barrier or a copy", alone));
+  return endless(context.program, resident, {Endless::Why::without_effect, alone});
 }
 
 }  // namespace palladion::sim

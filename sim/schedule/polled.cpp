@@ -1,7 +1,5 @@
 #include "sim/schedule/polled.h"
 
-#include <fmt/format.h>
-
 #include <bit>
 #include <cstring>
 
@@ -53,9 +51,14 @@ Polled polled_value(const Program& program, uint32_t read, const GlobalMemory& m
       const uint8_t* const bytes = memory.find(address, use->bytes);
       if (bytes == nullptr) return {};
       std::memcpy(&value, bytes, use->bytes);
-      return {.text = fmt::format("global address 0x{:x} ({}), which holds 0x{:x}", address,
-                                  memory.describe(address), value),
-              .of_the_host = footprint.scope == isa::Scope::sys && memory.lookup(address)->host_writes};
+      const Allocation& a = *memory.lookup(address);
+      const uint64_t offset = address - a.base;
+      return {.address = address,
+              .bytes = use->bytes,
+              .object = {.kind = Object::Kind::global_memory,
+                         .names = {{.name = a.name, .index = {}, .bytes = {{offset, offset + use->bytes}}}}},
+              .value = value,
+              .of_the_host = footprint.scope == isa::Scope::sys && a.host_writes};
     }
     case isa::Space::shared_cta:
     case isa::Space::shared_cluster: {
@@ -63,23 +66,22 @@ Polled polled_value(const Program& program, uint32_t read, const GlobalMemory& m
       const uint32_t rank = at >> cta_rank_shift, offset = at & shared_offset_mask;
       if (rank >= cluster.ctas.size() || offset + use->bytes > cluster.ctas[rank].shared.size()) return {};
       std::memcpy(&value, cluster.ctas[rank].shared.data() + offset, use->bytes);
-      const std::string of = rank == cta.rank ? "" : fmt::format(" of CTA rank {}", rank);
-      return {.text = fmt::format("shared address 0x{:x}{}, which holds 0x{:x}", offset, of, value)};
+      Object object{.kind = Object::Kind::shared_memory, .ranges = {{offset, offset + use->bytes}}};
+      if (rank != cta.rank) object.cta = cluster.ctas[rank].id;
+      return {
+          .address = at, .bytes = use->bytes, .shared = true, .object = std::move(object), .value = value};
     }
     default:
       return {};
   }
 }
 
-void call_wait_for_host(Finding& f, uint64_t warps) {
-  f.code = name(Code::wait_for_host);
+void call_wait_for_host(Finding& f) {
+  f.code = Code::wait_for_host;
   f.severity = FindingSeverity::unsupported;
-  f.message = fmt::format(
-      "the kernel waits for a write of the host, which is not simulated while a kernel runs; {} warp{}",
-      warps, warps == 1 ? " waits" : "s wait");
-  f.help =
-      "let the host write before the launch; if a thread of the kernel should write there, this is a "
-      "deadlock";
+  std::get<Deadlock>(f.what).for_host = true;
+  f.message = {};
+  f.help = {};
 }
 
 }  // namespace palladion::sim

@@ -16,16 +16,19 @@ namespace palladion::sim {
 std::optional<uint32_t> polling_read(const Program& program, uint32_t pc, const std::vector<bool>& ahead);
 
 struct Polled {
-  std::string text;          // "global address 0x7f0000000004 (`flags` byte 4), which holds 0x0"
-  bool of_the_host = false;  // read at .sys scope from memory that the host can write to meanwhile
+  uint64_t address = 0;  // generic, or with the CTA's rank in shared memory
+  uint64_t bytes = 0;    // 0: it tests a barrier, or no address in global or shared memory
+  bool shared = false;
+  Object object;                  // by its address, where it is shared memory
+  std::optional<uint64_t> value;  // what is there
+  bool of_the_host = false;       // read at .sys scope from memory that the host can write to meanwhile
 };
 
-// What that read reads, by the registers of the first lane in `lanes`. An empty text: it tests a barrier, or
-// no address in global or shared memory.
+// What that read reads, by the registers of the first lane in `lanes`.
 Polled polled_value(const Program& program, uint32_t read, const GlobalMemory& memory,
                     const ClusterState& cluster, const CtaState& cta, const WarpState& warp, uint32_t lanes);
 
 // Makes a finding of a deadlock one of lanes that wait for the host: Code::wait_for_host, unsupported.
-void call_wait_for_host(Finding& f, uint64_t warps);
+void call_wait_for_host(Finding& f);
 
 }  // namespace palladion::sim

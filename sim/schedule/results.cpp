@@ -1,7 +1,5 @@
 #include "sim/schedule/results.h"
 
-#include <fmt/format.h>
-
 #include "sim/launch/fault.h"
 #include "sim/schedule/deadlock.h"
 
@@ -33,10 +31,9 @@ void report_deadlock(const Program& program, const GlobalMemory& memory,
 }
 
 Finding given_up(uint64_t instructions) {
-  return fault(
-      Code::gave_up,
-      fmt::format("given up after {} warp instructions: the run neither ended nor deadlocked", instructions),
-      {}, FindingSeverity::unknown);
+  Finding f = fault(Code::gave_up, {}, {}, FindingSeverity::unknown);
+  f.what = Endless{Endless::Why::all_warps, instructions};
+  return f;
 }
 
 }  // namespace palladion::sim

@@ -21,7 +21,8 @@ TEST(Findings, SchedulesAreMergedAndTheFirstOneReplays) {
   std::vector<SeenFinding> all;
   merge_findings(all, {overwritten_tile()}, "functional", "replay functional");
   sim::Finding again = overwritten_tile();
-  again.object = "`a_smem`[1] bytes [1024, 2048) of CTA (0,0,0)";
+  again.object.names[0].bytes = {{1024, 2048}};
+  again.object.cta = isa::Dim3{0, 0, 0};
   again.sites[0].cta = {0, 0, 0};
   again.sites[1].occurrence = 9;
   merge_findings(all, {again, two_roles_wait()}, "latest", "replay latest");
@@ -35,44 +36,74 @@ TEST(Findings, SchedulesAreMergedAndTheFirstOneReplays) {
 TEST(Findings, OtherPlacesObjectsAndCodesAreOtherMistakes) {
   const sim::Finding f = overwritten_tile();
   sim::Finding line = f, object = f, code = f;
+  line.sites[0].source.line = 42;
   line.sites[1].source.line = 78;
-  object.object = "`b_smem`[1] bytes [0, 16384) of CTA (3,0,0)";
+  object.object.names[0].name = "b_smem";
   code.code = "PLD4308";
-  for (const sim::Finding& other : {line, object, code}) EXPECT_FALSE(same_mistake(f, other));
-  EXPECT_TRUE(same_mistake(f, f));
+  for (const sim::Finding& other : {line, object, code}) EXPECT_EQ(seen_in({f, other}).size(), 2u);
+  EXPECT_EQ(seen_in({f, f}).size(), 1u);
 }
 
 // Which of several races is met first depends on the schedule.
 TEST(Findings, RacesOfOneMistakeAreOneWhicheverComesFirst) {
-  const auto race = [](uint32_t writer, uint32_t reader, std::vector<std::array<uint32_t, 2>> alike) {
+  const auto race = [](uint32_t writer, uint32_t reader) {
     sim::Finding f = overwritten_tile();
     for (sim::Site& s : f.sites) s.source = {};
     f.sites[0].ptx_line = writer;
     f.sites[1].ptx_line = reader;
-    f.alike = std::move(alike);
     return f;
   };
-  const sim::Finding all = race(20, 10, {{21, 11}, {22, 12}});
-  EXPECT_TRUE(same_mistake(all, race(22, 12, {})));
-  EXPECT_TRUE(same_mistake(race(21, 11, {{20, 10}}), all));
-  EXPECT_FALSE(same_mistake(all, race(22, 11, {})));
-  EXPECT_FALSE(same_mistake(race(20, 11, {{23, 13}}), all));
   std::vector<SeenFinding> seen;
-  merge_findings(seen, {all}, "functional");
-  merge_findings(seen, {race(22, 12, {{23, 13}})}, "latest");
-  merge_findings(seen, {race(23, 13, {})}, "earliest");
+  merge_findings(seen, {race(20, 10), race(21, 11), race(22, 12)}, "functional");
+  ASSERT_EQ(seen.size(), 1u) << "two stretches of the text";
+  EXPECT_EQ(seen[0].finding.also.size(), 2u);
+  merge_findings(seen, {race(22, 12)}, "latest");
+  merge_findings(seen, {race(23, 12)}, "earliest");
   ASSERT_EQ(seen.size(), 1u);
   EXPECT_THAT(seen[0].schedules, ElementsAre("functional", "latest", "earliest"));
+  EXPECT_EQ(seen_in({race(20, 10), race(12, 11)}).size(), 2u) << "the accesses take turns";
+}
+
+// One mistake at a barrier is one finding, whichever instructions of one kind show it.
+TEST(Findings, MisusesOfOneBarrierAreOne) {
+  const auto arrival = [](uint32_t line, uint64_t barrier) {
+    sim::Finding f = unaligned_branch();
+    f.sites[0].ptx_line = line;
+    f.object.number = barrier;
+    return f;
+  };
+  const auto seen = seen_in({arrival(2, 2), arrival(5, 2), arrival(8, 3), arrival(9, 2)});
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_EQ(seen[0].finding.also.size(), 2u);
+  EXPECT_EQ(seen[0].finding.count, 3u);
+  EXPECT_EQ(seen[1].finding.object.number, 3u);
+}
+
+// An mbarrier.init in a loop over a ring: one line, several mbarriers, in several CTAs.
+TEST(Findings, ObjectsOfOneLineAreUnited) {
+  const auto init = [](uint64_t slot, uint32_t cta) {
+    sim::Finding f = unaligned_branch();
+    f.code = "PLD4109";
+    f.object = {.kind = sim::Object::Kind::mbarrier,
+                .names = {{.name = "full", .index = slot, .bytes = {}}},
+                .cta = isa::Dim3{cta, 0, 0}};
+    return f;
+  };
+  const auto seen = seen_in({init(0, 0), init(1, 0), init(2, 1)});
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].finding.object.names.size(), 3u);
+  EXPECT_TRUE(seen[0].finding.object.several_ctas);
+  EXPECT_TRUE(seen[0].finding.also.empty());
 }
 
 TEST(Findings, FaultsOfEveryCtaAreOne) {
   sim::Finding f;
   f.code = "PLD3020";
-  f.message = "store of 4 bytes beyond shared memory";
+  f.what = sim::Fault{"store of 4 bytes beyond shared memory", {}};
   f.sites = {site_of("a.cu", 3, "st.shared.u32 [%r1], 0;")};
   EXPECT_EQ(seen_in({f, f, f})[0].finding.count, 3u);
   sim::Finding other = f;
-  other.message = "store of 8 bytes beyond shared memory";
+  other.sites[0].source.line = 4;
   EXPECT_EQ(seen_in({f, other}).size(), 2u);
 }
 
@@ -124,10 +155,10 @@ TEST(Findings, WhatEveryScheduleShowsComesBeforeWhatFewDo) {
 TEST(Findings, DeadlocksAreOneWhoeverElseWaits) {
   sim::Finding more = two_roles_wait();
   more.sites.push_back(site_of("ring.cu", 50, "bar.sync 0;"));
-  more.notes.insert(more.notes.begin() + 2, "barrier 0");
-  EXPECT_TRUE(same_mistake(two_roles_wait(), more));
+  more.sites.back().wait.emplace().kind = sim::BlockedWait::Kind::cta_barrier;
+  EXPECT_EQ(seen_in({two_roles_wait(), more}).size(), 1u);
   more.sites.front().source.line = 11;
-  EXPECT_FALSE(same_mistake(two_roles_wait(), more));
+  EXPECT_EQ(seen_in({two_roles_wait(), more}).size(), 2u);
 }
 
 }  // namespace

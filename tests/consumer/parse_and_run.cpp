@@ -1,6 +1,7 @@
 // Foreign PTX in the machine: what a program links that needs nothing else.
 #include <palladion/isa/text/parse.h>
 #include <palladion/isa/verify/verify.h>
+#include <palladion/report/text/finding_text.h>
 #include <palladion/sim/machine.h>
 
 #include <cstdio>
@@ -46,7 +47,7 @@ int main() {
   launch.params.resize(8);
   std::memcpy(launch.params.data(), &address, 8);
   const sim::RunResult result = machine.run(launch);
-  for (const sim::Finding& f : result.findings) std::fputs(sim::render(f).c_str(), stderr);
+  for (const sim::Finding& f : result.findings) std::fputs(report::finding_text(f).c_str(), stderr);
   for (uint32_t i = 0; i < out.size(); ++i)
     if (out[i] != i) return 1;
   return complaints.empty() && result.clean() ? 0 : 1;

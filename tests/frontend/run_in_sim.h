@@ -14,6 +14,7 @@
 #include "isa/formats/tensor_map.h"
 #include "isa/text/print.h"
 #include "isa/verify/verify.h"
+#include "report/text/finding_text.h"
 #include "sim/machine.h"
 
 namespace palladion::test {
@@ -133,7 +134,7 @@ inline Ran run(const plgpu::Kernel& kernel, const std::vector<Values>& inputs,
   options.schedule = schedule;
   ran.result = machine.run(launch, options);
   std::string why = isa::render(ran.result.errors);
-  for (const auto& f : ran.result.findings) why += sim::render(f) + "\n";
+  for (const auto& f : ran.result.findings) why += report::finding_text(f) + "\n";
   EXPECT_TRUE(ran.result.clean()) << why;
   for (size_t i = 0; i < kernel.launch.outputs.size(); ++i)
     ran.outputs.push_back(to_values(kernel.launch.outputs[i], arrays[inputs.size() + i]));

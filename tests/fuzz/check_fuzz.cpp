@@ -11,6 +11,7 @@
 #include "isa/core/hash.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
+#include "report/text/finding_text.h"
 #include "sim/check/checker.h"
 #include "sim/machine.h"
 
@@ -85,8 +86,9 @@ std::string findings_of(const isa::Module& module, const isa::Function& entry, c
           entry.name);
   std::string text;
   for (const sim::Finding& f : result.findings) {
-    require(f.code.starts_with("PLD") && !f.message.empty(), "a finding says nothing", sim::render(f));
-    text += sim::render(f);
+    require(f.code != isa::CodeNumber() && !report::message_text(f).empty(), "a finding says nothing",
+            report::finding_text(f));
+    text += report::finding_text(f);
   }
   return text;
 }

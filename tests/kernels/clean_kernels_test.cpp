@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "kernels/frame/case.h"
+#include "report/text/finding_text.h"
 #include "sim/check/checker.h"
 #include "tests/support/names.h"
 #include "verify/launch/runner.h"
@@ -29,7 +30,7 @@ std::string errors_of(const Case& c, const sim::Schedule& schedule) {
       run(c.spec->build(c.choice), c.spec->make_inputs(c.choice, c.seed), machine, options);
   std::string text = isa::render(out.result.errors);
   for (const sim::Finding& f : out.result.findings)
-    if (f.severity != sim::FindingSeverity::strict) text += sim::render(f);
+    if (f.severity != sim::FindingSeverity::strict) text += report::finding_text(f);
   return out.result.completed ? text : text + "did not end";
 }
 

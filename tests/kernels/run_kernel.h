@@ -9,6 +9,7 @@
 
 #include "isa/text/print.h"
 #include "kernels/frame/registry.h"
+#include "report/text/finding_text.h"
 #include "sim/check/checker.h"
 #include "sim/machine.h"
 #include "tests/support/names.h"
@@ -36,7 +37,7 @@ inline void PrintTo(const Case& c, std::ostream* os) { *os << name_of(c); }
 inline std::string text_of(const sim::RunResult& result) {
   std::string out;
   if (!result.errors.empty()) out = isa::render(result.errors) + "\n";
-  for (const auto& f : result.findings) out += sim::render(f) + "\n";
+  for (const auto& f : result.findings) out += report::finding_text(f) + "\n";
   if (!result.completed) out += "not completed\n";
   return out;
 }

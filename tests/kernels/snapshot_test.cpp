@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/frame/registry.h"
+#include "report/text/finding_text.h"
 #include "sim/check/checker.h"
 #include "sim/snapshot.h"
 #include "tests/kernels/run_kernel.h"
@@ -31,7 +32,7 @@ End end_of(HeldJob& job) {
   const sim::RunResult& r = job.run().result();
   End end{.hashes = {}, .findings = {}, .instructions = r.instructions, .cycles = r.clock.cycles};
   for (const Array& output : job.outputs()) end.hashes.push_back(hash(output));
-  for (const sim::Finding& f : r.findings) end.findings.push_back(sim::render(f));
+  for (const sim::Finding& f : r.findings) end.findings.push_back(report::finding_text(f));
   EXPECT_TRUE(r.completed) << test::text_of(r);
   return end;
 }

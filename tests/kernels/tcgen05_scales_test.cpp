@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "frontend/plgpu.h"
+#include "report/text/finding_text.h"
 #include "verify/arrays/tensor_core.h"
 #include "verify/launch/runner.h"
 
@@ -199,7 +200,7 @@ TEST_P(ScaledProducts, AreThoseOfTheScaledMatrices) {
     sim::RunOptions options;
     options.schedule = *sim::schedule_named(schedule);
     const SimOutcome out = run(kernel, in, machine, options);
-    ASSERT_TRUE(out.result.clean()) << sim::render(out.result.findings.front());
+    ASSERT_TRUE(out.result.clean()) << report::finding_text(out.result.findings.front());
     EXPECT_LT(worst_error(left, right, c.k, out.outputs[0]), 1e-6) << schedule;
   }
 }
@@ -270,7 +271,7 @@ TEST_P(SparseProducts, AreThoseOfTheWholeMatrices) {
   const std::vector<Array> in = {a, b, tile_sparse_metadata(pairs, c.dtype)};
   sim::Machine machine(b200());
   const SimOutcome out = run(product(c), in, machine);
-  ASSERT_TRUE(out.result.clean()) << sim::render(out.result.findings.front());
+  ASSERT_TRUE(out.result.clean()) << report::finding_text(out.result.findings.front());
   EXPECT_LT(worst_error(dense(a, pairs), to_doubles(b), c.k, out.outputs[0]), 1e-6);
 }
 

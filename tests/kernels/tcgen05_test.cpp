@@ -6,6 +6,7 @@
 
 #include "frontend/plgpu.h"
 #include "isa/text/print.h"
+#include "report/text/finding_text.h"
 #include "verify/arrays/arrays.h"
 #include "verify/launch/runner.h"
 
@@ -79,7 +80,7 @@ TEST_P(Tcgen05Products, AreThoseOfTheMatrices) {
     sim::RunOptions options;
     options.schedule = *sim::schedule_named(schedule);
     const SimOutcome out = run(kernel, in, machine, options);
-    ASSERT_TRUE(out.result.clean()) << sim::render(out.result.findings.front());
+    ASSERT_TRUE(out.result.clean()) << report::finding_text(out.result.findings.front());
     EXPECT_LT(worst_error(c, in, out.outputs[0]), 1e-3) << schedule;
   }
 }
@@ -184,7 +185,7 @@ TEST(Tcgen05, AUnionSharesItsColumns) {
     in.push_back(filled(type, {.kind = Fill::Kind::randint, .seed = in.size() + 1, .low = -4, .high = 5}));
   sim::Machine machine(b200());
   const SimOutcome out = run(kernel, in, machine);
-  ASSERT_TRUE(out.result.clean()) << sim::render(out.result.findings.front());
+  ASSERT_TRUE(out.result.clean()) << report::finding_text(out.result.findings.front());
   EXPECT_EQ(worst_error({.n = n, .k = n}, in, out.outputs[0]), 0);
 }
 

@@ -13,6 +13,7 @@
 #include "isa/verify/verify.h"
 #include "kernels/zoo/ptx_file.h"
 #include "kernels/zoo/zoo.h"
+#include "report/text/finding_text.h"
 #include "tests/support/names.h"
 #include "tests/support/toolkit.h"
 #include "verify/launch/runner.h"
@@ -50,7 +51,7 @@ bool has_mark(const isa::Module& module) {
 std::string text_of(const sim::RunResult& result) {
   std::string out;
   if (!result.errors.empty()) out = isa::render(result.errors) + "\n";
-  for (const auto& f : result.findings) out += sim::render(f) + "\n";
+  for (const auto& f : result.findings) out += report::finding_text(f) + "\n";
   if (!result.completed) out += "not completed\n";
   return out;
 }

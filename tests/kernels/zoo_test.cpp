@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "report/text/finding_text.h"
 #include "tests/kernels/zoo_findings.h"
 #include "tests/support/names.h"
 
@@ -25,7 +26,7 @@ std::vector<sim::Schedule> schedules() {
 std::string all_of(const sim::RunResult& r) {
   std::string out;
   for (const isa::Diagnostic& d : r.errors) out += d.code + ": " + d.message + "\n";
-  for (const sim::Finding& f : r.findings) out += sim::render(f);
+  for (const sim::Finding& f : r.findings) out += report::finding_text(f);
   return out;
 }
 
@@ -59,20 +60,20 @@ TEST_P(Zoo, BrokenTwinIsFound) {
       continue;
     }
     const auto found = std::ranges::find_if(outcome.result.findings, [&](const sim::Finding& f) {
-      return (f.code == pair.code || f.code == pair.also) && f.severity == pair.severity;
+      return (f.code.name() == pair.code || f.code.name() == pair.also) && f.severity == pair.severity;
     });
     ASSERT_NE(found, outcome.result.findings.end())
         << "wanted " << pair.code << " (" << pair.title << "), got:\n"
         << all_of(outcome.result);
     std::set<int> named;
     for (const sim::Finding& f : outcome.result.findings)
-      if (f.code == pair.code || f.code == pair.also) named.merge(named_marks(f, specimen.job));
+      if (f.code.name() == pair.code || f.code.name() == pair.also) named.merge(named_marks(f, specimen.job));
     std::set<int> wanted = all_marks(specimen.job, *found);
     if (wanted.empty()) wanted = {1};
     std::set<int> missing;
     std::ranges::set_difference(wanted, named, std::inserter(missing, missing.end()));
     EXPECT_TRUE(missing.empty()) << "mark @" << *missing.begin() << " is not named by\n"
-                                 << sim::render(*found);
+                                 << report::finding_text(*found);
   }
 }
 
@@ -86,7 +87,7 @@ TEST_P(Zoo, GoodTwinIsSilent) {
   }
   if (!pair.needs_exploration) return;
   zoo::Specimen specimen = pair.make(false);
-  for (const sim::Finding& f : explored_findings(specimen)) ADD_FAILURE() << sim::render(f);
+  for (const sim::Finding& f : explored_findings(specimen)) ADD_FAILURE() << report::finding_text(f);
 }
 
 std::vector<const zoo::Pair*> pairs() {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "frontend/plgpu.h"
+#include "report/text/finding_text.h"
 #include "sim/check/checker.h"
 #include "sim/check/observers.h"
 #include "sim/explore/report.h"
@@ -35,8 +36,8 @@ inline void add_findings(Judged& judged, const std::vector<sim::Finding>& findin
     const bool theirs = f.severity == sim::FindingSeverity::strict &&
                         (f.code == "PLD6001" || f.code == "PLD4314" || f.code == "PLD4118");
     if (f.severity != sim::FindingSeverity::error && !theirs) continue;
-    (is_race(f.code) ? judged.races : judged.other).insert(f.code);
-    judged.text += sim::render(f) + "\n";
+    (is_race(f.code) ? judged.races : judged.other).insert(f.code.name());
+    judged.text += report::finding_text(f) + "\n";
   }
 }
 

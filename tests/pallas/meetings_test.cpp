@@ -1,5 +1,6 @@
 // Copies whose mbarrier the same thread waits for: the warps meet before the next copy, unless they have met.
 #include "isa/text/print.h"
+#include "report/text/finding_text.h"
 #include "tests/pallas/judge.h"
 
 namespace palladion::test {
@@ -36,7 +37,7 @@ void expect_safe_under_every_schedule(const plgpu::Kernel& kernel) {
   const std::vector<Array> inputs = {filled({pl::s32, {8, length}}, {.kind = Fill::Kind::iota})};
   const auto report = explore(kernel, inputs);
   EXPECT_TRUE(report.all_schedules) << report.verdict;
-  for (const sim::Finding& f : report.findings) ADD_FAILURE() << sim::render(f);
+  for (const sim::Finding& f : report.findings) ADD_FAILURE() << report::finding_text(f);
   const Judged judged = judge(kernel, inputs);
   EXPECT_TRUE(judged.races.empty() && judged.other.empty()) << judged.text;
 }

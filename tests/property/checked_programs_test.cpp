@@ -3,6 +3,7 @@
 // on one host thread as on two.
 #include <gtest/gtest.h>
 
+#include "report/text/finding_text.h"
 #include "sim/check/checker.h"
 #include "tests/property/random/random_run.h"
 #include "tests/support/names.h"
@@ -42,8 +43,8 @@ Checked checked(const Program& p, sim::RunOptions options) {
   options.observer = &checker;
   Checked out{.run = run_in_machine(p, options), .findings = {}, .errors = {}};
   for (const sim::Finding& f : out.run.result.findings) {
-    out.findings += sim::render(f);
-    if (f.severity == sim::FindingSeverity::error) out.errors += sim::render(f);
+    out.findings += report::finding_text(f);
+    if (f.severity == sim::FindingSeverity::error) out.errors += report::finding_text(f);
   }
   return out;
 }
@@ -70,7 +71,7 @@ TEST_P(CheckedPrograms, HaveNoErrorsAndTheSameResults) {
 TEST_P(CheckedPrograms, AsRecordedOnlyLanesOfAWarpRace) {
   const Program p = generate(computing_catalogue(), GetParam());
   for (const sim::Finding& f : checked(p, options_of({}, 1)).run.result.findings)
-    EXPECT_TRUE(f.code == "PLD4611" || f.severity != sim::FindingSeverity::error) << sim::render(f);
+    EXPECT_TRUE(f.code == "PLD4611" || f.severity != sim::FindingSeverity::error) << report::finding_text(f);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, CheckedPrograms, testing::Range<uint64_t>(7000, 7100),

@@ -7,6 +7,7 @@
 
 #include "isa/text/parse.h"
 #include "kernels/frame/case.h"
+#include "report/text/finding_text.h"
 #include "verify/launch/runner.h"
 
 namespace palladion {
@@ -22,7 +23,7 @@ std::string text_of(const sim::RunResult& r) {
   std::string text = isa::render(r.errors) + r.printed + std::to_string(r.instructions) + " " +
                      std::to_string(r.ctas) + " " + std::to_string(r.resident_ctas_per_sm) +
                      (r.completed ? " completed " : " ") + (r.interrupted ? "interrupted" : "");
-  for (const sim::Finding& f : r.findings) text += sim::render(f);
+  for (const sim::Finding& f : r.findings) text += report::finding_text(f);
   return text;
 }
 

@@ -46,7 +46,8 @@ TEST(Sarif, RulesResultsAndPlaces) {
   EXPECT_EQ(place.at_pointer("/artifactLocation/uri"), "kernels/gemm.cpp");
   EXPECT_EQ(place.at_pointer("/region/startLine"), 41);
   EXPECT_EQ(race.at_pointer("/relatedLocations/0/physicalLocation/region/startLine"), 77);
-  EXPECT_THAT(text(race.at_pointer("/message/text")), HasSubstr("missing: warp 6 arrives"));
+  EXPECT_THAT(text(race.at_pointer("/message/text")),
+              HasSubstr("missing: the later thread has never synchronised"));
   EXPECT_TRUE(race.at_pointer("/suppressions").as_array().empty());
   const json::value& strict = run.at_pointer("/results/2");
   EXPECT_EQ(strict.at_pointer("/level"), "warning");
@@ -59,8 +60,8 @@ TEST(Sarif, FingerprintsOutliveOtherLines) {
   sim::Finding moved = f, other = f;
   moved.sites[0].source.line += 10;
   moved.sites[0].source.file = "/elsewhere/gemm.cpp";
-  moved.object = "`a_smem`[1] bytes [64, 128) of CTA (0,0,0)";
-  other.object = "`b_smem`[1] bytes [0, 16384) of CTA (3,0,0)";
+  moved.object.names[0].bytes = {{64, 128}};
+  other.object.names[0].name = "b_smem";
   EXPECT_EQ(fingerprint(f), fingerprint(moved));
   EXPECT_NE(fingerprint(f), fingerprint(other));
 }
@@ -74,11 +75,19 @@ TEST(Sarif, WithoutFindingsItIsARunWithoutResults) {
 TEST(FindingsJson, HoldsWhatTheTextSays) {
   const json::array all = findings_json(some_seen());
   const json::value& race = all[0];
-  EXPECT_EQ(text(race.at_pointer("/object")), overwritten_tile().object);
-  EXPECT_EQ(text(race.at_pointer("/missing")), overwritten_tile().missing);
+  EXPECT_EQ(text(race.at_pointer("/object")), report::object_text(overwritten_tile()));
+  EXPECT_EQ(race.at_pointer("/about/kind"), "shared_memory");
+  EXPECT_EQ(race.at_pointer("/about/names/0/name"), "a_smem");
+  EXPECT_EQ(race.at_pointer("/about/names/0/index"), 1);
+  EXPECT_EQ(race.at_pointer("/about/names/0/bytes/0/1"), 16384);
+  EXPECT_EQ(race.at_pointer("/about/cta/0"), 3);
+  EXPECT_EQ(text(race.at_pointer("/missing")), report::missing_text(overwritten_tile()));
   EXPECT_EQ(race.at_pointer("/rule"), "Conflict and Data-races");
-  EXPECT_EQ(race.at_pointer("/sites/0/role"), "producer");
-  EXPECT_EQ(race.at_pointer("/sites/0/what"), "asynchronous write");
+  EXPECT_EQ(race.at_pointer("/sites/0/role"), "issues bulk loads");
+  EXPECT_EQ(race.at_pointer("/sites/0/what"), "writes, asynchronously");
+  EXPECT_EQ(race.at_pointer("/sites/0/does"), "writes");
+  EXPECT_EQ(race.at_pointer("/sites/0/asynchronous"), true);
+  EXPECT_EQ(race.at_pointer("/sites/1/earlier"), true);
   EXPECT_EQ(race.at_pointer("/sites/0/occurrence"), 6);
   EXPECT_EQ(race.at_pointer("/schedules").as_array().size(), 2u);
   EXPECT_EQ(race.at_pointer("/suppressed"), false);
@@ -93,7 +102,7 @@ TEST(FindingsJson, TheWaitsOfADeadlockAreFields) {
   const json::value& empty = deadlock.at_pointer("/waits/0");
   EXPECT_EQ(empty.at("site"), 0);
   EXPECT_EQ(empty.at("kind"), "mbarrier");
-  EXPECT_EQ(empty.at("object"), "`empty`[0]");
+  EXPECT_EQ(empty.at("object"), "mbarrier `empty`[0]");
   for (const char* zero : {"phase", "parity", "pending_bytes"}) EXPECT_EQ(empty.at(zero), 0) << zero;
   for (const char* one : {"expected_arrivals", "pending_arrivals", "alike"})
     EXPECT_EQ(empty.at(one), 1) << one;

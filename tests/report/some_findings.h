@@ -1,6 +1,7 @@
 #pragma once
 // Findings made by hand, as checkers make them.
 #include "report/text/finding_text.h"
+#include "sim/check/catalogue/phrase.h"
 
 namespace palladion::report {
 
@@ -16,25 +17,25 @@ inline sim::Site site_of(std::string file, uint32_t line, std::string instructio
 inline sim::Finding overwritten_tile() {
   sim::Finding f;
   f.code = "PLD4307";
-  f.message = "an asynchronous write races with an earlier read of the same bytes";
-  f.object = "`a_smem`[1] bytes [0, 16384) of CTA (3,0,0)";
+  f.what.emplace<sim::Race>();
+  f.object = {.kind = sim::Object::Kind::shared_memory,
+              .names = {{.name = "a_smem", .index = 1, .bytes = {{0, 16384}}}},
+              .cta = isa::Dim3{3, 0, 0}};
   sim::Site write =
       site_of("kernels/gemm.cpp", 41, "cp.async.bulk.tensor.2d.shared::cluster.global [%r1], ...;");
   write.cta = {3, 0, 0};
   write.lanes = 1;
-  write.what = "asynchronous write";
-  write.role = "producer";
+  write.part = {.does = sim::Does::writes, .asynchronous = true};
+  write.role.issues = sim::Role::bulk_loads;
   write.occurrence = 6;
   sim::Site read = site_of("kernels/gemm.cpp", 77, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {...}, [%r9];");
   read.cta = {3, 0, 0};
   read.warp = 6;
-  read.what = "read";
-  read.role = "warpgroup 1";
+  read.part = {.does = sim::Does::reads, .earlier = true};
+  read.role.warpgroup = 1;
   read.occurrence = 2;
   f.sites = {write, read};
-  f.missing = "warp 6 arrives at `empty`[1] in phase 0, which no thread waits for before the copy";
-  f.rule = "Conflict and Data-races";
-  f.help = "wait for `empty`[1] with parity ((k / stages) & 1) ^ 1 before the copy";
+  f.missing = sim::say<sim::Phrase::never_synchronised>();
   f.count = 64;
   return f;
 }
@@ -43,8 +44,7 @@ inline sim::Finding unaligned_branch() {
   sim::Finding f;
   f.code = "PLD4607";
   f.severity = sim::FindingSeverity::strict;
-  f.message = "bar.sync in a branch that not all warps take";
-  f.object = "barrier 2 of CTA (0,0,0)";
+  f.object = {.kind = sim::Object::Kind::barrier, .number = 2};
   sim::Site site;
   site.lanes = ~0U;
   site.ptx_line = 2;
@@ -57,20 +57,15 @@ inline sim::Finding two_roles_wait() {
   sim::Finding f;
   f.code = "PLD4901";
   f.fatal = true;
-  f.message = "deadlock: two roles wait for each other";
   sim::Site producer = site_of("ring.cu", 10, "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0;");
-  producer.role = "producer";
+  producer.role.issues = sim::Role::bulk_loads;
   producer.lanes = 0x00ff00ff;
   sim::Site consumer = site_of("ring.cu", 30, "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2], 0;");
   consumer.warp = 4;
   consumer.lanes = 0x0000ffff;
-  f.sites = {producer, consumer};
-  f.notes = {"`empty`[0], phase 0: 0 of 1 arrivals have come; ring.cu:35 could still arrive",
-             "`full`[1], phase 0: 0 of 1 arrivals have come; ring.cu:12 could still arrive",
-             "the circle: producer, `empty`[0], consumer, `full`[1]"};
   sim::BlockedWait empty;
-  empty.kind = "mbarrier";
-  empty.object = "`empty`[0]";
+  empty.kind = sim::BlockedWait::Kind::mbarrier;
+  empty.object = {.kind = sim::Object::Kind::mbarrier, .names = {{.name = "empty", .index = 0, .bytes = {}}}};
   empty.phase = 0;
   empty.parity = 0;
   empty.expected_arrivals = 1;
@@ -78,10 +73,18 @@ inline sim::Finding two_roles_wait() {
   empty.pending_bytes = 0;
   empty.arrivers = {{.warp = 4, .lanes = 0x0000ffff, .site = 1}};
   sim::BlockedWait full = empty;
-  full.object = "`full`[1]";
+  full.object.names = {{.name = "full", .index = 1, .bytes = {}}};
   full.alike = 2;
   full.arrivers = {{.warp = 0, .lanes = 0x00ff00ff, .site = {}}};
-  f.waits = {empty, full};
+  sim::Deadlock& deadlock = f.what.emplace<sim::Deadlock>();
+  deadlock.warps = 2;
+  deadlock.cycle = {{{.cta = {}, .warp = 0, .lanes = 0}, empty.object},
+                    {{.cta = {}, .warp = 4, .lanes = 0}, full.object}};
+  f.message = sim::say<sim::Phrase::cycle_of_waits>(deadlock.cycle[0].actor);
+  for (const sim::CycleStep& step : deadlock.cycle) f.message.values.emplace_back(step);
+  producer.wait = empty;
+  consumer.wait = full;
+  f.sites = {producer, consumer};
   return f;
 }
 

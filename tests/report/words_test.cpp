@@ -25,11 +25,11 @@ TEST(Numbers, HaveThreeDigitsForPeople) {
 }
 
 TEST(Codes, RulesNameTheirManual) {
-  EXPECT_EQ(rule_text("Proxies; membar/fence: fence.proxy.async"),
+  EXPECT_EQ(manual_text("Proxies; membar/fence: fence.proxy.async"),
             "PTX, \"Proxies; membar/fence: fence.proxy.async\"");
-  EXPECT_EQ(rule_text("CUDA programming guide: Compute Capabilities"),
+  EXPECT_EQ(manual_text("CUDA programming guide: Compute Capabilities"),
             "CUDA programming guide: Compute Capabilities");
-  EXPECT_EQ(rule_text(""), "");
+  EXPECT_EQ(manual_text(""), "");
 }
 
 TEST(Codes, AreFoundByTheirNameAndByItsBeginning) {

@@ -57,7 +57,7 @@ std::string fault_of(const std::string& body, isa::Dim3 grid = {1, 1, 1}, isa::D
   Words in = iota(1024, 0), out(1024);
   const RunResult r =
       PtxRunner(async_copy_kernel(body)).array(in).array(out).shape(grid, {32, 1, 1}, cluster).run();
-  return r.findings.empty() ? "none" : r.findings[0].code;
+  return r.findings.empty() ? "none" : r.findings[0].code.name();
 }
 
 // --- cp.async -------------------------------------------------------------------------------------

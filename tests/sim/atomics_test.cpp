@@ -298,7 +298,7 @@ TEST(Atomics, MisalignedOrLocalIsAFault) {
                             .array(returned)
                             .shape({1, 1, 1}, {1, 1, 1})
                             .run();
-    return r.findings.size() == 1 ? r.findings[0].code : PtxRunner::describe(r);
+    return r.findings.size() == 1 ? r.findings[0].code.name() : PtxRunner::describe(r);
   };
   EXPECT_EQ(fault("add.s64 %rd10, %rd10, 2; red.global.add.u32 [%rd10], %r6;"), "PLD3024");
   EXPECT_EQ(fault("red.global.add.u32 [%rd10+16], %r6;"), "PLD3022");

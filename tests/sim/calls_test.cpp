@@ -309,7 +309,7 @@ TEST(Calls, WithoutGraphsSettingAConditionIsUnsupportedByName) {
   const RunResult r = runner.array(out).run();
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings[0].severity, FindingSeverity::unsupported);
-  EXPECT_NE(r.findings[0].message.find("cudaGraphSetConditional"), std::string::npos);
+  EXPECT_NE(fault_text(r.findings[0]).find("cudaGraphSetConditional"), std::string::npos);
 }
 
 }  // namespace

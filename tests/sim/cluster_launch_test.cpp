@@ -163,7 +163,7 @@ TEST(ClusterLaunch, NothingIsLeftWhenAllClustersAreResident) {
 }
 
 std::string code_of(const Outcome& o) {
-  return o.result.findings.empty() ? "none" : o.result.findings[0].code;
+  return o.result.findings.empty() ? "none" : o.result.findings[0].code.name();
 }
 
 TEST(ClusterLaunch, WhatTheManualLeavesUndefinedIsAFault) {
@@ -268,7 +268,8 @@ TEST(TensorMemoryOfAnSm, APairAllocatesTogether) {
   const RunResult alone = one.run();
   ASSERT_EQ(alone.findings.size(), 1U);
   EXPECT_EQ(alone.findings[0].code, "PLD3080");
-  EXPECT_THAT(alone.findings[0].notes[0], HasSubstr("by the pair's other CTA"));
+  ASSERT_TRUE(alone.findings[0].sites[0].wait);
+  EXPECT_TRUE(alone.findings[0].sites[0].wait->by_peer);
 }
 
 }  // namespace

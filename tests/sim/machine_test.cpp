@@ -181,8 +181,8 @@ TEST(Machine, ReadOutOfBoundsNamesTheArray) {
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings[0].code, "PLD3022");
   EXPECT_TRUE(r.findings[0].fatal);
-  EXPECT_NE(r.findings[0].message.find("0 bytes past the end of `out` (380 bytes)"), std::string::npos)
-      << r.findings[0].message;
+  EXPECT_NE(fault_text(r.findings[0]).find("0 bytes past the end of `out` (380 bytes)"), std::string::npos)
+      << fault_text(r.findings[0]);
   EXPECT_EQ(r.findings[0].sites[0].warp, 2U);
   EXPECT_FALSE(r.completed);
 }
@@ -220,9 +220,9 @@ $wait:
                     .run();
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings[0].code, "PLD3080");
-  ASSERT_FALSE(r.findings[0].notes.empty());
-  EXPECT_NE(r.findings[0].notes[0].find("1 of 2 arrivals have come"), std::string::npos)
-      << r.findings[0].notes[0];
+  ASSERT_TRUE(r.findings[0].sites[0].wait);
+  EXPECT_EQ(r.findings[0].sites[0].wait->expected_arrivals, 2u);
+  EXPECT_EQ(r.findings[0].sites[0].wait->pending_arrivals, 1u);
 }
 
 TEST(Machine, BarrierThatSomeThreadsSkipIsADeadlock) {
@@ -243,7 +243,10 @@ $other:
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings[0].code, "PLD3080");
   EXPECT_EQ(r.findings[0].sites.size(), 2U);
-  EXPECT_NE(r.findings[0].notes[0].find("barrier 1: 32 of 64 threads"), std::string::npos);
+  ASSERT_TRUE(r.findings[0].sites[0].wait);
+  EXPECT_EQ(r.findings[0].sites[0].wait->object.number, 1u);
+  EXPECT_EQ(r.findings[0].sites[0].wait->expected_arrivals, 64u);
+  EXPECT_EQ(r.findings[0].sites[0].wait->pending_arrivals, 32u);
 }
 
 const char* const flag_across_ctas = R"(

@@ -8,9 +8,17 @@
 
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
+#include "report/text/finding_text.h"
 #include "sim/machine.h"
 
 namespace palladion::sim::testing {
+
+// What the machine says of an instruction that it cannot complete.
+inline std::string fault_text(const Finding& f) {
+  if (const auto* const u = std::get_if<Unsupported>(&f.what)) return u->feature;
+  const auto* const fault = std::get_if<Fault>(&f.what);
+  return fault == nullptr ? std::string() : fault->message;
+}
 
 class PtxRunner {
  public:
@@ -62,7 +70,7 @@ class PtxRunner {
 
   static std::string describe(const RunResult& r) {
     std::string out = isa::render(r.errors);
-    for (const Finding& f : r.findings) out += render(f);
+    for (const Finding& f : r.findings) out += report::finding_text(f);
     return out;
   }
 

@@ -109,7 +109,7 @@ TEST(SmallChip, ProgramsKeepItsLimits) {
   EXPECT_EQ(code_of(ends("mov.u32 %r0, 7;\nbar.sync %r0;")), "");
   const RunResult barrier = ends("mov.u32 %r0, 8;\nbar.sync %r0;");
   EXPECT_EQ(code_of(barrier), "PLD3030");
-  EXPECT_THAT(barrier.findings.front().message, HasSubstr("a CTA has 8, 0 to 7"));
+  EXPECT_THAT(fault_text(barrier.findings.front()), HasSubstr("a CTA has 8, 0 to 7"));
   EXPECT_EQ(code_of(ends("mov.u32 %r0, 1001;\nmbarrier.init.shared::cta.b64 [bar], %r0;")), "PLD3042");
   EXPECT_EQ(code_of(ends("mov.u32 %r0, 1000;\nmbarrier.init.shared::cta.b64 [bar], %r0;")), "");
 }
@@ -118,7 +118,7 @@ TEST(SmallChip, SharedMemoryBeginsBehindWhatItReserves) {
   EXPECT_EQ(code_of(ends("mov.u32 %r0, 2048;\nst.shared.u32 [%r0], %r0;")), "");
   const RunResult below = ends("mov.u32 %r0, 1024;\nst.shared.u32 [%r0], %r0;");
   EXPECT_EQ(code_of(below), "PLD3020");
-  EXPECT_THAT(below.findings.front().message, HasSubstr("(0x800 to "));
+  EXPECT_THAT(fault_text(below.findings.front()), HasSubstr("(0x800 to "));
 }
 
 class SmallClock : public ::testing::Test {

@@ -367,7 +367,9 @@ $replaced:
 std::string tensor_copy_fault(const TensorMap& m, const std::string& body, size_t tensor_bytes = 1 << 20) {
   Bytes tensor(tensor_bytes);
   const Outcome r = run(body, m, tensor, {}, Bytes(tile_bytes));
-  return r.result.findings.empty() ? "none" : r.result.findings[0].code + ": " + r.result.findings[0].message;
+  return r.result.findings.empty()
+             ? "none"
+             : r.result.findings[0].code.name() + ": " + fault_text(r.result.findings[0]);
 }
 
 TEST(TensorMaps, WhatDoesNotFitIsAFault) {

@@ -187,8 +187,8 @@ std::string first_code(const Tcgen05Program& p, const char* text) {
   Tcgen05Image image;
   const RunResult r = run_tcgen05(p, image);
   if (r.findings.empty()) return "none";
-  EXPECT_THAT(r.findings[0].message, HasSubstr(text));
-  return r.findings[0].code;
+  EXPECT_THAT(fault_text(r.findings[0]), HasSubstr(text));
+  return r.findings[0].code.name();
 }
 
 TEST(TensorMemory, WhatAWarpDoesNotReachIsAFault) {

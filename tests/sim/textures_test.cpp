@@ -98,7 +98,7 @@ std::string said_by(Objects& o) {
   const RunResult r = o.runner.run();
   std::string said;
   for (const auto& d : r.errors) said += d.message;
-  for (const auto& f : r.findings) said += f.message;
+  for (const auto& f : r.findings) said += fault_text(f);
   return said;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/text/finding_text.h"
 #include "tests/sim/ptx_runner.h"
 #include "tests/support/event_log.h"
 
@@ -82,7 +83,7 @@ void expect_stopped(const std::string& text, const std::vector<std::string>& wor
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings.front().code, "PLD3120");
   EXPECT_EQ(r.findings.front().severity, FindingSeverity::unsupported);
-  for (const std::string& w : words) EXPECT_THAT(render(r.findings.front()), HasSubstr(w));
+  for (const std::string& w : words) EXPECT_THAT(report::finding_text(r.findings.front()), HasSubstr(w));
 }
 
 // The PTX line on which `words` stand.

@@ -77,7 +77,7 @@ TEST(Video, WhatTheChipDoesAnotherWayIsUnsupportedByName) {
                           .run();
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings[0].severity, FindingSeverity::unsupported);
-  EXPECT_THAT(r.findings[0].message, ::testing::HasSubstr("vadd"));
+  EXPECT_THAT(fault_text(r.findings[0]), ::testing::HasSubstr("vadd"));
 }
 
 }  // namespace

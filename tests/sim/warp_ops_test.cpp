@@ -50,7 +50,7 @@ Warp run(const std::string& body, Warp in = iota()) {
 std::string warp_op_fault(const std::string& body) {
   Warp in = iota(), out(64);
   const RunResult r = PtxRunner(warp_kernel(body)).array(in).array(out).run();
-  return r.findings.size() == 1 ? r.findings[0].code : PtxRunner::describe(r);
+  return r.findings.size() == 1 ? r.findings[0].code.name() : PtxRunner::describe(r);
 }
 
 // --- shfl -----------------------------------------------------------------------------------------

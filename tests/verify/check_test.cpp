@@ -68,7 +68,7 @@ TEST(Check, AMistakeIsOneFindingOfAllSchedules) {
   ASSERT_TRUE(report);
   EXPECT_EQ(report->verdict.word, Word::errors);
   ASSERT_EQ(report->findings.size(), 1U);
-  EXPECT_EQ(report->findings[0].finding.code, pair.code);
+  EXPECT_EQ(report->findings[0].finding.code.name(), pair.code);
   EXPECT_EQ(report->findings[0].schedules, schedules_of(*report));
 }
 
@@ -96,7 +96,7 @@ TEST(Check, AHangIsFoundUnderEverySchedule) {
   EXPECT_TRUE(report->hangs());
   EXPECT_EQ(report->first_completed(), nullptr);
   EXPECT_TRUE(std::ranges::any_of(report->findings, [&](const SeenFinding& s) {
-    return s.finding.code == pair.code && s.schedules.size() == report->trials.size();
+    return s.finding.code.name() == pair.code && s.schedules.size() == report->trials.size();
   }));
   const auto first = check_twin(pair.make(true), {.stop_at_problem = true, .together = 1});
   ASSERT_TRUE(first);
@@ -166,7 +166,7 @@ TEST(Check, FewerResidentCtasAreTriedWithTheSearch) {
   const auto& pair = twins("deadlock-launch-order");
   const auto found = [&](const auto& report) {
     return std::ranges::any_of(report->findings, [&](const SeenFinding& s) {
-      return s.finding.code == pair.code && s.finding.severity == pair.severity;
+      return s.finding.code.name() == pair.code && s.finding.severity == pair.severity;
     });
   };
   const auto without = check_twin(pair.make(true)), with = check_twin(pair.make(true), {.explore = 1000});

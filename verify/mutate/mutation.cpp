@@ -22,7 +22,8 @@ constexpr uint64_t search_budget = 200'000;
 Codes codes_of(const std::vector<sim::Finding>& findings, FindingSeverity severity) {
   Codes codes;
   for (const sim::Finding& f : findings)
-    if (f.severity == severity && std::ranges::find(codes, f.code) == codes.end()) codes.push_back(f.code);
+    if (f.severity == severity && std::ranges::find(codes, f.code.name()) == codes.end())
+      codes.push_back(f.code.name());
   return codes;
 }
 

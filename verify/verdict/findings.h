@@ -21,23 +21,7 @@ struct SeenFinding {
 // In place of a schedule's name, for findings of the search over all schedules.
 inline constexpr std::string_view exploration = "exploration";
 
-std::string_view word(sim::FindingSeverity severity);  // "error"
-
-// True when notes[i] says what sites[i] waits for.
-bool is_wait_graph(const sim::Finding& finding);
-
-// "gemm.cpp:41"; without a source, the line of the PTX, in `ptx_name` when that is known.
-std::string place_of(const sim::Site& site, std::string_view ptx_name = {});
-
-// "a" of "`a`[1] bytes [0, 128) of CTA (3,0,0)", empty without a name: which slot of which CTA is found first
-// is arbitrary.
-std::string_view object_name(std::string_view object);
-
-// Two findings report the same mistake: code, object and places are equal. What differs between CTAs,
-// lanes, iterations and schedules does not count. Of a race that stands for several, one of them is enough.
-bool same_mistake(const sim::Finding& a, const sim::Finding& b);
-
-// Adds one run's findings. A known finding gains the schedule; within one run it gains counts.
+// Adds one run's findings. A known mistake gains the schedule; its count is that of the first one.
 void merge_findings(std::vector<SeenFinding>& into, const std::vector<sim::Finding>& findings,
                     const std::string& schedule, const std::string& replay = {});
 // Errors first, then unknown, strict, unsupported; findings of every schedule before findings of few, which

@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "cuda/driver/state.h"
+#include "report/text/finding_text.h"
+#include "sim/check/core/merge.h"
 #include "sim/launch/codes.h"
 #include "sim/machine/exec/heap.h"
 #include "sim/machine/state/grid_workspace.h"
@@ -137,6 +139,10 @@ Status perform(const LaunchWork& work) {
   record.cycles += result.clock.cycles;
   record.microseconds += result.clock.microseconds();
   record.findings += result.findings.size();
+  if (!result.findings.empty()) {
+    record.found.insert(record.found.end(), result.findings.begin(), result.findings.end());
+    record.found = sim::check::merge(std::move(record.found));
+  }
   s.clock_us += result.clock.microseconds();
   s.printed += result.printed;
   if (!result.errors.empty()) {
@@ -148,7 +154,7 @@ Status perform(const LaunchWork& work) {
   }
   Status status = success;
   for (const sim::Finding& f : result.findings) {
-    if (record.launches == 1 || counts(f)) tell(sim::render(f));
+    if (record.launches == 1 || counts(f)) tell(report::finding_text(f, {.ptx = {}}));
     if (counts(f)) ++s.errors;
     if (f.fatal && status == success) status = status_of(f);
   }

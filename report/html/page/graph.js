@@ -32,10 +32,7 @@ export function waitGraph(f) {
       else if (!back.some(([p, q]) => p === o && q === at)) back.push([o, at]);
     }
   });
-  for (const note of f.notes) {  // the checker's reason why no warp is left
-    const none = /^could still arrive: (no thread.*)$/.exec(note);
-    if (none) others.push(none[1]);
-  }
+  if (f.waits[0]?.examined && f.waits[0].arrivers.length === 0) others.push("no thread: the code of the other warps has no arrival left");
   return { waiters, objects, edges, back, others: [...new Set(others)] };
 }
 

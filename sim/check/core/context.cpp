@@ -1,7 +1,5 @@
 #include "sim/check/core/context.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 
@@ -11,14 +9,6 @@
 
 namespace palladion::sim::check {
 namespace {
-
-enum WarpRole : uint8_t {
-  loads_bulk = 1,
-  stores_bulk = 2,
-  loads_cp_async = 4,
-  issues_wgmma = 8,
-  issues_tcgen05 = 16
-};
 
 uint64_t execution_key(uint32_t warp, uint32_t pc) { return uint64_t{warp} << 32 | pc; }
 
@@ -49,11 +39,11 @@ bool Reporter::seen(const FindingKey& key) {
 void Reporter::add_read(const FindingKey& key, const std::optional<RacingRead>& read) {
   const auto at = keys_.find(key);
   if (at == keys_.end()) return;
-  Finding& f = found_[at->second].finding;
-  if (!read || f.reads.size() >= Finding::most_reads)
-    f.every_read = false;
-  else if (f.reads.empty() || f.reads.back() != *read)
-    f.reads.push_back(*read);
+  Race& race = std::get<Race>(found_[at->second].finding.what);
+  if (!read || race.reads.size() >= Race::most_reads)
+    race.every_read = false;
+  else if (race.reads.empty() || race.reads.back() != *read)
+    race.reads.push_back(*read);
 }
 
 bool Reporter::seen_by_group(const FindingKey& key, const Origin& origin) {
@@ -81,28 +71,18 @@ Site plain_site(const RunView& run, const ClusterState& cluster, const Origin& o
   return site_at(*run.program, origin.pc, cluster.ctas[origin.cta_rank].id, origin.warp, origin.lanes);
 }
 
-Site Reporter::site(const Origin& origin, std::string what) const {
+Site Reporter::site(const Origin& origin, const Part& part) const {
   Site s = plain_site(run_, cluster_, origin);
-  s.what = std::move(what);
+  s.part = part;
   s.role = role(origin.cta_rank, origin.warp);
   s.occurrence = occurrence(origin.cta_rank, origin.warp, origin.pc);
   return s;
 }
 
-std::string Reporter::role(CtaRank cta_rank, WarpOfCta warp) const {
-  const uint8_t roles = roles_[index(cta_rank, warp)];
-  std::string out;
-  const auto add = [&](std::string_view text) {
-    if (!out.empty()) out += ", ";
-    out += text;
-  };
+Role Reporter::role(CtaRank cta_rank, WarpOfCta warp) const {
+  Role out{.warpgroup = {}, .issues = roles_[index(cta_rank, warp)]};
   const uint32_t mma_warps = run_.program->mma_warps();
-  if (warps_ > mma_warps) add(fmt::format("warpgroup {}", warp / mma_warps));
-  if ((roles & loads_bulk) != 0) add("issues bulk loads");
-  if ((roles & loads_cp_async) != 0) add("issues cp.async");
-  if ((roles & issues_wgmma) != 0) add("issues wgmma");
-  if ((roles & issues_tcgen05) != 0) add("issues tcgen05.mma");
-  if ((roles & stores_bulk) != 0) add("issues bulk stores");
+  if (warps_ > mma_warps) out.warpgroup = warp / mma_warps;
   return out;
 }
 
@@ -137,20 +117,20 @@ void Reporter::on(const AsyncIssue& e) {
   count(origin, origin.lanes);
   uint8_t& roles = roles_[index(origin.cta_rank, origin.warp)];
   if (e.family == isa::AsyncFamily::tcgen05) {
-    roles |= issues_tcgen05;
+    roles |= Role::tcgen05;
   } else if (e.family == isa::AsyncFamily::cp_async) {
-    roles |= loads_cp_async;
+    roles |= Role::cp_async;
   } else if (!e.mbarriers.empty()) {
-    roles |= loads_bulk;
+    roles |= Role::bulk_loads;
   } else if (e.group == isa::AsyncGroup::bulk) {
-    roles |= stores_bulk;
+    roles |= Role::bulk_stores;
   }
 }
 
 void Reporter::on(const AsyncJoined& event) {
   const Origin& origin = event.origin;
   count(origin, origin.lanes);
-  roles_[index(origin.cta_rank, origin.warp)] |= issues_wgmma;
+  roles_[index(origin.cta_rank, origin.warp)] |= Role::wgmma;
 }
 
 void Reporter::on(const ArrivalDeferred& event) {

@@ -21,7 +21,7 @@ namespace palladion::sim::check {
 // Findings with one key are one finding, counted. `object` distinguishes objects of one CTA (a shared offset
 // without the rank, an allocation's base).
 struct FindingKey {
-  Code code;
+  Code code = Code::none;
   uint32_t pc_a = ~0U, pc_b = ~0U;
   uint64_t object = 0;
   friend auto operator<=>(const FindingKey&, const FindingKey&) = default;
@@ -48,13 +48,12 @@ class Reporter {
   bool seen_by_group(const FindingKey& key, const Origin& origin);
   // A further load of a race that was reported with this key; nullopt: not known.
   void add_read(const FindingKey& key, const std::optional<RacingRead>& read);
-  // Keeps a finding whose key has not been seen. Its code is the key's; rule and help are the catalogue's
-  // where it has none of its own.
+  // Keeps a finding whose key has not been seen. Its code is the key's.
   void report(const FindingKey& key, Finding finding);
-  // The site of a finding: text, lines, role, occurrence, and `what` the site contributes to it.
-  Site site(const Origin& origin, std::string what = {}) const;
-  // "warpgroup 1, issues wgmma"; empty when the warp has no known role.
-  std::string role(CtaRank cta_rank, WarpOfCta warp) const;
+  // The site of a finding: text, lines, role, occurrence, and its part in it.
+  Site site(const Origin& origin, const Part& part = {}) const;
+  Site site(const Origin& origin, Does does) const { return site(origin, Part{.does = does}); }
+  Role role(CtaRank cta_rank, WarpOfCta warp) const;
   // How often the warp has executed the synchronising instruction at `pc` up to now.
   uint32_t occurrence(CtaRank cta_rank, WarpOfCta warp, uint32_t pc) const;
   std::vector<Reported>& found() { return found_; }
@@ -102,12 +101,10 @@ struct ClusterContext {
   Reporter& reporter;
 };
 
-// "`a`[1] bytes [0, 16384)", " of CTA (1,0,0)" added in clusters of several. `address` has the rank.
-std::string shared_name(const RunView& run, const ClusterState& cluster, uint32_t address, uint64_t bytes);
-// "mbarrier `full`[1]", or "mbarrier at shared address 0x408".
-std::string mbarrier_name(const RunView& run, const ClusterState& cluster, uint32_t address);
-// "`c` bytes [0, 128)" of a global address.
-std::string global_name(const RunView& run, uint64_t address, uint64_t bytes);
+// What lies there, by the author's names. Addresses of shared memory have the CTA's rank.
+Object shared_object(const RunView& run, const ClusterState& cluster, uint32_t address, uint64_t bytes);
+Object mbarrier_object(const RunView& run, const ClusterState& cluster, uint32_t address);
+Object global_object(const RunView& run, uint64_t address, uint64_t bytes);
 
 // An array of shared memory that has a name.
 struct SharedObject {

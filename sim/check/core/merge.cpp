@@ -1,237 +1,274 @@
 #include "sim/check/core/merge.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
-#include <optional>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace palladion::sim::check {
 namespace {
 
-struct Range {
-  uint64_t from = 0, to = 0;
-};
+constexpr size_t most_places = 4096, most_names = 64;  // kept of one mistake
 
-// "`tile` bytes [0, 128) of CTA (1,0,0)" or "shared memory [0x400, 0x410)": what lies before the range, the
-// range, and what follows. Of "register 3 of 8, `%r4` of warp 0" the range is [3, 4).
-struct Object {
-  std::string before, after;
-  bool hex = false, registers = false;
-  Range range;
-};
-
-bool read_number(std::string_view& text, bool hex, uint64_t& value) {
-  if (hex && !text.starts_with("0x")) return false;
-  if (hex) text.remove_prefix(2);
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-  if (read.ec != std::errc()) return false;
-  text.remove_prefix(static_cast<size_t>(read.ptr - text.data()));
-  return true;
-}
-
-std::optional<Object> divide_register(std::string_view object) {
-  constexpr std::string_view word = "register ";
-  const size_t of = object.rfind(" of ");
-  const size_t comma = object.find(", ");
-  if (!object.starts_with(word) || comma == std::string_view::npos || comma > of) return std::nullopt;
-  std::string_view text = object.substr(word.size());
-  Object out{.before = "registers", .registers = true};
-  if (!read_number(text, false, out.range.from) || !text.starts_with(" of ")) return std::nullopt;
-  out.range.to = out.range.from + 1;
-  out.after = std::string(text.substr(0, text.find(", "))) + std::string(object.substr(of));
-  return out;
-}
-
-// Nothing of another form, or of several ranges.
-std::optional<Object> divide(std::string_view object) {
-  if (auto r = divide_register(object)) return r;
-  const size_t at = object.find(" [");
-  if (at == std::string_view::npos || object.find(" [", at + 1) != std::string_view::npos)
-    return std::nullopt;
-  std::string_view text = object.substr(at + 2);
-  Object out;
-  out.before = std::string(object.substr(0, at));
-  out.hex = text.starts_with("0x");
-  if (!read_number(text, out.hex, out.range.from) || !text.starts_with(", ")) return std::nullopt;
-  text.remove_prefix(2);
-  if (!read_number(text, out.hex, out.range.to) || !text.starts_with(")")) return std::nullopt;
-  out.after = std::string(text.substr(1));
-  return out;
-}
-
+// --- what is compared -----------------------------------------------------------------------------
 std::string_view opcode(const Site& s) {
   std::string_view text = s.instruction;
   if (text.starts_with('@')) text.remove_prefix(std::min(text.find(' ') + 1, text.size()));
   return text.substr(0, text.find(' '));
 }
 
-std::string range_text(const Range& r, const Object& of) {
-  if (of.registers)
-    return r.to - r.from == 1 ? fmt::format("{}", r.from) : fmt::format("{} to {}", r.from, r.to - 1);
-  return of.hex ? fmt::format("[0x{:x}, 0x{:x})", r.from, r.to) : fmt::format("[{}, {})", r.from, r.to);
+// How a site takes part: what its instruction is and does.
+using SiteKind = std::tuple<std::string, Does, bool>;
+
+// What findings of one mistake have in common, wherever they are.
+struct Kind {
+  isa::CodeNumber code;
+  FindingSeverity severity;
+  size_t what;
+  Phrase missing;
+  Object::Kind object;
+  uint64_t barrier;
+  std::vector<std::string> names;  // of arrays and mbarriers
+  std::vector<SiteKind> sites;
+  friend auto operator<=>(const Kind&, const Kind&) = default;
+};
+
+bool is_memory(Object::Kind kind) {
+  return kind == Object::Kind::shared_memory || kind == Object::Kind::global_memory ||
+         kind == Object::Kind::tensor_memory;
 }
 
-std::string ranges_text(std::vector<Range> ranges, const Object& of) {
-  constexpr size_t shown = 8;
-  std::ranges::sort(ranges, {}, &Range::from);
-  std::vector<Range> whole;
-  for (const Range& r : ranges) {
-    if (!whole.empty() && r.from <= whole.back().to)
-      whole.back().to = std::max(whole.back().to, r.to);
-    else
-      whole.push_back(r);
-  }
-  std::string out;
-  for (size_t i = 0; i < std::min(whole.size(), shown); ++i) {
-    out += (i == 0 ? "" : ", ") + range_text(whole[i], of);
-  }
-  if (whole.size() > shown) out += fmt::format(" and {} more", whole.size() - shown);
+bool is_barrier(Object::Kind kind) {
+  return kind == Object::Kind::mbarrier || kind == Object::Kind::barrier ||
+         kind == Object::Kind::cluster_barrier;
+}
+
+std::vector<std::string> names_of(const Object& object) {
+  std::vector<std::string> out;
+  for (const Named& n : object.names) out.push_back(n.name);
+  std::ranges::sort(out);
+  const auto repeated = std::ranges::unique(out);
+  out.erase(repeated.begin(), repeated.end());
   return out;
 }
 
-Range hull(const Range& a, const Range& b) { return {std::min(a.from, b.from), std::max(a.to, b.to)}; }
+Kind kind_of(const Finding& f) {
+  Kind out{.code = f.code,
+           .severity = f.severity,
+           .what = f.what.index(),
+           .missing = f.missing.phrase,
+           .object = f.object.kind,
+           .barrier = f.object.kind == Object::Kind::barrier ? f.object.number : 0,
+           .names = {},
+           .sites = {}};
+  if (is_memory(f.object.kind) || f.object.kind == Object::Kind::mbarrier) out.names = names_of(f.object);
+  for (const Site& s : f.sites) out.sites.emplace_back(opcode(s), s.part.does, s.part.asynchronous);
+  return out;
+}
 
-std::string line_of(const Site& s) {
-  return s.source.known() ? fmt::format("{}:{}", s.source.file, s.source.line)
-                          : fmt::format("{}", s.ptx_line);
+// Two sites of the text, or three with the wait that did not order them, in memory or registers.
+bool is_conflict(const Finding& f) {
+  return !f.fatal && (f.sites.size() == 2 || f.sites.size() == 3) &&
+         (is_memory(f.object.kind) || f.object.kind == Object::Kind::registers);
 }
 
 // A finding, and those that are the same mistake of other instructions.
 struct Group {
   Finding finding;
-  std::optional<Object> object;  // of races that may be merged
-  std::vector<Range> ranges;
-  std::vector<std::string> lines;  // of the other instructions
-  size_t instructions = 1;
-  std::array<Range, 2> spans;  // PTX lines of the first two sites, [from, to)
+  std::vector<size_t> parts;
+  std::array<Range, 2> spans;  // PTX lines of the first two sites
 };
 
-void add_line(Group& group, const Site& site, const Site& of_group) {
-  const std::string line = line_of(site);
-  if (line != line_of(of_group) && std::ranges::find(group.lines, line) == group.lines.end())
-    group.lines.push_back(line);
+Range hull(const Range& a, const Range& b) { return {std::min(a.from, b.from), std::max(a.to, b.to)}; }
+
+SourcePlaces places_of(const Finding& f) {
+  SourcePlaces out;
+  for (const Site& s : f.sites) out.push_back(place_of(s));
+  return out;
 }
 
-void join(Group& into, Group&& from, size_t differs) {
+Group group_of(Finding f, size_t index) {
+  Group g{.finding = std::move(f), .parts = {index}, .spans = {}};
+  const auto span = [](uint32_t line) { return Range{line, uint64_t{line} + 1}; };
+  for (size_t i = 0; i < std::min(g.spans.size(), g.finding.sites.size()); ++i) {
+    g.spans[i] = span(g.finding.sites[i].ptx_line);
+    for (const SourcePlaces& also : g.finding.also)
+      if (i < also.size()) g.spans[i] = hull(g.spans[i], span(also[i].ptx_line));
+  }
+  return g;
+}
+
+// --- joining --------------------------------------------------------------------------------------
+void add_ranges(std::vector<Range>& into, const std::vector<Range>& from) {
+  into.insert(into.end(), from.begin(), from.end());
+  std::ranges::sort(into);
+  size_t last = 0;
+  for (size_t i = 1; i < into.size(); ++i) {
+    if (into[i].from <= into[last].to)
+      into[last].to = std::max(into[last].to, into[i].to);
+    else
+      into[++last] = into[i];
+  }
+  into.resize(std::min(into.size(), last + 1));
+}
+
+void add_named(std::vector<Named>& into, const Named& from) {
+  const auto same = [&](const Named& n) { return n.name == from.name && n.index == from.index; };
+  const auto at = std::ranges::find_if(into, same);
+  if (at == into.end()) {
+    if (into.size() < most_names) into.push_back(from);
+  } else if (at->bytes.empty() || from.bytes.empty()) {
+    at->bytes.clear();
+  } else {
+    add_ranges(at->bytes, from.bytes);
+  }
+}
+
+void add_object(Object& into, const Object& from) {
+  into.several_ctas |= from.several_ctas || into.cta != from.cta;
+  if (into.kind != from.kind) return;
+  for (const Named& n : from.names) add_named(into.names, n);
+  if (is_memory(into.kind) || into.kind == Object::Kind::registers || into.kind == Object::Kind::mbarrier)
+    add_ranges(into.ranges, from.ranges);
+  into.lanes = hull(into.lanes, from.lanes);
+}
+
+void add_places(Finding& into, const SourcePlaces& places) {
+  if (places == places_of(into) || into.also.size() >= most_places ||
+      std::ranges::find(into.also, places) != into.also.end())
+    return;
+  into.also.push_back(places);
+}
+
+void join(Group& into, Group&& from) {
   into.finding.count += from.finding.count;
   add_reads(into.finding, from.finding);
-  into.ranges.insert(into.ranges.end(), from.ranges.begin(), from.ranges.end());
-  into.instructions += from.instructions;
-  std::vector<std::array<uint32_t, 2>>& alike = into.finding.alike;
-  alike.push_back({from.finding.sites[0].ptx_line, from.finding.sites[1].ptx_line});
-  alike.insert(alike.end(), from.finding.alike.begin(), from.finding.alike.end());
+  add_object(into.finding.object, from.finding.object);
+  add_places(into.finding, places_of(from.finding));
+  for (const SourcePlaces& places : from.finding.also) add_places(into.finding, places);
+  into.parts.insert(into.parts.end(), from.parts.begin(), from.parts.end());
   for (size_t i = 0; i < into.spans.size(); ++i) into.spans[i] = hull(into.spans[i], from.spans[i]);
-  if (differs < 2) add_line(into, from.finding.sites[differs], into.finding.sites[differs]);
-  for (const std::string& line : from.lines)
-    if (std::ranges::find(into.lines, line) == into.lines.end()) into.lines.push_back(line);
 }
 
-// What sites must agree in, besides their kind of instruction and part.
-enum class Lines : uint8_t { all, any, of_source };
-std::string text_of(const Site& s, Lines lines) {
-  const std::string kind = fmt::format("{} {}", opcode(s), s.what);
-  if (lines == Lines::any) return kind;
-  return fmt::format("{} {} {}", line_of(s), lines == Lines::all ? s.ptx_line : 0, kind);
-}
-
-bool have_sources(const Finding& f) { return f.sites[0].source.known() && f.sites[1].source.known(); }
-bool are_one_instruction(const Finding& f) {
-  return f.sites[0].ptx_line == f.sites[1].ptx_line && line_of(f.sites[0]) == line_of(f.sites[1]);
-}
-
-// Races with one key are of one kind, and of the lines that `lines` names.
-using Key = std::tuple<std::string, int, std::string, std::string, std::string, std::string, std::string,
-                       std::string, std::string>;
-Key key_of(const Group& g, std::array<Lines, 2> lines) {
-  const Finding& f = g.finding;
-  return {f.code,
-          static_cast<int>(f.severity),
-          f.missing,
-          fmt::format("{}", fmt::join(f.notes, "\n")),
-          g.object->before,
-          g.object->after,
-          text_of(f.sites[0], lines[0]),
-          text_of(f.sites[1], lines[1]),
-          f.sites.size() == 3 ? text_of(f.sites[2], Lines::all) : ""};
-}
-
-// Joins those of the races that `wanted` picks whose keys agree and for which `fits` holds. `differs`: the
-// site that may differ, or 2.
-template <class Wanted, class Fits>
-std::vector<Group> join_races(std::vector<Group> groups, std::array<Lines, 2> lines, size_t differs,
-                              Wanted wanted, Fits fits) {
-  std::multimap<Key, size_t> known;
+// Joins groups of which one of the keys agrees and for which `fits` holds. A group without keys stays.
+template <class Keys, class Fits>
+std::vector<Group> join_groups(std::vector<Group> groups, Keys keys_of, Fits fits) {
+  std::multimap<typename decltype(keys_of(groups.front()))::value_type, size_t> known;
   std::vector<Group> out;
   for (Group& g : groups) {
-    if (!g.object || !wanted(g.finding)) {
-      out.push_back(std::move(g));
-      continue;
+    const auto keys = keys_of(g);
+    size_t found = out.size();
+    for (const auto& key : keys) {
+      const auto [begin, end] = known.equal_range(key);
+      const auto at = std::find_if(begin, end, [&](const auto& entry) { return fits(out[entry.second], g); });
+      if (at != end) found = std::min(found, at->second);
     }
-    const Key key = key_of(g, lines);
-    const auto [begin, end] = known.equal_range(key);
-    const auto at = std::find_if(begin, end, [&](const auto& entry) { return fits(out[entry.second], g); });
-    if (at != end) {
-      join(out[at->second], std::move(g), differs);
-    } else {
-      known.emplace(key, out.size());
+    if (found == out.size())
       out.push_back(std::move(g));
-    }
+    else
+      join(out[found], std::move(g));
+    for (const auto& key : keys) known.emplace(key, found);
   }
   return out;
 }
 
+const auto always = [](const Group&, const Group&) { return true; };
+
+// --- the author's lines ---------------------------------------------------------------------------
+// Where other schedules show the same: of those that wait, the first decides.
+SourcePlaces lines_of(const Finding& f, const SourcePlaces& places) {
+  const bool stops = std::holds_alternative<Deadlock>(f.what) || std::holds_alternative<Endless>(f.what);
+  SourcePlaces out;
+  for (const SourcePlace& p : places) {
+    out.push_back(p.line != 0 ? SourcePlace{p.file, p.line, 0} : SourcePlace{{}, 0, p.ptx_line});
+    if (stops) break;
+  }
+  if (!out.empty()) return out;
+  const auto* const fault = std::get_if<Fault>(&f.what);
+  return {{.file = fault == nullptr ? std::string() : fault->message,
+           .ptx_line = static_cast<uint32_t>(f.message.phrase)}};
+}
+
+std::vector<Group> join_lines(std::vector<Group> groups) {
+  using Key = std::tuple<isa::CodeNumber, FindingSeverity, size_t, std::vector<std::string>, SourcePlaces>;
+  const auto keys = [](const Group& g) {
+    const Finding& f = g.finding;
+    const std::vector<std::string> arrays =
+        is_memory(f.object.kind) ? names_of(f.object) : std::vector<std::string>();
+    std::vector<Key> out{{f.code, f.severity, f.what.index(), arrays, lines_of(f, places_of(f))}};
+    for (const SourcePlaces& also : f.also)
+      out.emplace_back(f.code, f.severity, f.what.index(), arrays, lines_of(f, also));
+    return out;
+  };
+  return join_groups(std::move(groups), keys, always);
+}
+
+std::vector<Group> join_objects(std::vector<Group> groups) {
+  const auto keys = [](const Group& g) {
+    const Finding& f = g.finding;
+    const bool is_object = is_barrier(f.object.kind) || is_memory(f.object.kind);
+    const bool is_named = !f.object.names.empty() || f.object.kind == Object::Kind::barrier ||
+                          f.object.kind == Object::Kind::cluster_barrier;
+    std::vector<Kind> out;
+    if (!f.fatal && std::holds_alternative<Misuse>(f.what) && is_object && is_named)
+      out.push_back(kind_of(f));
+    return out;
+  };
+  return join_groups(std::move(groups), keys, always);
+}
+
+// --- conflicts ------------------------------------------------------------------------------------
+bool is_one_instruction(const Finding& f) { return place_of(f.sites[0]) == place_of(f.sites[1]); }
+
+// Which sites must be at the same place; the third one always.
+struct Fixed {
+  bool first, second;
+};
+
+template <class Wanted, class Fits>
+std::vector<Group> join_conflicts(std::vector<Group> groups, Fixed fixed, Wanted wanted, Fits fits) {
+  using Key = std::pair<Kind, SourcePlaces>;
+  const auto keys = [&](const Group& g) {
+    const Finding& f = g.finding;
+    std::vector<Key> out;
+    if (!is_conflict(f) || !wanted(f)) return out;
+    SourcePlaces places = places_of(f);
+    if (!fixed.first) places[0] = {};
+    if (!fixed.second) places[1] = {};
+    out.emplace_back(kind_of(f), std::move(places));
+    return out;
+  };
+  return join_groups(std::move(groups), keys, fits);
+}
+
 // The later accesses of both lie behind all earlier ones, or before them, as in a loop: one barrier between
-// the two stretches of the text mends them all.
+// the two stretches of the text orders them all.
 bool are_between_stretches(const Group& a, const Group& b) {
   const Range later = hull(a.spans[0], b.spans[0]), earlier = hull(a.spans[1], b.spans[1]);
   return later.from >= earlier.to || later.to <= earlier.from;
 }
 
-Finding finished(Group g) {
-  constexpr size_t lines_shown = 8;
-  Finding f = std::move(g.finding);
-  if (g.instructions == 1) return f;
-  f.object = fmt::format("{} {}{}", g.object->before, ranges_text(g.ranges, *g.object), g.object->after);
-  std::string note = fmt::format("{} instructions with the same mistake", g.instructions);
-  for (size_t i = 0; i < std::min(g.lines.size(), lines_shown); ++i)
-    note += (i == 0 ? ": also at line " : ", ") + g.lines[i];
-  if (g.lines.size() > lines_shown) note += fmt::format(" and {} more", g.lines.size() - lines_shown);
-  f.notes.push_back(std::move(note));
-  return f;
-}
-
 }  // namespace
 
-std::vector<Finding> merged(std::vector<Finding> findings) {
+std::vector<Finding> merge(std::vector<Finding> findings, std::vector<size_t>* part_of) {
   std::vector<Group> groups;
-  for (Finding& f : findings) {
-    Group g;
-    if ((f.sites.size() == 2 || f.sites.size() == 3) && !f.fatal) g.object = divide(f.object);
-    if (g.object) g.ranges.push_back(g.object->range);
-    if (g.object)
-      for (size_t i = 0; i < g.spans.size(); ++i)
-        g.spans[i] = {f.sites[i].ptx_line, f.sites[i].ptx_line + 1U};
-    g.finding = std::move(f);
-    groups.push_back(std::move(g));
-  }
-  // Many instructions and one earlier one; then one copy that overwrites what many have used; then the
-  // instructions of one line of the author's with those of another; then instructions that race with
-  // themselves; then those of two stretches of the text.
+  for (size_t i = 0; i < findings.size(); ++i) groups.push_back(group_of(std::move(findings[i]), i));
   const auto every = [](const Finding&) { return true; };
-  const auto always = [](const Group&, const Group&) { return true; };
-  groups = join_races(std::move(groups), {Lines::any, Lines::all}, 0, every, always);
-  groups = join_races(std::move(groups), {Lines::all, Lines::any}, 1, every, always);
-  groups = join_races(std::move(groups), {Lines::of_source, Lines::of_source}, 2, have_sources, always);
-  groups = join_races(std::move(groups), {Lines::any, Lines::any}, 0, are_one_instruction, always);
-  groups = join_races(std::move(groups), {Lines::any, Lines::any}, 0, every, are_between_stretches);
+  groups = join_conflicts(std::move(groups), {false, true}, every, always);
+  groups = join_conflicts(std::move(groups), {true, false}, every, always);
+  groups = join_lines(std::move(groups));
+  groups = join_conflicts(std::move(groups), {false, false}, is_one_instruction, always);
+  groups = join_conflicts(std::move(groups), {false, false}, every, are_between_stretches);
+  groups = join_objects(std::move(groups));
+  if (part_of != nullptr) part_of->assign(findings.size(), 0);
   std::vector<Finding> out;
-  for (Group& g : groups) out.push_back(finished(std::move(g)));
+  for (Group& g : groups) {
+    if (part_of != nullptr)
+      for (const size_t part : g.parts) (*part_of)[part] = out.size();
+    out.push_back(std::move(g.finding));
+  }
   return out;
 }
 

@@ -1,14 +1,19 @@
 #pragma once
-// Findings that differ in a range of bytes or registers only become one.
+// One mistake of the source is one finding, whichever lanes, CTAs, unrolled copies, warps or schedules showed
+// it.
 #include <vector>
 
 #include "sim/launch/finding.h"
 
 namespace palladion::sim::check {
 
-// Races of several instructions of one kind with one earlier access, for one missing edge, or of one line of
-// the source with another one, or of two stretches of the text, between which one barrier would order all:
-// the first stays and tells the ranges, or registers, and lines of the others.
-std::vector<Finding> merged(std::vector<Finding> findings);
+// Of findings of one mistake the first stays; it gets the ranges, places and counts of the others. These are
+// of one mistake, if code, severity and missing edge agree:
+//  - findings of the same lines of the author's; deadlocks whose first waits are there;
+//  - misuses of one barrier or array by instructions of one kind;
+//  - accesses of one array: several instructions of one kind and one other instruction; instructions that
+//    race with themselves; those of two stretches of the text, between which one barrier would order all.
+// `part_of`, if given: in which of the result each of the findings is.
+std::vector<Finding> merge(std::vector<Finding> findings, std::vector<size_t>* part_of = nullptr);
 
 }  // namespace palladion::sim::check

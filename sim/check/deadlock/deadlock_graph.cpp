@@ -1,13 +1,10 @@
 #include "sim/check/deadlock/deadlock_graph.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <deque>
 #include <set>
 
-#include "sim/machine/exec/pairs.h"
 #include "sim/program/reach.h"
 #include "sim/schedule/blocked.h"
 
@@ -271,71 +268,31 @@ std::vector<uint32_t> WaitGraph::shortest_cycle() const {
   return best;
 }
 
-// --- words ----------------------------------------------------------------------------------------
-std::string WaitGraph::name(const Waiter& w) const {
-  std::string out = fmt::format("warp {}", w.origin.warp);
-  const uint32_t alive = cluster().ctas[w.origin.cta_rank].warps[w.origin.warp].alive;
-  if (w.origin.lanes != alive) out += fmt::format(" lanes {:08x}", w.origin.lanes);
-  if (cluster().ctas.size() == 1) return out;
-  const isa::Dim3& id = cluster().ctas[w.origin.cta_rank].id;
-  return out + fmt::format(" of CTA ({},{},{})", id.x, id.y, id.z);
-}
-
-std::string WaitGraph::object(const Waiter& w) const {
-  if (w.wait.kind == K::mbarrier) return mbarrier_name(run_, cluster(), static_cast<uint32_t>(w.wait.object));
-  return blocked_wait(cluster(), cluster().ctas[w.origin.cta_rank], w.wait).object;
+// --- values ---------------------------------------------------------------------------------------
+WarpLanes WaitGraph::actor(const Waiter& w) const {
+  const CtaState& cta = cluster().ctas[w.origin.cta_rank];
+  WarpLanes out{.cta = {}, .warp = w.origin.warp, .lanes = w.origin.lanes};
+  if (w.origin.lanes == cta.warps[w.origin.warp].alive) out.lanes = 0;
+  if (cluster().ctas.size() > 1) out.cta = cta.id;
+  return out;
 }
 
 BlockedWait WaitGraph::blocked(const Waiter& w) const {
   BlockedWait b = blocked_wait(cluster(), cluster().ctas[w.origin.cta_rank], w.wait);
-  b.object = object(w);
-  if (w.object != nullptr) b.phase = w.object->number;
-  return b;
-}
-
-namespace {
-
-std::string mbarrier_text(const Waiter& w, const std::string& name) {
-  const MbarrierState& s = w.state;
-  const int64_t number = w.object == nullptr ? 0 : w.object->number;
-  std::string out =
-      fmt::format("phase {} (parity {}) of {}: {} of {} arrivals have come", number, w.wait.value, name,
-                  s.expected - std::min(s.expected, s.pending), std::max(s.expected, s.pending));
-  if (w.object == nullptr) return out;
-  const int64_t expected = w.object->current.expected(), delivered = w.object->current.delivered();
-  if (expected != 0 || delivered != 0) out += fmt::format(", {} of {} expected bytes", delivered, expected);
-  return out;
-}
-
-}  // namespace
-
-std::string WaitGraph::awaited(const Waiter& w) const {
-  const CtaState& cta = cluster().ctas[w.origin.cta_rank];
-  switch (w.wait.kind) {
-    case K::mbarrier:
-      return mbarrier_text(w, object(w));
-    case K::cta_barrier:
-    case K::cluster_barrier: {
-      const BlockedWait b = blocked(w);
-      return fmt::format("{}: {} of {} threads have arrived", b.object,
-                         *b.expected_arrivals - *b.pending_arrivals, *b.expected_arrivals);
-    }
-    case K::registers:
-      return fmt::format("{} registers (setmaxnreg to {}): the CTA has {} free", w.wait.object, w.wait.value,
-                         cta.free_registers);
-    case K::tensor_memory:
-      return describe_allocation(cluster(), cta, w.wait);
-    case K::convergence:
-      return fmt::format("lanes {:08x} of its warp, which are elsewhere", w.wait.object);
-    case K::wgmma_group:
-      return "its wgmma groups: not all warps of the warpgroup have issued the same wgmma";
-    case K::bulk_group:
-    case K::cp_async_group:
-      return object(w);
-    default:
-      return w.polled.text.empty() ? "a value in memory that it tests over and over"
-                                   : "a change of " + w.polled.text;
+  b.examined = !w.spins;
+  if (w.wait.kind == K::mbarrier)
+    b.object = mbarrier_object(run_, cluster(), static_cast<uint32_t>(w.wait.object));
+  if (b.kind == BlockedWait::Kind::memory) {
+    b.object = w.polled.bytes != 0 && w.polled.shared
+                   ? shared_object(run_, cluster(), static_cast<uint32_t>(w.polled.address), w.polled.bytes)
+                   : w.polled.object;
+    b.value = w.polled.value;
   }
+  if (w.object == nullptr) return b;
+  b.phase = w.object->number;
+  const int64_t expected = w.object->current.expected(), delivered = w.object->current.delivered();
+  if (expected != 0 || delivered != 0) b.expected_bytes = expected, b.delivered_bytes = delivered;
+  return b;
 }
 
 }  // namespace palladion::sim::check

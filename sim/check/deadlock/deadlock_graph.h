@@ -31,13 +31,11 @@ class WaitGraph {
   const RunView& run() const { return run_; }
   // The shortest cycle, as indices of waiters; empty when there is none.
   std::vector<uint32_t> shortest_cycle() const;
-  // "phase 3 (parity 1) of mbarrier `full`[1]: 1 of 2 arrivals have come".
-  std::string awaited(const Waiter& w) const;
-  // The same object alone: "mbarrier `full`[1]".
-  std::string object(const Waiter& w) const;
-  // What it waits for as numbers, without arrivers.
+  // What it waits for, without arrivers, and the object alone.
   BlockedWait blocked(const Waiter& w) const;
-  std::string name(const Waiter& w) const;  // "warp 4 of CTA (0,0,0)"
+  Object object(const Waiter& w) const { return blocked(w).object; }
+  WarpLanes actor(const Waiter& w) const;
+  CycleStep step(uint32_t waiter) const { return {actor(waiters_[waiter]), object(waiters_[waiter])}; }
   bool reaches(const Waiter& w, uint32_t pc) const { return reach_.at(w.origin.pc)[pc]; }
   bool reaches_copy(const Waiter& w) const;
   // Whether `other` has code ahead, not behind the spin's own read, that writes as many bytes as the spin

@@ -1,12 +1,10 @@
 #include "sim/check/deadlock/deadlock_reasons.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <set>
 
-#include "sim/check/catalogue/catalogue.h"
+#include "sim/check/catalogue/phrase.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -19,7 +17,7 @@ const E* effect_of(const Origin& origin) {
   return origin.effect == nullptr ? nullptr : std::get_if<E>(origin.effect);
 }
 
-Reason reason(Code code, Weight weight, uint32_t root, std::string message) {
+Reason reason(Code code, Weight weight, uint32_t root, Statement message) {
   Reason r;
   r.code = code;
   r.weight = weight;
@@ -34,18 +32,13 @@ Reason bytes_differ(const WaitGraph& g, uint32_t i) {
   const MbarrierPhase& p = w.object->current;
   const int64_t expected = p.expected(), delivered = p.delivered();
   const Code code = bytes_code(p);
-  Reason r = reason(
-      code, Weight::certain, i,
-      fmt::format("all arrivals of phase {} of {} have come, but {} bytes were expected and {} delivered",
-                  w.object->number, g.object(w), expected, delivered));
-  r.missing = expected > delivered
-                  ? fmt::format("{} bytes that no copy under way will deliver", expected - delivered)
-                  : fmt::format("an expect_tx of {} bytes more", delivered - expected);
-  r.help = code == Code(4208) ? "let one thread of one warp issue the copy, or expect the bytes of every copy"
-           : code == Code(4201)
-               ? "announce the bytes of the copies: mbarrier.arrive.expect_tx"
-               : "expect exactly what the copies of the phase deliver; a tensor copy counts its whole box, "
-                 "also where it lies outside the tensor";
+  Reason r = reason(code, Weight::certain, i,
+                    say<Phrase::bytes_of_phase_differ>(w.object->number, g.object(w), expected, delivered));
+  r.missing = expected > delivered ? say<Phrase::undelivered_bytes>(expected - delivered)
+                                   : say<Phrase::expect_tx_of_more>(delivered - expected);
+  r.help = code == Code::duplicate_copy      ? say<Phrase::issue_copy_once>()
+           : code == Code::missing_expect_tx ? say<Phrase::announce_bytes>()
+                                             : say<Phrase::expect_delivered_bytes>();
   for (const Signal& s : p.signals) r.culprits.push_back(s.origin);
   return r;
 }
@@ -88,16 +81,16 @@ const MbarrierObject* surplus_elsewhere(const WaitGraph& g, const Waiter& w) {
 
 Reason wrong_instance(const WaitGraph& g, uint32_t i, const MbarrierObject& other) {
   const Waiter& w = g.waiters()[i];
-  const std::string there = mbarrier_name(g.run(), g.cluster(), other.address);
+  const Object there = mbarrier_object(g.run(), g.cluster(), other.address);
   const auto& signals = other.current.arrivals() != 0 ? other.current.signals : other.last.signals;
   const bool mapped = std::ranges::all_of(signals, [](const Signal& s) {
     const auto* e = effect_of<isa::Mbarrier>(s.origin);
     return e != nullptr && e->space == isa::Space::shared_cluster;
   });
-  Reason r = reason(mapped && w.object->arrivers.empty() ? Code(4807) : Code(4121), Weight::certain, i,
-                    fmt::format("{} lacks {} of {} arrivals, while {} got arrivals that no thread waits for",
-                                g.object(w), w.state.pending, w.state.expected, there));
-  r.missing = fmt::format("the arrivals at {} belong to {}", there, g.object(w));
+  Reason r = reason(mapped && w.object->arrivers.empty() ? Code::wrong_cta_rank : Code::arrival_at_wrong_cta,
+                    Weight::certain, i,
+                    say<Phrase::arrivals_at_other>(g.object(w), w.state.pending, w.state.expected, there));
+  r.missing = say<Phrase::arrivals_belong_to>(there, g.object(w));
   for (const Signal& s : signals) r.culprits.push_back(s.origin);
   return r;
 }
@@ -118,10 +111,9 @@ const Origin* commit_elsewhere(const WaitGraph& g, const Waiter& w) {
 
 Reason commit_for_one(const WaitGraph& g, uint32_t i, const Origin& commit) {
   const Waiter& w = g.waiters()[i];
-  Reason r = reason(4526, Weight::certain, i,
-                    fmt::format("{} waits at {}, and the tcgen05.commit arrives in the other CTA alone",
-                                g.name(w), g.object(w)));
-  r.missing = fmt::format("an arrival of the commit at {}", g.object(w));
+  Reason r = reason(Code::commit_without_peer, Weight::certain, i,
+                    say<Phrase::commit_in_other_cta>(g.actor(w), g.object(w)));
+  r.missing = say<Phrase::arrival_of_commit>(g.object(w));
   r.culprits = {commit};
   return r;
 }
@@ -133,16 +125,14 @@ Reason same_parity_again(const WaitGraph& g, uint32_t i, int64_t observed) {
   for (const MbarrierUser& u : w.object->users) others |= u.wait.any && u.wait.parity != (w.wait.value != 0);
   const auto* form = effect_of<isa::Mbarrier>(w.origin);
   const bool by_state = form != nullptr && !form->parity;
-  Reason r = reason(
-      by_state ? Code(4123)
-      : others ? Code(4115)
-               : Code(4114),
-      Weight::certain, i,
-      fmt::format("{} waits for parity {} of {} again, having seen phase {}; phase {} has completed since",
-                  g.name(w), w.wait.value, g.object(w), observed, observed + 1));
-  r.missing = fmt::format("a wait for phase {} (parity {}): with that parity it passes", observed + 1,
-                          1 - w.wait.value);
-  r.help = text_of(4114).fix;
+  Reason r =
+      reason(by_state ? Code::misused_mbarrier_form
+             : others ? Code::ambiguous_phase
+                      : Code::wrong_parity,
+             Weight::certain, i,
+             say<Phrase::same_parity_again>(g.actor(w), w.wait.value, g.object(w), observed, observed + 1));
+  r.missing = say<Phrase::wait_that_passes>(observed + 1, 1 - w.wait.value);
+  r.help = say<Phrase::count_rounds>();
   return r;
 }
 
@@ -179,44 +169,38 @@ bool partial_arrival(const WaitGraph& g, const Waiter& w) {
   return missing != 0 && missing == w.state.pending;
 }
 
-Reason left_early(uint32_t i, const std::vector<Origin>& leavers, std::string message) {
-  Reason r = reason(4703, Weight::orphan, i, std::move(message));
-  r.missing = "the arrivals of threads that have returned";
+Reason left_early(uint32_t i, const std::vector<Origin>& leavers, Statement message) {
+  Reason r = reason(Code::exited_arriver, Weight::orphan, i, std::move(message));
+  r.missing = say<Phrase::arrivals_of_returned>();
   r.culprits = leavers;
   return r;
 }
 
 Reason no_arrival(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
-  Code code = 4101;
-  std::string help;
+  Code code = Code::missing_arrival;
+  Statement help;
   if (announced_alone(w)) {
-    code = 4202;
+    code = Code::expect_tx_without_arrival;
   } else if (deferred_places(w)) {
-    code = 4125;
-    help =
-        "without .noinc cp.async.mbarrier.arrive adds a place for its own arrival: the counted ones are "
-        "still missing";
+    code = Code::miscounted_deferred_arrival;
+    help = say<Phrase::without_noinc>();
   } else if (foreign_bytes_only(w)) {
-    code = 4207;
+    code = Code::unexpected_multicast;
   } else if (w.object != nullptr && partial_arrival(g, w)) {
-    code = 4902;
-    help = "not all lanes arrive: count those that do, or let all arrive";
+    code = Code::differing_step_counts;
+    help = say<Phrase::count_lanes>();
   } else if (w.object != nullptr && w.object->number > 0 && w.object->current.signals.empty()) {
-    code = 4902;
+    code = Code::differing_step_counts;
   } else if (const auto leavers = early_leavers(g, w); !leavers.empty()) {
-    return left_early(
-        i, leavers,
-        fmt::format("{} of {} arrivals at {} are missing; threads that could have arrived have returned",
-                    w.state.pending, w.state.expected, g.object(w)));
+    return left_early(i, leavers,
+                      say<Phrase::arrivers_returned>(w.state.pending, w.state.expected, g.object(w)));
   }
   Reason r =
       reason(code, Weight::orphan, i,
-             fmt::format("{} of {} arrivals of phase {} of {} are missing, and no thread can arrive any more",
-                         w.state.pending, std::max(w.state.expected, w.state.pending),
-                         w.object == nullptr ? 0 : w.object->number, g.object(w)));
-  r.missing =
-      fmt::format("{} arrival{} at {}", w.state.pending, w.state.pending == 1 ? "" : "s", g.object(w));
+             say<Phrase::no_thread_can_arrive>(w.state.pending, std::max(w.state.expected, w.state.pending),
+                                               w.object == nullptr ? 0 : w.object->number, g.object(w)));
+  r.missing = say<Phrase::arrivals_at>(w.state.pending, g.object(w));
   r.help = std::move(help);
   if (w.object != nullptr)
     for (const Signal& s : w.object->current.signals) r.culprits.push_back(s.origin);
@@ -231,18 +215,14 @@ Reason first_parity(const WaitGraph& g, uint32_t i) {
   });
   const auto* form = effect_of<isa::Mbarrier>(w.origin);
   const bool by_state = form != nullptr && !form->parity;
-  Reason r =
-      reason(deferred   ? Code(4125)
-             : by_state ? Code(4123)
-                        : Code(4113),
-             Weight::certain, i,
-             fmt::format("{} waits for parity {} of {}, that is for phase {}; phase {} is complete, and it "
-                         "has not waited for that",
-                         g.name(w), w.wait.value, g.object(w), w.object->number, w.object->number - 1));
-  r.missing = fmt::format("a wait for phase {} (parity {}): with that parity it passes", w.object->number - 1,
-                          1 - w.wait.value);
-  r.help = deferred ? "count each arrival once: .noinc where mbarrier.init has counted it, else without"
-                    : "the first wait of a consumer has parity 0";
+  Reason r = reason(deferred   ? Code::miscounted_deferred_arrival
+                    : by_state ? Code::misused_mbarrier_form
+                               : Code::wrong_first_parity,
+                    Weight::certain, i,
+                    say<Phrase::skipped_first_phase>(g.actor(w), w.wait.value, g.object(w), w.object->number,
+                                                     w.object->number - 1));
+  r.missing = say<Phrase::wait_that_passes>(w.object->number - 1, 1 - w.wait.value);
+  r.help = deferred ? say<Phrase::count_each_arrival_once>() : say<Phrase::consumer_begins_with_0>();
   for (const Signal& s : w.object->last.signals) r.culprits.push_back(s.origin);
   return r;
 }
@@ -282,6 +262,13 @@ bool mixes_roles(const NamedBarrierRecord& r, uint64_t generation) {
   return mixed && apart;
 }
 
+// "barrier 1: 32 of 64 threads have arrived, and ..."
+template <Phrase phrase>
+Statement threads_arrived(const WaitGraph& g, const Waiter& w) {
+  const BlockedWait b = g.blocked(w);
+  return say<phrase>(b.object, *b.expected_arrivals - *b.pending_arrivals, *b.expected_arrivals);
+}
+
 Reason of_cta_barrier(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
   const auto id = static_cast<uint32_t>(w.wait.object);
@@ -289,20 +276,20 @@ Reason of_cta_barrier(const WaitGraph& g, uint32_t i) {
   const bool mixed = mixes_roles(record, w.wait.value);
   if (!w.arrivers.empty() && !mixed) return {};
   const NamedBarrier& b = g.cluster().ctas[w.origin.cta_rank].barriers[id];
-  Reason r =
-      reason(4602, Weight::orphan, i, fmt::format("{}, and no other warp can arrive any more", g.awaited(w)));
-  r.missing = "the remaining threads: they do not execute this barrier";
+  Reason r = reason(Code::missing_barrier_threads, Weight::orphan, i,
+                    threads_arrived<Phrase::no_warp_can_arrive>(g, w));
+  r.missing = say<Phrase::remaining_threads>();
   if (mixed) {
-    r.code = 4604;
-    r.message = fmt::format("barrier {} mixes arrivals of roles that used it apart before", id);
-    r.missing = "an id of its own for each group of warps";
-    r.help = "give each role its own barrier id";
+    r.code = Code::barrier_of_two_groups;
+    r.message = say<Phrase::mixed_roles>(id);
+    r.missing = say<Phrase::id_for_each_group>();
+    r.help = say<Phrase::barrier_for_each_role>();
   } else if (w.origin.lanes != lanes_alive(g, w.origin)) {
-    r.code = 4606;
+    r.code = Code::barrier_by_part_of_warp;
   } else if (b.expected == 0) {
-    r.code = 4607;
+    r.code = Code::divergent_barrier;
   } else if (const auto leavers = early_leavers(g, w); !leavers.empty()) {
-    return left_early(i, leavers, r.message + "; threads that could have arrived have returned");
+    return left_early(i, leavers, threads_arrived<Phrase::warps_returned>(g, w));
   }
   if (const BarrierGeneration* now = record.current(w.wait.value))
     for (const BarrierArrival& a : now->arrivals) r.culprits.push_back(a.origin);
@@ -317,15 +304,15 @@ Reason of_cluster_barrier(const WaitGraph& g, uint32_t i) {
                                 (a.origin.lanes & w.origin.lanes) != 0;
                        });
   if (!arrived) {
-    Reason r = reason(4804, Weight::certain, i,
-                      fmt::format("{} waits at the cluster barrier without having arrived", g.name(w)));
-    r.missing = "barrier.cluster.arrive of the same threads before the wait";
+    Reason r = reason(Code::unpaired_cluster_barrier, Weight::certain, i,
+                      say<Phrase::cluster_wait_without_arrival>(g.actor(w)));
+    r.missing = say<Phrase::cluster_arrival_before>();
     return r;
   }
   if (!w.arrivers.empty()) return {};
-  Reason r = reason(4803, Weight::orphan, i,
-                    fmt::format("{}, and the others do not execute the barrier any more", g.awaited(w)));
-  r.missing = "barrier.cluster.arrive of all threads of the cluster that have not exited";
+  Reason r = reason(Code::missing_cluster_arrival, Weight::orphan, i,
+                    threads_arrived<Phrase::no_thread_can_arrive_at_cluster>(g, w));
+  r.missing = say<Phrase::cluster_arrival_of_all>();
   return r;
 }
 
@@ -333,31 +320,26 @@ Reason of_registers(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
   if (!w.arrivers.empty()) return {};
   const CtaState& cta = g.cluster().ctas[w.origin.cta_rank];
-  std::string pool;
   uint64_t held = 0;
   const size_t mma_warps = g.run().program->mma_warps();
-  for (size_t warp = 0; warp < cta.warps.size(); warp += mma_warps) {
-    pool += fmt::format("{}{}", pool.empty() ? "" : " + ", cta.warps[warp].register_limit);
-    for (size_t k = warp; k < std::min(warp + mma_warps, cta.warps.size()); ++k)
-      held += cta.warps[k].register_limit * 32ULL;
+  Statement pool{.phrase = Phrase::registers_of_warpgroups, .values = {}};
+  for (size_t warp = 0; warp < cta.warps.size(); ++warp) {
+    if (warp % mma_warps == 0) pool.values.emplace_back(int64_t{cta.warps[warp].register_limit});
+    held += cta.warps[warp].register_limit * 32ULL;
   }
-  Reason r = reason(
-      4907, Weight::orphan, i,
-      fmt::format("setmaxnreg waits for registers that no warpgroup releases: it requests {} a thread, the "
-                  "warpgroups hold {} ({} registers), {} are free",
-                  w.wait.value, pool, held, cta.free_registers));
-  r.missing = fmt::format("setmaxnreg.dec that frees {} registers",
-                          w.wait.object - std::min<uint64_t>(w.wait.object, cta.free_registers));
+  Reason r = reason(Code::unreleased_registers, Weight::orphan, i,
+                    say<Phrase::unreleased_pool>(w.wait.value, held, cta.free_registers));
+  r.missing =
+      say<Phrase::dec_that_frees>(w.wait.object - std::min<uint64_t>(w.wait.object, cta.free_registers));
+  r.notes.push_back(std::move(pool));
   return r;
 }
 
 // All other threads wait, so that none frees columns.
 Reason of_tensor_memory(const WaitGraph& g, uint32_t i) {
-  Reason r =
-      reason(4504, Weight::orphan, i,
-             fmt::format("tcgen05.alloc waits for {} columns, and all threads that could free some wait",
-                         g.waiters()[i].wait.value));
-  r.missing = "a tcgen05.dealloc by a warp that does not wait for this one";
+  Reason r = reason(Code::unsatisfiable_tensor_allocation, Weight::orphan, i,
+                    say<Phrase::alloc_waits>(g.waiters()[i].wait.value));
+  r.missing = say<Phrase::dealloc_by_other>();
   return r;
 }
 
@@ -379,12 +361,10 @@ Reason of_waiter(const WaitGraph& g, uint32_t i) {
 }
 
 // --- cycles ---------------------------------------------------------------------------------------
-std::string path(const WaitGraph& g, const std::vector<uint32_t>& cycle) {
-  std::string out;
-  for (const uint32_t i : cycle)
-    out += fmt::format("{}{} waits for {}", out.empty() ? "" : "; ", g.name(g.waiters()[i]),
-                       g.object(g.waiters()[i]));
-  return fmt::format("{}, which only {} can signal", out, g.name(g.waiters()[cycle.front()]));
+// The statement, with the waits of the cycle behind its own values.
+Statement with_path(Statement out, const WaitGraph& g, const std::vector<uint32_t>& cycle) {
+  for (const uint32_t i : cycle) out.values.emplace_back(g.step(i));
+  return out;
 }
 
 bool fresh(const Waiter& w) {
@@ -430,27 +410,27 @@ Reason of_cycle(const WaitGraph& g, std::vector<uint32_t> cycle) {
     aligned |= meets && effect_of<isa::CtaBarrier>(w.origin) != nullptr;
     collective |= meets && effect_of<isa::WarpSync>(w.origin) == nullptr;
   }
-  Reason r = reason(4901, Weight::cycle, cycle[0], "a cycle of waits: " + path(g, cycle));
+  Reason r = reason(Code::wait_cycle, Weight::cycle, cycle[0],
+                    with_path(say<Phrase::cycle_of_waits>(g.actor(waiters[cycle[0]])), g, cycle));
   if (named) {
-    r.code = 4904;
+    r.code = Code::missing_first_arrival;
   } else if (one_warp) {
-    r.code = aligned ? Code(4606) : collective ? Code(4701) : Code(4908);
+    r.code = aligned      ? Code::barrier_by_part_of_warp
+             : collective ? Code::divergent_collective
+                          : Code::spin_on_own_warp;
     if (aligned)
-      r.help = "all lanes of a warp execute an aligned barrier together: not inside `if (elected)`";
+      r.help = say<Phrase::all_lanes_at_barrier>();
     else if (!collective)
-      r.help = "lanes of one warp wait for each other: signal before the branch in which the others wait";
+      r.help = say<Phrase::signal_before_branch>();
   } else if (const Waiter* first = should_pass(g, cycle)) {
-    r.code = 4113;
+    r.code = Code::wrong_first_parity;
     r.root = static_cast<uint32_t>(first - waiters.data());
-    r.message = fmt::format(
-        "{} waits for parity 0 of {}, which nothing has ever completed, before it fills the buffer "
-        "that the others wait for: {}",
-        g.name(*first), g.object(*first), path(g, cycle));
-    r.help = "the first wait of a producer has parity 1: on a new mbarrier it returns at once";
+    r.message = with_path(say<Phrase::producer_waits_first>(g.actor(*first), g.object(*first)), g, cycle);
+    r.help = say<Phrase::producer_begins_with_1>();
   } else if (too_shallow(g, cycle)) {
-    r.code = 4903;
+    r.code = Code::too_few_stages;
   }
-  r.missing = fmt::format("a signal of {} before these waits", g.object(waiters[r.root]));
+  r.missing = say<Phrase::signal_before_waits>(g.object(waiters[r.root]));
   r.cycle = std::move(cycle);
   return r;
 }
@@ -462,28 +442,23 @@ Reason of_spin(const WaitGraph& g, uint32_t i, bool more_clusters) {
     return &v != &w && !v.spins && v.origin.warp == w.origin.warp && v.origin.cta_rank == w.origin.cta_rank &&
            g.may_end(v, w);
   });
-  const std::string where = w.polled.text.empty() ? "memory" : w.polled.text;
+  const Object where = g.object(w);
   Reason r;
   if (w.polled.of_the_host) {
-    r = reason({}, Weight::spin, i, "");
+    r = reason(Code::none, Weight::spin, i, {});
     r.waits_for_host = true;
   } else if (siblings) {
-    r = reason(4908, Weight::spin, i,
-               fmt::format("{} spins on {}, while other lanes of its warp wait", g.name(w), where));
-    r.help =
-        "signal before the branch in which the others wait; what the host writes during a launch is not "
-        "simulated";
+    r = reason(Code::spin_on_own_warp, Weight::spin, i, say<Phrase::spin_beside_lanes>(g.actor(w), where));
+    r.help = say<Phrase::signal_before_spin>();
   } else if (more_clusters) {
-    r = reason(4905, Weight::residency, i,
-               fmt::format("{} spins on {}; CTAs that could write there wait for room on the SMs", g.name(w),
-                           where));
-    r.help = "launch at most as many CTAs as are resident at once, or let no CTA wait for a later one";
+    r = reason(Code::spin_on_absent_cta, Weight::residency, i,
+               say<Phrase::spin_before_room>(g.actor(w), where));
+    r.help = say<Phrase::fewer_ctas>();
   } else {
-    r = reason({}, Weight::spin, i, fmt::format("{} spins on {}: all others wait too", g.name(w), where));
-    r.help =
-        "let a thread that does not wait write there; what the host writes during a launch is not simulated";
+    r = reason(Code::none, Weight::spin, i, say<Phrase::spin_of_all>(g.actor(w), where));
+    r.help = say<Phrase::write_by_other>();
   }
-  r.missing = "the write that would end the spin";
+  r.missing = say<Phrase::write_that_ends_spin>();
   return r;
 }
 

@@ -9,15 +9,16 @@
 namespace palladion::sim::check {
 
 struct Reason {
-  Code code;  // none: no known cause
+  Code code = Code::none;  // none: no known cause
   // How much it explains: the reasons of several waiters compete.
   enum class Weight : uint8_t { nothing, spin, residency, cycle, orphan, certain } weight = Weight::nothing;
   bool waits_for_host = false;   // rather than for a thread of the kernel: no deadlock
   uint32_t root = 0;             // a waiter
   std::vector<uint32_t> cycle;   // when it is one
   std::vector<Origin> culprits;  // sites to show beside the waiters
-  std::string message, missing;
-  std::string rule, help;  // empty: the catalogue's
+  Statement message, missing;
+  Statement help;  // empty: the code's
+  std::vector<Statement> notes;
 };
 
 // The best reason why this cluster is deadlocked.

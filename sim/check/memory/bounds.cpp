@@ -1,10 +1,9 @@
 #include "sim/check/memory/bounds.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 
+#include "sim/check/catalogue/phrase.h"
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
@@ -49,14 +48,14 @@ bool ArrayBounds::inside(uint64_t offset, uint64_t bytes) const {
   return !begins;
 }
 
-void Bounds::report(const Origin& origin, Code code, uint32_t address, uint64_t bytes, std::string message) {
+void Bounds::report(const Origin& origin, Code code, uint32_t address, uint64_t bytes, Statement message) {
   const FindingKey key{code, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message = std::move(message);
-  f.object = shared_name(context_.run, context_.cluster, address, bytes);
-  f.missing = "the bytes behind the array belong to another array, or to none";
-  f.sites.push_back(context_.reporter.site(origin, "reaches beyond the array"));
+  f.object = shared_object(context_.run, context_.cluster, address, bytes);
+  f.missing = say<Phrase::bytes_of_another>();
+  f.sites.push_back(context_.reporter.site(origin, Does::uses));
   context_.reporter.report(key, std::move(f));
 }
 
@@ -69,10 +68,10 @@ void Bounds::on(const Access& a) {
     if (offset >= array->base && offset + a.size <= array->base + array->bytes) continue;
     Origin lane = a.origin;
     lane.lanes = m & (0 - m);
-    return report(lane, 6104, address, a.size,
-                  fmt::format("an access of {} bytes at byte {} of `{}`, which has {}", a.size,
-                              static_cast<int64_t>(offset) - static_cast<int64_t>(array->base), array->name,
-                              array->bytes));
+    return report(lane, Code::access_beyond_array, address, a.size,
+                  say<Phrase::access_past_array>(
+                      a.size, static_cast<int64_t>(offset) - static_cast<int64_t>(array->base), array->name,
+                      array->bytes));
   }
 }
 
@@ -83,8 +82,8 @@ void Bounds::on(const AsyncIssue& e) {
       continue;  // other checks judge rows and descriptors
     for (const Piece& p : pieces) {
       if (!p.shared() || arrays_.inside(p.address & shared_offset_mask, p.bytes)) continue;
-      return report(origin, 4303, static_cast<uint32_t>(p.address), p.bytes,
-                    fmt::format("a copy of {} bytes runs over the end of its array", p.bytes));
+      return report(origin, Code::copy_beyond_array, static_cast<uint32_t>(p.address), p.bytes,
+                    say<Phrase::copy_past_array>(p.bytes));
     }
   }
   const auto* bulk = std::get_if<isa::BulkCopy>(origin.effect);
@@ -92,13 +91,13 @@ void Bounds::on(const AsyncIssue& e) {
       !e.writes[0].shared())
     return;
   if (e.writes[0].address >> cta_rank_shift != origin.cta_rank) return;
-  const FindingKey key{4323, origin.pc, ~0U, 0};
+  const FindingKey key{Code::copy_to_own_cta, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  f.message = "a copy between CTAs has its own CTA as its destination";
-  f.object = shared_name(context_.run, context_.cluster, static_cast<uint32_t>(e.writes[0].address),
-                         e.writes[0].bytes);
-  f.sites.push_back(context_.reporter.site(origin, "copies to its own CTA"));
+  f.message = say<Phrase::copy_to_itself>();
+  f.object = shared_object(context_.run, context_.cluster, static_cast<uint32_t>(e.writes[0].address),
+                           e.writes[0].bytes);
+  f.sites.push_back(context_.reporter.site(origin, Does::copies));
   context_.reporter.report(key, std::move(f));
 }
 

@@ -29,7 +29,7 @@ class Bounds {
   void on(const AsyncIssue& e);
 
  private:
-  void report(const Origin& origin, Code code, uint32_t address, uint64_t bytes, std::string message);
+  void report(const Origin& origin, Code code, uint32_t address, uint64_t bytes, Statement message);
 
   const ClusterContext& context_;
   const ArrayBounds& arrays_;

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstring>
 
-#include "sim/check/catalogue/catalogue.h"
+#include "sim/check/catalogue/phrase.h"
 #include "sim/check/memory/stored_values.h"
 
 namespace palladion::sim::check {
@@ -41,7 +41,7 @@ struct Addresses {
   }
 };
 
-// "0x0000002a", as a number.
+// "0x0000002a": up to 16 bytes as a number.
 std::string number(const uint8_t* bytes, uint32_t size) {
   std::string out = "0x";
   for (uint32_t b = size; b-- > 0;) out += fmt::format("{:02x}", bytes[b]);
@@ -67,26 +67,25 @@ void OneStore::on(const Access& a) {
 }
 
 void OneStore::report(const Access& a, uint32_t first, uint32_t second) {
-  constexpr Code code = 4612;
+  constexpr Code code = Code::lane_store_conflict;
   const uint64_t address = a.addresses[first];
   const bool global = space_of(a.space, address) == isa::Space::global;
   const FindingKey key{code, a.origin.pc, a.origin.pc, global ? 1U : 0U};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  f.message = text_of(code).title;
-  f.object = global ? global_name(context_.run, address, a.size)
-                    : shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), a.size);
+  f.object = global ? global_object(context_.run, address, a.size)
+                    : shared_object(context_.run, context_.cluster, static_cast<uint32_t>(address), a.size);
   Origin origin = a.origin;
   origin.lanes = 0;
   for (uint32_t m = a.lanes; m != 0; m &= m - 1)
     if (a.addresses[next(m)] == address) origin.lanes |= 1U << next(m);
-  f.sites.push_back(context_.reporter.site(origin, "writes"));
+  f.sites.push_back(context_.reporter.site(origin, Does::writes));
   const StoredValues values(context_, a);
   uint8_t mine[StoredValues::most_bytes], other[StoredValues::most_bytes];
   values.read(first, mine), values.read(second, other);
   const auto several = static_cast<uint32_t>(std::popcount(origin.lanes));
-  f.notes.push_back(fmt::format("of {} lanes that store there, lane {} stores {}, lane {} stores {}", several,
-                                first, number(mine, a.size), second, number(other, a.size)));
+  f.notes.push_back(
+      say<Phrase::lanes_store>(several, first, number(mine, a.size), second, number(other, a.size)));
   context_.reporter.report(key, std::move(f));
 }
 

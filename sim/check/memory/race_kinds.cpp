@@ -75,12 +75,12 @@ bool overwrote_what_was_read(const Case& c) {
 // waits.
 Code unawaited_copy(const Case& c) {
   const AsyncRecord& op = *c.then.async;
-  if (op.lane_exact) return 4322;
-  if (!c.conflict.earlier_wrote) return 4312;
-  if (overwrote_what_was_read(c)) return 4307;
-  if (c.wait_verdict) return c.wait_verdict;
-  if (c.same_warp() || !knows_issue(c) || c.now.async) return 4306;
-  return c.same_cta() ? Code(4610) : Code(4806);
+  if (op.lane_exact) return Code::cp_async_of_other_thread;
+  if (!c.conflict.earlier_wrote) return Code::overwritten_store_source;
+  if (overwrote_what_was_read(c)) return Code::overwrite_in_use;
+  if (c.wait_verdict != Code::none) return c.wait_verdict;
+  if (c.same_warp() || !knows_issue(c) || c.now.async) return Code::read_before_copy_completion;
+  return c.same_cta() ? Code::barrier_as_copy_completion : Code::cluster_barrier_as_copy_completion;
 }
 
 // The copy was issued by a thread that had already issued its part of the wgmma: the copy is issued too
@@ -94,20 +94,21 @@ bool issued_behind(const Case& c) {
 // The source of a bulk store, or the operand of a wgmma, is overwritten.
 Code overwritten_source(const Case& c) {
   const AsyncRecord& op = *c.then.async;
-  if (op.is_tensor()) return 4520;
-  if (c.then_is_wgmma()) return op.committed ? Code(4406) : Code(4405);
+  if (op.is_tensor()) return Code::overwritten_product_operand;
+  if (c.then_is_wgmma()) return op.committed ? Code::overwritten_wgmma_operand : Code::uncovered_wgmma;
   if (!stores_from_shared(c.then))
-    return c.later.rank != c.order.cta_of(c.now.warp) ? Code(4317) : Code(4307);
-  if (c.two_names && !c.now.async) return 6105;
-  return op.committed && c.order.issuer_waits(op) ? Code(4312) : Code(4311);
+    return c.later.rank != c.order.cta_of(c.now.warp) ? Code::multicast_overwrite : Code::overwrite_in_use;
+  if (c.two_names && !c.now.async) return Code::reuse_before_operation_end;
+  return op.committed && c.order.issuer_waits(op) ? Code::overwritten_store_source
+                                                  : Code::uncovered_bulk_store;
 }
 
 // tcgen05.mma and cp read what others have not finished to write.
 Code unready_operand(const Case& c) {
   const bool of_peer = c.later.rank != c.order.cta_of(c.now.warp);
-  if (c.conflict.relation == Relation::other_proxy) return 4521;
-  if (of_peer) return 4525;
-  return c.then.async != nullptr ? unawaited_copy(c) : Code(4310);
+  if (c.conflict.relation == Relation::other_proxy) return Code::product_without_proxy_fence;
+  if (of_peer) return Code::unordered_peer_operand;
+  return c.then.async != nullptr ? unawaited_copy(c) : Code::unordered_copy_source;
 }
 
 Code shared_async_code(const Case& c) {
@@ -115,16 +116,18 @@ Code shared_async_code(const Case& c) {
   if (c.then.async != nullptr && !c.conflict.earlier_wrote) return overwritten_source(c);
   if (c.then.async != nullptr) {
     const bool duplicate = c.now.async && c.now.pc == c.then.pc && c.later.writes && !c.same_warp();
-    if (duplicate) return 4208;
-    if (c.later.writes && c.now.async) return 4307;
-    if (issued_behind(c)) return 4406;
+    if (duplicate) return Code::duplicate_copy;
+    if (c.later.writes && c.now.async) return Code::overwrite_in_use;
+    if (issued_behind(c)) return Code::overwritten_wgmma_operand;
     return unawaited_copy(c);
   }
   if (c.conflict.relation == Relation::other_proxy)
-    return c.conflict.earlier_wrote && c.later.reads ? (c.now_is_wgmma() ? Code(4407) : Code(4309))
-                                                     : Code(4308);
-  if (c.conflict.earlier_wrote && c.later.reads) return 4310;
-  return c.later.rank != c.order.cta_of(c.now.warp) && !c.now_is_wgmma() ? Code(4317) : Code(4307);
+    return c.conflict.earlier_wrote && c.later.reads
+               ? (c.now_is_wgmma() ? Code::wgmma_without_proxy_fence : Code::read_without_proxy_fence)
+               : Code::overwrite_without_proxy_fence;
+  if (c.conflict.earlier_wrote && c.later.reads) return Code::unordered_copy_source;
+  return c.later.rank != c.order.cta_of(c.now.warp) && !c.now_is_wgmma() ? Code::multicast_overwrite
+                                                                         : Code::overwrite_in_use;
 }
 
 bool only_arrived(const isa::Effect* sync) {
@@ -134,48 +137,52 @@ bool only_arrived(const isa::Effect* sync) {
 
 Code shared_code(const Case& c) {
   if (c.now.async != nullptr || c.then.async != nullptr) return shared_async_code(c);
-  if (c.same_warp()) return 4611;
-  if (knows_sibling(c)) return 4105;
-  if (relaxed_mbarrier(c)) return 4119;
-  if (!c.same_cta()) return 4805;
-  if (only_arrived(c.last_sync) || only_arrived(c.then_sync)) return 4609;
-  return 4001;
+  if (c.same_warp()) return Code::lane_race;
+  if (knows_sibling(c)) return Code::release_by_one_lane;
+  if (relaxed_mbarrier(c)) return Code::relaxed_arrival;
+  if (!c.same_cta()) return Code::cluster_race;
+  if (only_arrived(c.last_sync) || only_arrived(c.then_sync)) return Code::barrier_arrive_as_wait;
+  return Code::shared_memory_race;
 }
 
 Code global_code(const Case& c) {
   const auto* load = c.now_effect == nullptr ? nullptr : std::get_if<isa::Load>(c.now_effect);
-  if (load != nullptr && load->non_coherent) return 6007;
+  if (load != nullptr && load->non_coherent) return Code::stale_read_only_path;
   const bool map_written = c.then_effect != nullptr && c.now_effect != nullptr;
-  if (c.later.visibility == Visibility::tensormap) return 4320;
-  if (map_written && (c.then.flags & Record::tensormap) != 0) return 4319;
+  if (c.later.visibility == Visibility::tensormap) return Code::tensor_map_without_acquire;
+  if (map_written && (c.then.flags & Record::tensormap) != 0) return Code::tensor_map_changed_in_use;
   if (c.then.async != nullptr) {
-    if (!c.conflict.earlier_wrote) return 6001;
+    if (!c.conflict.earlier_wrote) return Code::global_memory_race;
     const bool other_proxy = c.conflict.relation == Relation::other_proxy;
     const bool read_waited = std::ranges::any_of(c.then.async->published, &Publication::reads_only);
-    if (read_waited && !other_proxy && c.now.async == nullptr) return 4313;
-    if (c.later.writes && !c.later.reads) return 4315;
-    return read_waited && !other_proxy ? Code(4313) : Code(6005);
+    if (read_waited && !other_proxy && c.now.async == nullptr) return Code::read_wait_for_completion;
+    if (c.later.writes && !c.later.reads) return Code::overlapping_asynchronous_writes;
+    return read_waited && !other_proxy ? Code::read_wait_for_completion : Code::read_before_store_completion;
   }
-  if (c.conflict.relation == Relation::other_proxy) return c.later.reads ? Code(4316) : Code(4308);
-  if (c.now.async != nullptr && c.later.writes) return c.conflict.earlier_wrote ? Code(4315) : Code(6001);
-  if (c.same_warp()) return 4611;
+  if (c.conflict.relation == Relation::other_proxy)
+    return c.later.reads ? Code::global_read_without_proxy_fence : Code::overwrite_without_proxy_fence;
+  if (c.now.async != nullptr && c.later.writes)
+    return c.conflict.earlier_wrote ? Code::overlapping_asynchronous_writes : Code::global_memory_race;
+  if (c.same_warp()) return Code::lane_race;
   const bool one_strong = ((c.then.flags & Record::strong) != 0) != c.later.strong;
-  if (one_strong) return 6002;
-  if ((c.then.flags & Record::strong) != 0 && c.later.strong) return 6004;
-  if (scope_dropped_here(c)) return 6004;
+  if (one_strong) return Code::unsynchronised_flag;
+  if ((c.then.flags & Record::strong) != 0 && c.later.strong) return Code::narrow_scope;
+  if (scope_dropped_here(c)) return Code::narrow_scope;
   const bool stores_only = c.conflict.earlier_wrote && !c.later.reads;  // nobody waits for data to come
-  if (!c.same_cta() && knows_warp(c)) return stores_only ? Code(6001) : Code(6006);
-  if (!c.same_cta() && knows_cta(c, c.order.warps_per_cta())) return 6003;
-  if (stores_only) return 6001;
+  if (!c.same_cta() && knows_warp(c)) return stores_only ? Code::global_memory_race : Code::stale_flag;
+  if (!c.same_cta() && knows_cta(c, c.order.warps_per_cta())) return Code::release_by_one_thread;
+  if (stores_only) return Code::global_memory_race;
   const uint32_t cta = c.order.cta_of(c.now.warp);
-  return c.order.has_unacquired(cta, c.then.cluster, c.then.warp) || relaxed_flag(c) ? Code(6002)
-                                                                                     : Code(6001);
+  return c.order.has_unacquired(cta, c.then.cluster, c.then.warp) || relaxed_flag(c)
+             ? Code::unsynchronised_flag
+             : Code::global_memory_race;
 }
 
 }  // namespace
 
 Code code_of(const Case& c) {
-  if (c.conflict.relation == Relation::narrow_scope) return c.later.shared ? Code(4120) : Code(6004);
+  if (c.conflict.relation == Relation::narrow_scope)
+    return c.later.shared ? Code::narrow_mbarrier_scope : Code::narrow_scope;
   return c.later.shared ? shared_code(c) : global_code(c);
 }
 

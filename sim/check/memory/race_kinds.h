@@ -18,7 +18,7 @@ struct Case {
   const isa::Effect* last_sync = nullptr;  // of the later access's warp
   const isa::Effect* then_sync = nullptr;  // of the earlier access's warp, before that access
   bool two_names = false;                  // the bytes belong to several arrays
-  Code wait_verdict;                       // what was wrong with its wait for the earlier operation
+  Code wait_verdict = Code::none;          // what was wrong with its wait for the earlier operation
 
   bool same_warp() const { return now.cluster == then.cluster && now.warp == then.warp; }
   bool same_cta() const {

@@ -1,11 +1,9 @@
 #include "sim/check/memory/race_report.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 
-#include "sim/check/catalogue/catalogue.h"
+#include "sim/check/catalogue/phrase.h"
 #include "sim/check/memory/race_kinds.h"
 #include "sim/check/memory/racing_reads.h"
 #include "sim/machine/exec/exec.h"
@@ -14,10 +12,17 @@
 namespace palladion::sim::check {
 namespace {
 
-std::string_view verb(const Record& r, bool wrote) {
-  if (r.async) return wrote ? "writes, asynchronously" : "reads, asynchronously";
-  if ((r.flags & Record::atomic) != 0) return "reads and writes, atomically";
-  return wrote ? "writes" : "reads";
+Part part_of(const Record& r, bool wrote) {
+  const bool both = !r.async && (r.flags & Record::atomic) != 0;
+  return {.does = both    ? Does::reads_and_writes
+                  : wrote ? Does::writes
+                          : Does::reads,
+          .asynchronous = r.async != nullptr};
+}
+
+Part earlier(Part part) {
+  part.earlier = true;
+  return part;
 }
 
 const isa::Effect* effect_at(const Program& program, uint32_t pc) {
@@ -26,26 +31,21 @@ const isa::Effect* effect_at(const Program& program, uint32_t pc) {
 
 // The site of a record of any cluster.
 Site site_of(const ClusterContext& x, const HappensBefore& order, const Record& r, uint32_t lanes,
-             std::string what) {
+             Part part) {
   const Origin origin{
       .cta_rank = order.cta_of(r.warp), .warp = order.in_cta(r.warp), .lanes = lanes, .pc = r.pc};
   const bool here = r.cluster == x.cluster.index;
-  if ((r.flags & Record::summarised) != 0) what += ", as other CTAs do";
-  Site s = here ? x.reporter.site(origin, what) : plain_site(x.run, x.cluster, origin);
+  part.as_other_ctas = (r.flags & Record::summarised) != 0;
+  Site s = here ? x.reporter.site(origin, part) : plain_site(x.run, x.cluster, origin);
   if (!here) {
-    s.what = std::move(what);
+    s.part = part;
     s.cta = x.run.launch->cta_id(r.cluster, origin.cta_rank);
   }
   s.occurrence = r.async ? r.async->occurrence : 0;
   return s;
 }
 
-std::string at_line(const ClusterContext& x, uint32_t pc) {
-  const Site s = site_at(*x.run.program, pc, {}, 0, 0);
-  if (s.instruction.empty()) return "an instruction";
-  if (s.source.known()) return fmt::format("{} ({}:{})", s.instruction, s.source.file, s.source.line);
-  return s.ptx_line == 0 ? s.instruction : fmt::format("{} (PTX line {})", s.instruction, s.ptx_line);
-}
+Site instruction_at(const ClusterContext& x, uint32_t pc) { return site_at(*x.run.program, pc, {}, 0, 0); }
 
 size_t names_at(const ClusterContext& x, uint64_t address) {
   const uint64_t offset = address & shared_offset_mask;
@@ -54,52 +54,43 @@ size_t names_at(const ClusterContext& x, uint64_t address) {
   }));
 }
 
-std::string completion_of(const ClusterContext& x, const AsyncRecord& op, uint32_t rank) {
-  if (op.is_tensor()) return "it completes with a tcgen05.commit of its thread, at that commit's mbarrier";
+// No wait for the operation's completion lies before the later access.
+Statement missing_wait(const ClusterContext& x, const AsyncRecord& op, uint32_t rank) {
+  if (op.is_tensor()) return say<Phrase::no_wait_for_commit>(op.name);
   for (const uint32_t b : op.mbarriers)
     if (b >> cta_rank_shift == rank)
-      return fmt::format("it completes on {}", mbarrier_name(x.run, x.cluster, b));
+      return say<Phrase::no_wait_for_mbarrier>(op.name, mbarrier_object(x.run, x.cluster, b));
   switch (op.group) {
     case isa::AsyncGroup::bulk:
-      return op.committed ? "it completes with its thread's bulk async-group"
-                          : "it was not committed to any bulk async-group";
+      return op.committed ? say<Phrase::no_wait_for_bulk_group>(op.name)
+                          : say<Phrase::no_bulk_commit>(op.name);
     case isa::AsyncGroup::cp_async:
-      return "it completes with its thread's cp.async-group, or on an mbarrier by cp.async.mbarrier.arrive";
+      return say<Phrase::no_wait_for_cp_async>(op.name);
     case isa::AsyncGroup::wgmma:
-      return op.committed ? "it completes with its wgmma-group" : "it was not committed to any wgmma-group";
+      return op.committed ? say<Phrase::no_wait_for_wgmma_group>(op.name)
+                          : say<Phrase::no_wgmma_commit>(op.name);
     default:
-      return "no thread waits for it";
+      return say<Phrase::no_wait_at_all>(op.name);
   }
 }
 
-std::string missing_edge(const ClusterContext& x, const Case& c) {
-  if (c.conflict.relation == Relation::other_proxy)
-    return "the two are ordered for the generic proxy only: no proxy fence lies on the way between them";
-  if (c.conflict.relation == Relation::narrow_scope)
-    return "the only order between the two goes through an operation of .cta scope, and they are in "
-           "different CTAs";
-  if (c.then.async != nullptr) {
-    const std::string how = completion_of(x, *c.then.async, c.later.rank);
-    return fmt::format("the {} may still be under way: {}, and no wait for that lies before the later access",
-                       c.then.async->name, how);
-  }
+Statement missing_edge(const ClusterContext& x, const Case& c) {
+  if (c.conflict.relation == Relation::other_proxy) return say<Phrase::no_proxy_fence>();
+  if (c.conflict.relation == Relation::narrow_scope) return say<Phrase::order_of_cta_scope>();
+  if (c.then.async != nullptr) return missing_wait(x, *c.then.async, c.later.rank);
   const auto* load = c.now_effect == nullptr ? nullptr : std::get_if<isa::Load>(c.now_effect);
-  if (load != nullptr && load->non_coherent)
-    return "nothing orders a read through the read-only path behind a write of the same kernel";
-  if (c.same_warp()) return "nothing orders the lanes: no bar.warp.sync lies between the two";
-  if (c.now.cluster != c.then.cluster)
-    return "nothing orders the two CTAs: no release of the one was acquired by the other";
+  if (load != nullptr && load->non_coherent) return say<Phrase::read_only_path>();
+  if (c.same_warp()) return say<Phrase::no_warp_sync>();
+  if (c.now.cluster != c.then.cluster) return say<Phrase::no_release_acquired>();
   const uint32_t known = c.later.view->time(Visibility::generic, c.then.warp);
   const uint32_t pc = known == 0 ? isa::no_id : c.order.release_site(c.then.warp, known);
-  if (pc == isa::no_id) return "the later thread has never synchronised with the earlier one's warp";
-  return fmt::format("the last thing known of the earlier one's warp is its {}, which came before the access",
-                     at_line(x, pc));
+  if (pc == isa::no_id) return say<Phrase::never_synchronised>();
+  return say<Phrase::released_before_access>(instruction_at(x, pc));
 }
 
-std::string missing_scope(const Case& c) {
-  if ((c.then.flags & Record::strong) != 0 && c.later.strong)
-    return "the scope of one of the two does not include the other one's CTA: they are not morally strong";
-  return "the flag between the two was released or acquired at a scope that does not include the other CTA";
+Statement missing_scope(const Case& c) {
+  const bool both_strong = (c.then.flags & Record::strong) != 0 && c.later.strong;
+  return both_strong ? say<Phrase::not_morally_strong>() : say<Phrase::flag_of_narrow_scope>();
 }
 
 // The lane to name of the later access: of lanes that read one address together, not the one that wrote it.
@@ -147,48 +138,41 @@ void judge(Finding& f, Code code, const Case& c, bool equal_values, const std::o
   if (narrow || equal_values || met) f.severity = FindingSeverity::strict;
   if (met) {
     const bool access = met->pc == c.now.pc || met->pc == c.then.pc;
-    f.notes.push_back(
-        fmt::format("{} makes the lanes of the earlier warp wait for each other; only bar.warp.sync orders "
-                    "their accesses",
-                    access ? "the matrix access" : at_line(context, met->pc)));
+    f.notes.push_back(access ? say<Phrase::lanes_met_at_access>()
+                             : say<Phrase::lanes_met>(instruction_at(context, met->pc)));
   }
   // CUDA's own example: __threadfence, a relaxed atomic, a volatile read, and no fence behind the atomic.
   const auto first_lane = static_cast<uint32_t>(std::countr_zero(c.conflict.earlier_lanes | 1U << 31));
-  if (code == Code(6002) && c.later.strong && !c.later.writes && !c.then.async &&
+  if (code == Code::unsynchronised_flag && c.later.strong && !c.later.writes && !c.then.async &&
       c.order.knows_unacquired(c.order.cta_of(c.now.warp), c.then.cluster, c.then.warp, first_lane,
                                c.then.time)) {
     f.severity = FindingSeverity::strict;
-    f.notes.emplace_back(
-        "the writer's fence and the flag are there, the reader's fence is not: PTX (\"Release and Acquire "
-        "Patterns\") asks for one behind the relaxed read of the flag");
+    f.notes.push_back(say<Phrase::no_fence_of_reader>());
   }
 }
 
 // The message, help and notes of cases that their code's own do not fit.
-void word_for(Finding& f, Code code, const Case& c) {
-  if (code == Code(6001) && c.same_cta())
-    f.help =
-        "put a barrier (bar.sync) between the two accesses, or give each element one owner, or use atomics";
-  if (code == Code(6002) && stored_beside_atomic(c)) {
-    f.message = "a plain store and an atomic of the same bytes race in global memory";
-    f.help = "order the two by a barrier, or by a release and an acquire at .gpu scope, or store atomically";
+void describe(Finding& f, Code code, const Case& c) {
+  if (code == Code::global_memory_race && c.same_cta()) f.help = say<Phrase::barrier_or_owner>();
+  if (code == Code::unsynchronised_flag && stored_beside_atomic(c)) {
+    f.message = say<Phrase::store_and_atomic>();
+    f.help = say<Phrase::order_or_store_atomically>();
   }
-  if (code == Code(4310) && (c.now_is_wgmma() || c.now_is_tensor())) {
-    f.message = fmt::format("{} reads shared memory while another thread's write is not ordered before it",
-                            c.now.async->name);
-    f.help =
-        "let every writing thread execute a proxy fence, then synchronise them by a barrier with the "
-        "threads that issue it";
+  if (code == Code::unordered_copy_source && (c.now_is_wgmma() || c.now_is_tensor())) {
+    f.message = say<Phrase::reads_unordered_writes>(c.now.async->name);
+    f.help = say<Phrase::fence_and_barrier>();
   }
-  if (code == Code(4322) && c.later.writes && !c.later.reads) {
-    f.message = "shared memory that cp.async of one thread fills is written by another";
-    f.help = "give each byte one writer, or put a barrier between wait_group and the other write";
+  if (code == Code::cp_async_of_other_thread && c.later.writes && !c.later.reads) {
+    f.message = say<Phrase::cp_async_written_by_other>();
+    f.help = say<Phrase::one_writer>();
   }
-  if (code == Code(4406) && c.then_is_wgmma())
-    f.notes.emplace_back(
-        "the chip does not hold the later access back: measured on an H200, a TMA copy issued behind a chain "
-        "of 4 or 16 m64n256k16 was read by up to 4 of them in nearly every trial; only the copy's latency "
-        "(about 450 cycles) and the queue of about 4 wgmmas, which later ones wait for, hide it");
+  if (code == Code::overwritten_wgmma_operand && c.then_is_wgmma())
+    f.notes.push_back(say<Phrase::chip_does_not_hold_back>());
+}
+
+Object object_of(const ClusterContext& x, bool shared, uint64_t address, uint64_t bytes) {
+  return shared ? shared_object(x.run, x.cluster, static_cast<uint32_t>(address), bytes)
+                : global_object(x.run, address, bytes);
 }
 
 }  // namespace
@@ -218,7 +202,7 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
                .last_sync = sync == isa::no_id ? nullptr : effect_at(program, sync),
                .then_sync = before == isa::no_id ? nullptr : effect_at(program, before),
                .two_names = later.shared && names_at(context_, conflict.address) > 1,
-               .wait_verdict = verdict ? verdict->code : Code()};
+               .wait_verdict = verdict ? verdict->code : Code::none};
   const Code code = code_of(c);
   // Shipped compilers let every thread store one value.
   const bool equal_content = now.content != 0 && now.content == then.content;
@@ -233,42 +217,36 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   const std::optional<RacingRead> read = racing_read(context_, later, conflict, now, then);
   if (context_.reporter.seen(key)) return context_.reporter.add_read(key, read);
   Finding f;
-  f.every_read = read.has_value();
-  if (read) f.reads.push_back(*read);
+  Race& race = f.what.emplace<Race>();
+  race.equal_values = equal_values;
+  race.every_read = read.has_value();
+  if (read) race.reads.push_back(*read);
   judge(f, code, c, equal_values, met, context_);
-  f.message = verdict && verdict->code == code ? verdict->message : std::string(text_of(code).title);
-  word_for(f, code, c);
-  if (equal_values) f.message += ", with equal values";
-  if (verdict && verdict->code == code) f.help = verdict->help;
-  f.object = later.shared ? shared_name(context_.run, context_.cluster,
-                                        static_cast<uint32_t>(conflict.address), conflict.bytes)
-                          : global_name(context_.run, conflict.address, conflict.bytes);
-  const bool scope = code == Code(6004) && conflict.relation == Relation::unordered;
+  if (verdict && verdict->code == code) f.message = verdict->message, f.help = verdict->help;
+  describe(f, code, c);
+  f.object = object_of(context_, later.shared, conflict.address, conflict.bytes);
+  const bool scope = code == Code::narrow_scope && conflict.relation == Relation::unordered;
   f.missing = scope ? missing_scope(c) : missing_edge(context_, c);
-  if (verdict) f.notes.push_back(verdict->text);
-  f.sites.push_back(site_of(context_, order_, now, lanes, fmt::format("{}", verb(now, later.writes))));
+  if (verdict) f.notes.push_back(verdict->note);
+  f.sites.push_back(site_of(context_, order_, now, lanes, part_of(now, later.writes)));
   f.sites.push_back(site_of(context_, order_, then,
                             then.async || together(c.then_effect) ? then.lanes : conflict.earlier_lanes,
-                            fmt::format("{} (earlier)", verb(then, conflict.earlier_wrote))));
-  if (verdict) f.sites.push_back(context_.reporter.site(verdict->wait, "the wait"));
+                            earlier(part_of(then, conflict.earlier_wrote))));
+  if (verdict) f.sites.push_back(context_.reporter.site(verdict->wait, Does::waits));
   context_.reporter.report(key, std::move(f));
 }
 
 void RaceReporter::uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t lane) {
   if (!options_.memory) return;
   const Record& now = (*records_)[reader.record];
-  const Code code = reader.shared ? Code(6101) : Code(6103);
+  const Code code = reader.shared ? Code::uninitialised_shared_memory : Code::uninitialised_value;
   const FindingKey key{code, now.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  f.message = reader.shared
-                  ? fmt::format("{} bytes of shared memory are read that this CTA never wrote", bytes)
-                  : fmt::format("{} bytes of an output are read before anything was written there", bytes);
-  f.object = reader.shared
-                 ? shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), bytes)
-                 : global_name(context_.run, address, bytes);
+  f.message = reader.shared ? say<Phrase::unwritten_shared>(bytes) : say<Phrase::unwritten_output>(bytes);
+  f.object = object_of(context_, reader.shared, address, bytes);
   const uint32_t lanes = now.async ? now.lanes : 1U << lane;
-  f.sites.push_back(site_of(context_, order_, now, lanes, fmt::format("{}", verb(now, false))));
+  f.sites.push_back(site_of(context_, order_, now, lanes, part_of(now, false)));
   context_.reporter.report(key, std::move(f));
 }
 
@@ -277,16 +255,15 @@ void RaceReporter::barrier_bytes(const Actor& origin, uint32_t init_record, uint
   const Record& now = (*records_)[origin.record];
   const Record& then = (*records_)[init_record];
   if ((now.flags & Record::barrier) != 0) return;  // a second init: judged by the protocol checks
-  const FindingKey key{4110, now.pc, then.pc, 0};
+  const FindingKey key{Code::data_over_mbarrier, now.pc, then.pc, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  f.message =
-      fmt::format("the memory of a live mbarrier is {}", origin.writes ? "overwritten" : "read as data");
-  f.help = "mbarrier.inval before the memory is used for anything else";
-  f.object = mbarrier_name(context_.run, context_.cluster, static_cast<uint32_t>(address) & ~7U);
+  f.message = origin.writes ? say<Phrase::mbarrier_overwritten>() : say<Phrase::mbarrier_read>();
+  f.help = say<Phrase::inval_first>();
+  f.object = mbarrier_object(context_.run, context_.cluster, static_cast<uint32_t>(address) & ~7U);
   const uint32_t lanes = now.async ? now.lanes : 1U << lane;
-  f.sites.push_back(site_of(context_, order_, now, lanes, fmt::format("{}", verb(now, origin.writes))));
-  f.sites.push_back(site_of(context_, order_, then, then.lanes, "initialises the mbarrier"));
+  f.sites.push_back(site_of(context_, order_, now, lanes, part_of(now, origin.writes)));
+  f.sites.push_back(site_of(context_, order_, then, then.lanes, {.does = Does::initialises}));
   context_.reporter.report(key, std::move(f));
 }
 
@@ -294,13 +271,13 @@ void RaceReporter::fill_read(const Actor& reader, uint32_t writer_record, uint64
   if (!options_.memory) return;
   const Record& now = (*records_)[reader.record];
   const Record& then = (*records_)[writer_record];
-  const FindingKey key{4321, now.pc, then.pc, 0};
+  const FindingKey key{Code::out_of_bounds_fill_used, now.pc, then.pc, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  f.message = "what a tensor copy filled in for elements outside the tensor is read as data";
-  f.object = shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), 1);
-  f.sites.push_back(site_of(context_, order_, now, 1U << lane, "reads"));
-  f.sites.push_back(site_of(context_, order_, then, then.lanes, "fills in"));
+  f.message = say<Phrase::fill_is_read>();
+  f.object = object_of(context_, true, address, 1);
+  f.sites.push_back(site_of(context_, order_, now, 1U << lane, {.does = Does::reads}));
+  f.sites.push_back(site_of(context_, order_, then, then.lanes, {.does = Does::fills}));
   context_.reporter.report(key, std::move(f));
 }
 
@@ -314,16 +291,15 @@ void RaceReporter::read_after(const Actor& reader, uint32_t writer_record, uint6
   if (then.async->layout == layout_unknown || now.async->layout == layout_unknown ||
       then.async->layout == now.async->layout)
     return;
-  const FindingKey key{4304, now.pc, then.pc, 0};
+  const FindingKey key{Code::layout_mismatch, now.pc, then.pc, 0};
   if (context_.reporter.seen(key)) return;
   constexpr std::string_view names[] = {"unknown", "no swizzle", "32-byte swizzle", "64-byte swizzle",
                                         "128-byte swizzle"};
   Finding f;
-  f.message = fmt::format("a tile written with {} is read with {}", names[then.async->layout],
-                          names[now.async->layout]);
-  f.object = shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), granule);
-  f.sites.push_back(site_of(context_, order_, now, now.lanes, "reads by its matrix descriptor"));
-  f.sites.push_back(site_of(context_, order_, then, then.lanes, "writes by its tensor map"));
+  f.message = say<Phrase::other_layout>(names[then.async->layout], names[now.async->layout]);
+  f.object = object_of(context_, true, address, granule);
+  f.sites.push_back(site_of(context_, order_, now, now.lanes, {.does = Does::reads_by_descriptor}));
+  f.sites.push_back(site_of(context_, order_, then, then.lanes, {.does = Does::writes_by_tensor_map}));
   context_.reporter.report(key, std::move(f));
 }
 

@@ -1,22 +1,21 @@
 #include "sim/check/memory/tensor_report.h"
 
-#include <fmt/format.h>
-
-#include "sim/check/catalogue/catalogue.h"
+#include "sim/check/catalogue/phrase.h"
 #include "sim/machine/state/tensor_memory.h"
 
 namespace palladion::sim::check {
 
-std::string tensor_name(const ClusterState& cluster, uint64_t address, uint64_t bytes) {
+Object tensor_object(const ClusterState& cluster, uint64_t address, uint64_t bytes) {
   const uint32_t rank = static_cast<uint32_t>(address >> 24);
   const uint64_t first = (address & 0xFF'FFFF) / 4, last = first + (bytes - 1) / 4;
   const uint64_t column = first / TensorMemory::lanes, end = last / TensorMemory::lanes + 1;
   const bool one = end == column + 1;
-  std::string out = fmt::format("tensor memory lanes [{}, {}) columns [{}, {})", one ? first % 128 : 0,
-                                one ? last % 128 + 1 : 128, column, end);
-  if (cluster.ctas.size() == 1) return out;
-  const isa::Dim3& id = cluster.ctas[rank].id;
-  return out + fmt::format(" of CTA ({},{},{})", id.x, id.y, id.z);
+  Object out{.kind = Object::Kind::tensor_memory,
+             .ranges = {{column, end}},
+             .lanes = {one ? first % TensorMemory::lanes : 0,
+                       one ? last % TensorMemory::lanes + 1 : TensorMemory::lanes}};
+  if (cluster.ctas.size() > 1) out.cta = cluster.ctas[rank].id;
+  return out;
 }
 
 // A conflict with its two operations; `now` is null of a tcgen05.dealloc.
@@ -40,9 +39,9 @@ int ctas_of(const AsyncRecord& op) {
   return mma != nullptr ? mma->ctas : copy != nullptr ? copy->ctas : 1;
 }
 
-std::string_view does(const Record& r, bool wrote) {
-  if (r.async == nullptr) return "frees the columns";
-  return wrote ? "writes, asynchronously" : "reads, asynchronously";
+Part part_in_tensor_memory(const Record& r, bool wrote) {
+  if (r.async == nullptr) return {.does = Does::frees};
+  return {.does = wrote ? Does::writes : Does::reads, .asynchronous = true};
 }
 
 }  // namespace
@@ -62,26 +61,28 @@ const TensorOrder::Commit* TensorRaceReporter::foreign_commit(const AsyncRecord&
 Code TensorRaceReporter::of_product(const Pair& p) const {
   const AsyncRecord& then = p.then();
   if (!p.later_is_access()) {
-    if (!p.same_thread()) return ctas_of(then) == 2 && ctas_of(*p.now()) == 2 ? Code(4524) : Code(4523);
-    return !p.conflict.earlier_wrote ? Code(4530) : Code(4517);
+    if (!p.same_thread())
+      return ctas_of(then) == 2 && ctas_of(*p.now()) == 2 ? Code::pair_operation_by_both_ctas
+                                                          : Code::tensor_memory_race;
+    return !p.conflict.earlier_wrote ? Code::overwritten_tensor_operand : Code::unordered_products;
   }
   const TensorOrder::Commit& commit = order_.tensor().last_commit(then.stream);
-  if (commit.id > then.id) return 4515;
-  if (foreign_commit(then) != nullptr) return 4518;
-  return commit.id != 0 ? Code(4519) : Code(4515);
+  if (commit.id > then.id) return Code::use_before_product_completion;
+  if (foreign_commit(then) != nullptr) return Code::commit_by_other_thread;
+  return commit.id != 0 ? Code::commit_before_operation : Code::use_before_product_completion;
 }
 
 Code TensorRaceReporter::code_of(const Pair& p) const {
-  if (p.now() == nullptr) return 4507;
-  if (p.conflict.relation == Relation::other_proxy) return 4516;
+  if (p.now() == nullptr) return Code::tensor_memory_freed_in_use;
+  if (p.conflict.relation == Relation::other_proxy) return Code::missing_tcgen05_fence;
   const AsyncRecord& then = p.then();
   // Its issue is known, not its end: the thread signalled before it had waited.
   const bool issue_known =
       p.later.warp == p.earlier.warp || p.view.knows_any(Visibility::generic, p.earlier.cluster,
                                                          p.earlier.warp, p.earlier.lanes, p.earlier.time);
-  if (then.tensor_load && issue_known) return 4513;
-  if (then.tensor_load) return p.later_is_access() ? Code(4523) : Code(4522);
-  if (then.tensor_store) return issue_known ? Code(4514) : Code(4523);
+  if (then.tensor_load && issue_known) return Code::overwrite_before_wait_ld;
+  if (then.tensor_load) return p.later_is_access() ? Code::tensor_memory_race : Code::overwritten_accumulator;
+  if (then.tensor_store) return issue_known ? Code::use_before_wait_st : Code::tensor_memory_race;
   return of_product(p);
 }
 
@@ -96,38 +97,27 @@ bool TensorRaceReporter::has_been_read(const Pair& p) const {
   });
 }
 
-std::string TensorRaceReporter::missing(const Pair& p, Code code) const {
+Statement TensorRaceReporter::missing(const Pair& p, Code code) const {
   const AsyncRecord& then = p.then();
-  if (code == Code(4516)) {
+  if (code == Code::missing_tcgen05_fence) {
     const bool before = order_.tensor_relation(then, p.earlier, *p.now(), p.later) ==
                         HappensBefore::TensorRelation::unfenced_before;
-    return before ? "the thread that waited for the earlier one has not executed "
-                    "tcgen05.fence::before_thread_sync before the barrier between them"
-                  : "the later thread has not executed tcgen05.fence::after_thread_sync after the barrier "
-                    "between them";
+    return before ? say<Phrase::no_fence_before_sync>() : say<Phrase::no_fence_after_sync>();
   }
-  if (code == Code(4518))
-    return fmt::format("the commit is by another thread than the {}: it covers nothing", then.name);
+  if (code == Code::commit_by_other_thread) return say<Phrase::commit_covers_nothing>(then.name);
   if (then.tensor_load || then.tensor_store) {
     const char* const wait = then.tensor_load ? "tcgen05.wait::ld" : "tcgen05.wait::st";
-    if (!order_.tensor().covered(then))
-      return fmt::format("no {} of its warp covers the {}", wait, then.name);
-    return fmt::format(
-        "the warp of the {} has waited for it, but nothing orders the later one behind that {}", then.name,
-        wait);
+    return order_.tensor().covered(then) ? say<Phrase::no_order_after_tensor_wait>(then.name, wait)
+                                         : say<Phrase::no_tensor_wait>(wait, then.name);
   }
-  if (order_.tensor().last_commit(then.stream).id < then.id)
-    return fmt::format("no tcgen05.commit of its thread follows the {}, so no wait covers it", then.name);
-  return fmt::format(
-      "the {} may still be under way: nothing orders the later one behind a wait for the "
-      "mbarrier at which its tcgen05.commit arrives",
-      then.name);
+  if (order_.tensor().last_commit(then.stream).id < then.id) return say<Phrase::no_tensor_commit>(then.name);
+  return say<Phrase::no_wait_for_tensor_commit>(then.name);
 }
 
-Site TensorRaceReporter::site_of(const Record& r, std::string what) const {
+Site TensorRaceReporter::site_of(const Record& r, Part part) const {
   const Origin origin{
       .cta_rank = order_.cta_of(r.warp), .warp = order_.in_cta(r.warp), .lanes = r.lanes, .pc = r.pc};
-  Site s = context_.reporter.site(origin, std::move(what));
+  Site s = context_.reporter.site(origin, part);
   if (r.async) s.occurrence = r.async->occurrence;
   return s;
 }
@@ -136,37 +126,39 @@ void TensorRaceReporter::conflict(const Actor& later, const Conflict& conflict) 
   if (!options_.race) return;
   const Pair p{(*records_)[later.record], (*records_)[conflict.earlier], conflict, *later.view};
   const Code code = code_of(p);
-  const bool read = (code == Code(4507) || code == Code(4513)) && has_been_read(p);
+  const bool read = (code == Code::tensor_memory_freed_in_use || code == Code::overwrite_before_wait_ld) &&
+                    has_been_read(p);
   const FindingKey key{code, p.later.pc, p.earlier.pc, read ? 3ULL : 2ULL};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  const bool copied = code == Code(4517) && p.now()->is_tensor_copy();
+  const bool copied = code == Code::unordered_products && p.now()->is_tensor_copy();
   if (copied || read) f.severity = FindingSeverity::strict;
-  f.message = text_of(code).title;
-  f.object = tensor_name(context_.cluster, conflict.address, conflict.bytes);
+  f.what.emplace<Race>();
+  f.object = tensor_object(context_.cluster, conflict.address, conflict.bytes);
   f.missing = missing(p, code);
-  f.sites.push_back(site_of(p.later, std::string(does(p.later, later.writes))));
-  f.sites.push_back(site_of(p.earlier, fmt::format("{} (earlier)", does(p.earlier, conflict.earlier_wrote))));
-  if (code == Code(4518))
-    f.sites.push_back(context_.reporter.site(foreign_commit(p.then())->origin, "the commit"));
-  if (code == Code(4519))
-    f.sites.push_back(context_.reporter.site(order_.tensor().last_commit(p.then().stream).origin,
-                                             "the thread's last commit"));
+  f.sites.push_back(site_of(p.later, part_in_tensor_memory(p.later, later.writes)));
+  Part then = part_in_tensor_memory(p.earlier, conflict.earlier_wrote);
+  then.earlier = true;
+  f.sites.push_back(site_of(p.earlier, then));
+  if (code == Code::commit_by_other_thread)
+    f.sites.push_back(context_.reporter.site(foreign_commit(p.then())->origin, Does::commits));
+  if (code == Code::commit_before_operation)
+    f.sites.push_back(
+        context_.reporter.site(order_.tensor().last_commit(p.then().stream).origin, Does::commits));
   context_.reporter.report(key, std::move(f));
 }
 
 void TensorRaceReporter::uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t) {
   if (!options_.memory) return;
   const Record& now = (*records_)[reader.record];
-  const FindingKey key{4529, now.pc, ~0U, 2};
+  const FindingKey key{Code::uninitialised_tensor_memory, now.pc, ~0U, 2};
   if (context_.reporter.seen(key)) return;
   Finding f;
   // A load takes whole lanes: what it does not need may never have been written.
   if (now.async->tensor_load) f.severity = FindingSeverity::strict;
-  f.message =
-      fmt::format("{} reads tensor memory that nothing has written since it was allocated", now.async->name);
-  f.object = tensor_name(context_.cluster, address, bytes);
-  f.sites.push_back(site_of(now, "reads"));
+  f.message = say<Phrase::unwritten_tensor_memory>(now.async->name);
+  f.object = tensor_object(context_.cluster, address, bytes);
+  f.sites.push_back(site_of(now, {.does = Does::reads}));
   context_.reporter.report(key, std::move(f));
 }
 

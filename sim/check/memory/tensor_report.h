@@ -6,9 +6,8 @@
 
 namespace palladion::sim::check {
 
-// "tensor memory lanes [0, 128) columns [32, 64)", " of CTA (1,0,0)" added in clusters of several: the
-// smallest rectangle around bytes as tensor_byte() names them.
-std::string tensor_name(const ClusterState& cluster, uint64_t address, uint64_t bytes);
+// The smallest rectangle of lanes and columns around bytes as tensor_byte() names them.
+Object tensor_object(const ClusterState& cluster, uint64_t address, uint64_t bytes);
 
 class TensorRaceReporter final : public ConflictSink {
  public:
@@ -28,8 +27,8 @@ class TensorRaceReporter final : public ConflictSink {
   Code code_of(const Pair& p) const;
   bool has_been_read(const Pair& p) const;
   Code of_product(const Pair& p) const;
-  std::string missing(const Pair& p, Code code) const;
-  Site site_of(const Record& r, std::string what) const;
+  Statement missing(const Pair& p, Code code) const;
+  Site site_of(const Record& r, Part part) const;
   const TensorOrder::Commit* foreign_commit(const AsyncRecord& op) const;
 
   const ClusterContext& context_;

@@ -1,9 +1,8 @@
 #include "sim/check/numerics/numerics.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "sim/check/catalogue/phrase.h"
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
@@ -72,8 +71,8 @@ void Numerics::judge(const Origin& origin, const Watched& w, const Value& d) {
       if (!made.any()) continue;
       const Special had = special_sources(origin, w, lane, part);
       const bool half = number_bytes(d.type) == 2 && (d.type == isa::Type::f16 || d.type == isa::Type::f16x2);
-      if (made.nan && !had.nan && nan_found(origin) == 0) report(origin, w, first_nan_code, lane, part);
-      if (made.infinite && half && !had.any()) report(origin, w, overflow_code, lane, part);
+      if (made.nan && !had.nan && nan_found(origin) == 0) report(origin, w, Code::first_nan, lane, part);
+      if (made.infinite && half && !had.any()) report(origin, w, Code::narrow_overflow, lane, part);
       if (done_[origin.pc] != 0) return;
     }
   }
@@ -96,38 +95,34 @@ Special Numerics::special_sources(const Origin& origin, const Watched& w, uint32
   return all;
 }
 
-// "512, 512, 1024"
-std::string Numerics::operands(const Origin& origin, const Watched& w, uint32_t lane, uint32_t part) const {
-  std::string out;
+Statement Numerics::operands(const Origin& origin, const Watched& w, uint32_t lane, uint32_t part) const {
+  Statement out{.phrase = Phrase::operands, .values = {int64_t{lane}}};
   for (size_t i = 0; i < w.sources.size(); ++i) {
     const Value& s = w.sources[i];
     const uint8_t* bytes = source(origin, w, i);
     if (number_bytes(s.type) == 0 || bytes == nullptr) continue;
     const double v = value(s.type, bytes + size_t{lane} * s.lane_bytes +
                                        std::min(part, parts(s.type) - 1) * number_bytes(s.type));
-    out += fmt::format("{}{:g}", out.empty() ? "" : ", ", v);
+    out.values.emplace_back(v);
   }
   return out;
 }
 
 void Numerics::report(const Origin& origin, const Watched& w, Code code, uint32_t lane, uint32_t part) {
   done_[origin.pc] = 1;
-  if (code == first_nan_code) nan_found(origin) = 1;
+  if (code == Code::first_nan) nan_found(origin) = 1;
   const FindingKey key{code, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
-  const bool overflow = code == overflow_code;
+  const bool overflow = code == Code::narrow_overflow;
   Origin at = origin;
   at.lanes = 1U << lane;
   Finding f;
-  f.message = overflow ? "a result leaves the range of f16 and becomes infinite"
-                       : "a NaN is made of operands that are none";
-  f.sites.push_back(context_.reporter.site(at, overflow ? "overflows" : "makes the first NaN"));
-  if (!w.across_lanes) f.object = fmt::format("lane {}, operands {}", lane, operands(origin, w, lane, part));
-  f.missing = overflow ? "f16 ends at 65504"
-                       : "inf - inf, 0 * inf and the like have no value; what is computed from a NaN is NaN";
+  f.message = overflow ? say<Phrase::f16_overflow>() : say<Phrase::nan_from_numbers>();
+  f.sites.push_back(context_.reporter.site(at, overflow ? Does::overflows : Does::makes_nan));
+  if (!w.across_lanes) f.notes.push_back(operands(origin, w, lane, part));
+  f.missing = overflow ? say<Phrase::end_of_f16>() : say<Phrase::no_such_value>();
   f.rule = overflow ? "Half Precision Floating Point Instructions" : "Floating Point Instructions";
-  f.help = overflow ? "accumulate in f32, or scale the operands"
-                    : "keep infinities out of the operation: a maximum of a wholly masked row is -inf";
+  f.help = overflow ? say<Phrase::accumulate_in_f32>() : say<Phrase::keep_infinities_out>();
   context_.reporter.report(key, std::move(f));
 }
 

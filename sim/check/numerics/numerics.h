@@ -10,8 +10,6 @@
 
 namespace palladion::sim::check {
 
-inline constexpr Code overflow_code = 6301, first_nan_code = 6302;
-
 // Instructions of one warp: arithmetic and mma.sync.
 class Numerics {
  public:
@@ -31,7 +29,7 @@ class Numerics {
   void judge(const Origin& origin, const Watched& w, const Value& destination);
   uint8_t& nan_found(const Origin& origin) { return nan_found_[origin.cta_rank * warps_ + origin.warp]; }
   void report(const Origin& origin, const Watched& w, Code code, uint32_t lane, uint32_t part);
-  std::string operands(const Origin& origin, const Watched& w, uint32_t lane, uint32_t part) const;
+  Statement operands(const Origin& origin, const Watched& w, uint32_t lane, uint32_t part) const;
 
   const ClusterContext& context_;
   const NumericsAnalysis& analysis_;

@@ -1,18 +1,16 @@
 #include "sim/check/numerics/numerics_order.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "isa/formats/tensor_map.h"
+#include "sim/check/catalogue/phrase.h"
 #include "sim/check/registers/watch.h"
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
 namespace {
 
-constexpr Code order_dependent = 6304;
 constexpr uint64_t granule_of_copies = 16;  // bytes by which reductions of copies are judged
 
 bool adds_floats(const isa::Effect& effect) {
@@ -68,31 +66,31 @@ void OrderedSums::add(const Origin& origin, uint64_t address) {
   if (fresh || (first.cta_rank == origin.cta_rank && first.warp == origin.warp) ||
       reported_.contains(origin.pc))
     return;
-  report(origin, context_.reporter.site(origin_of(first), "adds to it, too"), address);
+  report(origin, context_.reporter.site(origin_of(first), Does::adds), address);
 }
 
 Origin OrderedSums::origin_of(const Adder& a) const {
   return origin_at(*context_.run.program, a.cta_rank, a.warp, ~0U, a.pc);
 }
 
-std::string OrderedSums::name(const Origin& origin, uint64_t address) const {
+Object OrderedSums::object(const Origin& origin, uint64_t address) const {
   const isa::MemoryUse* const sum = context_.run.program->footprints[origin.pc].written();
   const uint64_t bytes = sum != nullptr && sum->bytes != 0 ? sum->bytes : granule_of_copies;
   return in_shared_window(address)
-             ? shared_name(context_.run, context_.cluster, static_cast<uint32_t>(address), bytes)
-             : global_name(context_.run, address, bytes);
+             ? shared_object(context_.run, context_.cluster, static_cast<uint32_t>(address), bytes)
+             : global_object(context_.run, address, bytes);
 }
 
 void OrderedSums::report(const Origin& origin, Site other, uint64_t address) {
   reported_.insert(origin.pc);
-  const FindingKey key{order_dependent, origin.pc, ~0U, 0};
+  const FindingKey key{Code::order_dependent_sum, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  f.message = "a sum of floats depends on the order of its terms: not deterministic, but no race";
-  f.sites.push_back(context_.reporter.site(origin, "adds to it"));
+  f.message = say<Phrase::sum_depends_on_order>();
+  f.sites.push_back(context_.reporter.site(origin, Does::adds));
   f.sites.push_back(std::move(other));
-  f.object = name(origin, address);
-  f.missing = "an order between the two additions; each is atomic, so nothing is lost, but roundings differ";
+  f.object = object(origin, address);
+  f.missing = say<Phrase::no_order_of_additions>();
   context_.reporter.report(key, std::move(f));
 }
 
@@ -113,7 +111,7 @@ void SumsOfRun::merge(OrderedSums& sums) {
     }
     if (sites_of_.size() >= OrderedSums::limit) continue;
     const auto [at, fresh] = site_of_pc.try_emplace(adder.pc, sites_.size());
-    if (fresh) sites_.push_back(sums.context_.reporter.site(sums.origin_of(adder), "adds to it, too"));
+    if (fresh) sites_.push_back(sums.context_.reporter.site(sums.origin_of(adder), Does::adds));
     sites_of_.emplace(address, at->second);
   }
 }

@@ -29,7 +29,7 @@ class OrderedSums {
 
   void add(const Origin& origin, uint64_t address);
   Origin origin_of(const Adder& a) const;
-  std::string name(const Origin& origin, uint64_t address) const;
+  Object object(const Origin& origin, uint64_t address) const;
   void report(const Origin& origin, Site other, uint64_t address);
 
   const ClusterContext& context_;

@@ -1,9 +1,8 @@
 #include "sim/check/numerics/numerics_wgmma.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "sim/check/catalogue/phrase.h"
 #include "sim/check/numerics/numerics.h"
 #include "sim/machine/async/accumulators.h"
 #include "sim/machine/exec/exec.h"
@@ -79,7 +78,7 @@ void WgmmaNumerics::judge(const Pending& p, const uint8_t* words) {
     int column = 0;
     while (!suspicious(w.d, at + size * static_cast<size_t>(column), size)) ++column;
     const Special made = special(w.d, at + size * static_cast<size_t>(column));
-    const Code code = made.nan ? first_nan_code : overflow_code;
+    const Code code = made.nan ? Code::first_nan : Code::narrow_overflow;
     if (!special_operands(p, !made.nan)) report(p, code, row, column);
   }
   if (found)
@@ -113,18 +112,17 @@ bool WgmmaNumerics::special_operands(const Pending& p, bool infinities) const {
 void WgmmaNumerics::report(const Pending& p, Code code, int row, int column) {
   const FindingKey key{code, p.origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
-  const bool overflow = code == overflow_code;
+  const bool overflow = code == Code::narrow_overflow;
   Finding f;
-  f.message = overflow ? "an f16 accumulator of wgmma leaves its range and becomes infinite"
-                       : "an accumulator of wgmma becomes NaN, though no operand is";
-  f.sites.push_back(context_.reporter.site(p.origin, overflow ? "overflows" : "makes the first NaN"));
-  f.object = fmt::format("element ({}, {}) of the warpgroup's 64 x {} accumulators", row, column,
-                         wgmma_of(p.origin).n);
-  f.missing = overflow ? "f16 ends at 65504: the sum of products is larger"
-                       : "infinite operands: inf - inf and 0 * inf have no value";
+  f.message = overflow ? say<Phrase::accumulator_overflow>() : say<Phrase::accumulator_nan>();
+  f.sites.push_back(context_.reporter.site(p.origin, overflow ? Does::overflows : Does::makes_nan));
+  const auto at = [](int i) { return Range{static_cast<uint64_t>(i), static_cast<uint64_t>(i) + 1}; };
+  f.object = {.kind = Object::Kind::accumulators,
+              .ranges = {at(row), at(column)},
+              .number = static_cast<uint64_t>(wgmma_of(p.origin).n)};
+  f.missing = overflow ? say<Phrase::end_of_f16>() : say<Phrase::no_value_of_infinities>();
   f.rule = "wgmma.mma_async";
-  f.help =
-      overflow ? "accumulate in f32 (.f32.f16.f16), or scale the operands" : "keep infinities out of A and B";
+  f.help = overflow ? say<Phrase::accumulate_in_f32>() : say<Phrase::no_infinite_operands>();
   context_.reporter.report(key, std::move(f));
 }
 

@@ -1,8 +1,8 @@
 #include "sim/check/protocol/cluster_barriers.h"
 
-#include <fmt/format.h>
-
 #include <bit>
+
+#include "sim/check/catalogue/phrase.h"
 
 namespace palladion::sim::check {
 
@@ -43,16 +43,17 @@ void ClusterBarriers::on(const ClusterBarrierEvent& e) {
 }
 
 void ClusterBarriers::check_twice(const Origin& origin, const Arrived& a, uint64_t number) {
-  const FindingKey key{4804, origin.pc, a.pc, 0};
+  const FindingKey key{Code::unpaired_cluster_barrier, origin.pc, a.pc, 0};
   if (p_.reporter().seen(key)) return;
   Finding f;
-  f.message = fmt::format("threads arrive twice at the cluster barrier in generation {}", number);
-  f.object = "cluster barrier";
+  f.message = say<Phrase::second_cluster_arrival>(number);
+  f.object.kind = Object::Kind::cluster_barrier;
   Origin first = origin;
   first.pc = a.pc;
-  f.sites = {p_.reporter().site(origin, "arrives again"), p_.reporter().site(first, "arrived")};
-  f.missing = "barrier.cluster.wait between the two arrivals";
-  f.help = "every arrive needs its wait before the next arrive";
+  f.sites = {p_.reporter().site(origin, Does::arrives),
+             p_.reporter().site(first, Part{.does = Does::arrives, .earlier = true})};
+  f.missing = say<Phrase::cluster_wait_between>();
+  f.help = say<Phrase::wait_after_each_arrival>();
   p_.reporter().report(key, std::move(f));
 }
 
@@ -65,13 +66,13 @@ void ClusterBarriers::check_wait(const Origin& origin, Arrived& a) {
     a.waited[lane] = a.next[lane];
   }
   if (arrived) return;
-  const FindingKey key{4804, origin.pc, ~0U, 0};
+  const FindingKey key{Code::unpaired_cluster_barrier, origin.pc, ~0U, 0};
   if (p_.reporter().seen(key)) return;
   Finding f;
-  f.message = "threads wait at the cluster barrier without having arrived";
-  f.object = "cluster barrier";
-  f.sites = {p_.reporter().site(origin, "waits")};
-  f.missing = "barrier.cluster.arrive of the same threads before";
+  f.message = say<Phrase::wait_without_arrival>();
+  f.object.kind = Object::Kind::cluster_barrier;
+  f.sites = {p_.reporter().site(origin, Does::waits)};
+  f.missing = say<Phrase::cluster_arrival_before>();
   p_.reporter().report(key, std::move(f));
 }
 

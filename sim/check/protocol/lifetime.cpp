@@ -20,20 +20,21 @@ void Lifetime::on(const Access& a) {
   for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
     const uint64_t address = a.addresses[std::countr_zero(m)];
     if (!is_shared(space_of(a.space, address))) continue;
-    use(a.origin, static_cast<uint32_t>(address), a.kind == Access::Kind::read ? "reads" : "writes");
+    use(a.origin, static_cast<uint32_t>(address),
+        Part{.does = a.kind == Access::Kind::read ? Does::reads : Does::writes});
   }
 }
 
 void Lifetime::on(const MbarrierEvent& e) {
   const Origin& origin = e.origin;
   if (e.async_id != 0) return;
-  use(origin, e.address, "uses an mbarrier in");
+  use(origin, e.address, Part{.does = Does::uses});
 }
 
-void Lifetime::use(const Origin& origin, uint32_t address, const char* what) {
+void Lifetime::use(const Origin& origin, uint32_t address, const Part& part) {
   const CtaRank rank(address >> cta_rank_shift);
   if (rank == origin.cta_rank || rank >= p_.cluster().ctas.size()) return;
-  check_started(origin, address, what);
+  check_started(origin, address, part);
   const Point now = p_.now(origin);
   Use& u = use_of(rank, now.warp);
   if (u.point.time == now.time && u.origin.pc == origin.pc) return;
@@ -53,7 +54,7 @@ void Lifetime::on(const AsyncIssue& e) {
     if (!piece.shared()) return;
     const auto address = static_cast<uint32_t>(piece.address);
     const auto rank = CtaRank(address >> cta_rank_shift);
-    check_started(origin, address, writes ? "copies into" : "copies from");
+    check_started(origin, address, Part{.does = writes ? Does::writes : Does::reads, .asynchronous = true});
     for (const Interest& i : o.interests)
       if (i.cta_rank == rank && i.writes == writes) return;
     o.interests.push_back({rank, writes, address, piece.bytes});

@@ -69,13 +69,13 @@ class Lifetime {
   };
 
   void add_knower(uint64_t id, CtaRank cta_rank, const Point& now);
-  void use(const Origin& origin, uint32_t address, const char* what);
+  void use(const Origin& origin, uint32_t address, const Part& part);
   Use& use_of(CtaRank cta_rank, WarpOfCluster warp) { return uses_[cta_rank * p_.causality.warps() + warp]; }
   void release(uint64_t id, CtaRank cta_rank);
   void sweep();
   bool known(const Operation& o, CtaRank cta_rank) const;
   void cta_exited(const Origin& origin);
-  void check_started(const Origin& origin, uint32_t address, const char* what);
+  void check_started(const Origin& origin, uint32_t address, const Part& part);
   void check_uses(const Origin& origin);
   void check_operations(const Origin& origin);
   void check_registers(const Origin& origin);

@@ -1,17 +1,10 @@
 // Uses of shared memory outside the lifetime of its CTA.
-#include <fmt/format.h>
-
-#include "sim/check/catalogue/catalogue.h"
+#include "sim/check/catalogue/phrase.h"
 #include "sim/check/protocol/lifetime.h"
 #include "sim/program/program.h"
 
 namespace palladion::sim::check {
 namespace {
-
-std::string cta_text(const ClusterState& cluster, uint32_t rank) {
-  const isa::Dim3& id = cluster.ctas[rank].id;
-  return fmt::format("CTA ({},{},{})", id.x, id.y, id.z);
-}
 
 // tcgen05: it uses the memory of the issuing CTA and of its peer.
 bool is_of_pair(const Origin& origin) {
@@ -24,7 +17,7 @@ bool is_of_pair(const Origin& origin) {
 
 // A thread that uses another CTA's memory must be ordered after that CTA's start: by a cluster barrier, or by
 // anything that its threads did.
-void Lifetime::check_started(const Origin& origin, uint32_t address, const char* what) {
+void Lifetime::check_started(const Origin& origin, uint32_t address, const Part& part) {
   const CtaRank rank(address >> cta_rank_shift);
   if (rank == origin.cta_rank || rank >= p_.cluster().ctas.size()) return;
   const WarpOfCluster warp = p_.causality.index(origin);
@@ -35,25 +28,21 @@ void Lifetime::check_started(const Origin& origin, uint32_t address, const char*
   const bool gone = p_.exited(rank);
   if (knows && !gone) return;
   const bool arrival = origin.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*origin.effect);
-  const FindingKey key{!gone                ? Code(4801)
-                       : is_of_pair(origin) ? Code(4527)
-                       : arrival            ? Code(4122)
-                                            : Code(4802),
+  const FindingKey key{!gone                ? Code::access_before_cta_start
+                       : is_of_pair(origin) ? Code::exit_before_peer_operation
+                       : arrival            ? Code::arrival_at_exited_cta
+                                            : Code::exit_before_remote_access,
                        origin.pc, ~0U, address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.object = p_.shared(address, 1);
-  f.message = gone ? fmt::format("a thread {} the shared memory of {}, which has exited", what,
-                                 cta_text(p_.cluster(), rank))
-                   : fmt::format("a thread {} the shared memory of {} without knowing that it has started",
-                                 what, cta_text(p_.cluster(), rank));
-  f.sites = {p_.reporter().site(origin, what)};
+  f.message = gone ? say<Phrase::access_to_exited_cta>() : say<Phrase::access_to_unstarted_cta>();
+  f.sites = {p_.reporter().site(origin, part)};
   if (gone)
     for (uint32_t w = rank * per_cta; w < (rank + 1) * per_cta; ++w)
       if (const Origin* left = exit_of(WarpOfCluster(w)); left != nullptr && f.sites.size() < 2)
-        f.sites.push_back(p_.reporter().site(*left, "exits"));
-  f.missing = gone ? "nothing keeps that CTA until this access is done"
-                   : "no barrier of the cluster lies between the start of that CTA and this access";
+        f.sites.push_back(p_.reporter().site(*left, Does::exits));
+  f.missing = gone ? say<Phrase::nothing_keeps_cta>() : say<Phrase::no_barrier_after_start>();
   p_.reporter().report(key, std::move(f));
 }
 
@@ -66,16 +55,15 @@ void Lifetime::check_uses(const Origin& origin) {
       continue;
     const bool arrival =
         u.origin.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*u.origin.effect);
-    const FindingKey key{arrival ? Code(4122) : Code(4802), u.origin.pc, origin.pc,
-                         u.address & shared_offset_mask};
+    const FindingKey key{arrival ? Code::arrival_at_exited_cta : Code::exit_before_remote_access, u.origin.pc,
+                         origin.pc, u.address & shared_offset_mask};
     if (p_.reporter().seen(key)) continue;
     Finding f;
-    f.message = fmt::format("{} may exit before another CTA has {}", cta_text(p_.cluster(), rank),
-                            arrival ? "arrived at its mbarrier" : "done with its shared memory");
+    f.message = arrival ? say<Phrase::exit_before_arrival>() : say<Phrase::exit_before_access>();
     f.object = arrival ? p_.mbarrier(u.address) : p_.shared(u.address, 1);
-    f.sites = {p_.reporter().site(u.origin, arrival ? "arrives there" : "accesses it"),
-               p_.reporter().site(origin, "exits")};
-    f.missing = "nothing orders that access before the exit";
+    f.sites = {p_.reporter().site(u.origin, arrival ? Does::arrives : Does::uses),
+               p_.reporter().site(origin, Does::exits)};
+    f.missing = say<Phrase::no_order_before_exit>();
     p_.reporter().report(key, std::move(f));
   }
 }
@@ -99,51 +87,49 @@ void Lifetime::report_operation(const Operation& o, const Interest& i, const Ori
   const bool bulk = o.group == isa::AsyncGroup::bulk && !i.writes;
   const bool remote = o.origin.cta_rank != i.cta_rank;
   const bool foreign = bulk && !o.committed && o.foreign_commit.instruction != nullptr;
-  const Code of_group = o.committed ? Code(4314) : foreign ? Code(4702) : Code(4311);
-  const Code at_mbarrier = !remote ? Code(4118) : o.tensor ? Code(4527) : Code(4802);
+  const Code of_group = o.committed ? Code::exit_before_store_read
+                        : foreign   ? Code::group_of_other_thread
+                                    : Code::uncovered_bulk_store;
+  const Code at_mbarrier = !remote    ? Code::exit_before_completion
+                           : o.tensor ? Code::exit_before_peer_operation
+                                      : Code::exit_before_remote_access;
   const Code code = bulk ? of_group : at_mbarrier;
   const FindingKey key{code, o.origin.pc, origin.pc, i.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f;
-  f.message = fmt::format("{} exits while {} may still {} its shared memory",
-                          cta_text(p_.cluster(), i.cta_rank), o.name, i.writes ? "write" : "read");
+  f.message = i.writes ? say<Phrase::exit_during_write>(o.name) : say<Phrase::exit_during_read>(o.name);
   f.object = p_.shared(i.address, i.bytes);
-  Site site = p_.reporter().site(o.origin, i.writes ? "asynchronous write" : "asynchronous read");
+  Site site =
+      p_.reporter().site(o.origin, Part{.does = i.writes ? Does::writes : Does::reads, .asynchronous = true});
   site.occurrence = o.nth;
-  f.sites = {std::move(site), p_.reporter().site(origin, "the last thread exits")};
+  f.sites = {std::move(site), p_.reporter().site(origin, Does::exits)};
   if (foreign)
-    f.sites.insert(f.sites.begin() + 1,
-                   p_.reporter().site(o.foreign_commit, "commits nothing: other lanes issued"));
+    f.sites.insert(f.sites.begin() + 1, p_.reporter().site(o.foreign_commit, Does::commits_nothing));
   if (bulk)
-    f.missing =
-        o.committed
-            ? "no cp.async.bulk.wait_group of the issuing thread covers it"
-            : "it was never committed to a group (cp.async.bulk.commit_group), so no wait_group covers it";
+    f.missing = o.committed ? say<Phrase::no_wait_group>() : say<Phrase::no_commit_group>();
   else
-    f.missing = "no thread of the CTA has waited for its completion at the mbarrier";
-  if (!o.landed) f.notes.emplace_back("in this run it was still under way at the exit");
+    f.missing = say<Phrase::no_wait_at_mbarrier>();
+  if (!o.landed) f.notes.push_back(say<Phrase::under_way_at_exit>());
   if (!remote && !o.tensor) {
     f.severity = FindingSeverity::strict;
-    f.notes.emplace_back(
-        "PTX ends the life of the memory with its CTA; an H100 keeps it until the copy has ended (measured)");
+    f.notes.push_back(say<Phrase::memory_outlives_cta>());
   }
-  if (bulk) f.help = text_of(4314).fix;
+  if (bulk) f.help = say<Phrase::wait_before_exit>();
   p_.reporter().report(key, std::move(f));
 }
 
 // Groups belong to a thread: another lane's wait_group does not cover them.
 void Lifetime::check_group_owner(const Origin& origin, uint32_t owners) {
-  const FindingKey key{4311, origin.pc, ~0U, 0};
+  const FindingKey key{Code::uncovered_bulk_store, origin.pc, ~0U, 0};
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.severity = FindingSeverity::strict;
-  f.message =
-      fmt::format("wait_group by lanes {:08x}, which have issued nothing; lanes {:08x} of the warp have",
-                  origin.lanes, owners);
-  f.object = "bulk async-groups";
-  f.sites = {p_.reporter().site(origin, "waits for its own groups")};
-  f.missing = "the wait returns at once: groups belong to the thread that issued and committed";
-  f.help = "wait in the thread that issued the copies (elect.sync with the same mask)";
+  f.message = say<Phrase::wait_group_of_others>(WarpLanes{.warp = origin.warp, .lanes = origin.lanes},
+                                                WarpLanes{.warp = origin.warp, .lanes = owners});
+  f.object.kind = Object::Kind::bulk_groups;
+  f.sites = {p_.reporter().site(origin, Does::waits)};
+  f.missing = say<Phrase::wait_returns_at_once>();
+  f.help = say<Phrase::wait_in_issuing_thread>();
   p_.reporter().report(key, std::move(f));
 }
 
@@ -154,22 +140,20 @@ void Lifetime::check_registers(const Origin& origin) {
   for (uint32_t g = 0; g + mma_warps <= per_cta; g += mma_warps) {
     for (uint32_t w = g + 1; w < g + mma_warps; ++w) {
       if (registers_[base + w] == registers_[base + g]) continue;
-      const FindingKey key{6202, origin.pc, ~0U, g};
+      const FindingKey key{Code::invalid_register_count, origin.pc, ~0U, g};
       if (p_.reporter().seen(key)) break;
       const auto &first = registers_[base + g], &other = registers_[base + w];
       const bool as_many = first.size() == other.size();
       Finding f;
       // The chip counts registers warp by warp: the attention of CUTLASS gives each warp of a group its own.
       if (as_many) f.severity = FindingSeverity::strict;
-      f.message = fmt::format("the warps of warpgroup {} have executed different setmaxnreg", g / mma_warps);
-      f.object = "registers of the CTA";
-      f.sites = {p_.reporter().site(exits_[base + g], "exits"),
-                 p_.reporter().site(exits_[base + w], "exits")};
-      f.missing =
-          as_many ? fmt::format("warp {} ended with {} registers a thread, warp {} with {}", g,
-                                first.back().second, w, other.back().second)
-                  : fmt::format("warp {} executed {} of them, warp {} {}", g, first.size(), w, other.size());
-      f.help = "all four warps of a warpgroup execute the same setmaxnreg";
+      f.message = say<Phrase::differing_setmaxnreg>(g / mma_warps);
+      f.object.kind = Object::Kind::register_pool;
+      f.sites = {p_.reporter().site(exits_[base + g], Does::exits),
+                 p_.reporter().site(exits_[base + w], Does::exits)};
+      f.missing = as_many ? say<Phrase::differing_registers>(g, first.back().second, w, other.back().second)
+                          : say<Phrase::differing_setmaxnreg_counts>(g, first.size(), w, other.size());
+      f.help = say<Phrase::same_setmaxnreg>();
       p_.reporter().report(key, std::move(f));
       break;
     }

@@ -1,10 +1,9 @@
 #include "sim/check/protocol/mbarrier.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 
+#include "sim/check/catalogue/phrase.h"
 #include "sim/check/protocol/ledger_flow.h"
 #include "sim/machine/exec/exec.h"
 
@@ -206,12 +205,12 @@ void MbarrierLedger::complete(MbarrierObject& b, int64_t phase) {
   MbarrierPhase& done = b.current;
   for (const Observation& o : b.last.observers)
     if (!covers(done.arrived, o)) {
-      unforced(done, b, b.users[o.first.warp].last_origin, "a wait for the phase before it may miss it");
+      unforced(done, b, b.users[o.first.warp].last_origin, Phrase::unforced_missed);
       check_missable(b, o);
     }
   for (const Observation& a : done.announcements)
     if (!covers(done.arrived, a)) {
-      unforced(done, b, b.users[a.first.warp].last_origin, "it may complete before bytes are announced");
+      unforced(done, b, b.users[a.first.warp].last_origin, Phrase::unforced_bytes);
       check_late_announcement(b, a.first.warp);
     }
   ++(done.forced ? forced_.forced : forced_.unforced);
@@ -338,7 +337,7 @@ void MbarrierLedger::observe(MbarrierObject& b, const Origin& origin) {
   const WarpOfCluster warp = p_.causality.index(origin);
   if (b.last.number > 0 && b.users[warp].observed != b.last.number &&
       !known(b.before_last.observers, origin) && !known_complete(b.before_last, origin)) {
-    unforced(b.last, b, origin, "a wait for it may return for the phase two before it");
+    unforced(b.last, b, origin, Phrase::unforced_wait);
     check_skipped(b, origin);
   }
   p_.causality.acquire(warp, b.last.arrived);
@@ -352,16 +351,15 @@ void MbarrierLedger::observe(MbarrierObject& b, const Origin& origin) {
 // complete.
 void MbarrierLedger::judge_forced(MbarrierObject& b, const Origin& origin) {
   if (b.number != 0 && !known(b.last.observers, origin) && !known_complete(b.last, origin))
-    unforced(b.current, b, origin, "a signal may come a phase earlier");
+    unforced(b.current, b, origin, Phrase::unforced_signal);
 }
 
 void MbarrierLedger::unforced(MbarrierPhase& phase, const MbarrierObject& b, const Origin& origin,
-                              const char* why) {
+                              Phrase why) {
   phase.forced = false;
-  if (!forced_.reason.empty()) return;
+  if (forced_.reason) return;
   const Site s = plain_site(p_.context.run, p_.cluster(), origin);
-  forced_.reason = fmt::format("phase {} of {}: {} (CTA ({},{},{}) warp {}, {})", phase.number,
-                               p_.mbarrier(b.address), why, s.cta.x, s.cta.y, s.cta.z, s.warp, s.instruction);
+  forced_.reason = {.phrase = why, .values = {phase.number, p_.mbarrier(b.address), s}};
 }
 
 void MbarrierLedger::on(const Access& a) {
@@ -418,32 +416,24 @@ std::optional<WaitVerdict> MbarrierLedger::explain_wait(uint64_t id, const Origi
     const MicroOp& op = p_.context.run.program->code[w.pc];
     v.wait.instruction = op.instruction;
     v.wait.effect = op.effect;
-    const std::string name = p_.mbarrier(b->address);
+    const Object name = p_.mbarrier(b->address);
     const int parity = static_cast<int>(w.parity);
     if (w.ignored || !w.succeeded) {
-      v.code = 4116;
-      v.message = "the wait for the copy timed out, and the code ignores its result";
-      v.text = fmt::format(
-          "the wait for {} may return false, and does not make the thread wait: the code ignores its result",
-          name);
-      if (!w.ignored) v.text = fmt::format("the wait for {} returned false, the thread went on", name);
+      v.code = Code::ignored_wait_result;
+      v.message = say<Phrase::ignored_timeout>();
+      v.note = w.ignored ? say<Phrase::wait_result_ignored>(name) : say<Phrase::wait_returned_false>(name);
     } else if (w.phase < 0) {
-      v.code = 4113;
-      v.message = "the wait for the copy passed on the phase before the first";
-      v.help = "a fresh mbarrier's first phase completes with parity 0: wait for 0 first";
-      v.text = fmt::format(
-          "the wait for parity {} of {} passed at once: no phase had ever completed (parity {} awaits the "
-          "first)",
-          parity, name, 1 - parity);
+      v.code = Code::wrong_first_parity;
+      v.message = say<Phrase::wait_passed_at_once>();
+      v.help = say<Phrase::wait_for_parity_0>();
+      v.note = say<Phrase::no_phase_completed>(parity, name, 1 - parity);
     } else {
       const bool skips = others_wait_otherwise(*b, warp, w.parity);
-      v.code = w.by_state ? Code(4123) : skips ? Code(4115) : Code(4114);
-      v.message = "the wait for the copy passed on an earlier phase";
-      if (v.code == Code(4114))
-        v.help = "the parity to wait for flips once each time the barrier is used: (use / stages) & 1";
-      v.text =
-          fmt::format("the wait for parity {} of {} passed for phase {}{}; the copy belongs to phase {}",
-                      parity, name, w.phase, w.repeated ? ", which the warp had seen before" : "", i->phase);
+      v.code = w.by_state ? Code::misused_mbarrier_form : skips ? Code::ambiguous_phase : Code::wrong_parity;
+      v.message = say<Phrase::wait_passed_for_earlier>();
+      if (v.code == Code::wrong_parity) v.help = say<Phrase::flip_parity>();
+      v.note = w.repeated ? say<Phrase::wait_passed_again>(parity, name, w.phase, i->phase)
+                          : say<Phrase::wait_passed_for_phase>(parity, name, w.phase, i->phase);
     }
     return v;
   }

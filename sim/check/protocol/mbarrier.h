@@ -25,8 +25,8 @@ struct Signal {
   bool async = false;                   // by an operation that `origin` issued
 };
 
-// What is wrong with the bytes of a phase: nothing expected (4201), only what lies inside the tensor
-// (4204), what one of several copies delivers (4208), another number (4203).
+// What is wrong with the bytes of a phase: missing_expect_tx, expected_valid_part_only, duplicate_copy or
+// wrong_expected_bytes.
 struct MbarrierPhase;
 Code bytes_code(const MbarrierPhase& phase);
 
@@ -62,10 +62,10 @@ struct LastWait {
 
 // Why a wait did not order a reader after an operation that signals at an mbarrier.
 struct WaitVerdict {
-  Code code;  // 4113 to 4116, 4123
+  Code code = Code::none;  // a wrong parity, phase or form
   Origin wait;
-  std::string message, help;  // of the race's finding; no help: the catalogue's
-  std::string text;           // with the values of this wait
+  Statement message, help;  // of the race's finding; no help: the code's
+  Statement note;           // with the values of this wait
 };
 
 // The state of a warp at an object.
@@ -95,7 +95,7 @@ struct MbarrierObject {
 // Phases of a run that are the same in every schedule, and why the first other one is not.
 struct ForcedPhases {
   uint64_t forced = 0, unforced = 0;
-  std::string reason;
+  Statement reason;
 };
 
 class MbarrierLedger {
@@ -175,8 +175,8 @@ class MbarrierLedger {
   void report_stale_wait(const MbarrierObject& b, const MbarrierObject& waited, const Origin& origin);
   void check_skipped(const MbarrierObject& b, const Origin& origin);
   void judge_forced(MbarrierObject& b, const Origin& origin);
-  void unforced(MbarrierPhase& phase, const MbarrierObject& b, const Origin& origin, const char* why);
-  Finding finding(const MbarrierObject& b, std::string message, FindingSeverity severity) const;
+  void unforced(MbarrierPhase& phase, const MbarrierObject& b, const Origin& origin, Phrase why);
+  Finding finding(const MbarrierObject& b, Statement message, FindingSeverity severity) const;
   Site init_site(const MbarrierObject& b) const;
   Site signal_site(const Signal& s) const;
 

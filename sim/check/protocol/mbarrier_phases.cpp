@@ -1,12 +1,11 @@
 // The rules of an mbarrier's phases: arrivals, bytes, waits.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <set>
 
-#include "sim/check/catalogue/catalogue.h"
+#include "sim/check/catalogue/phrase.h"
 #include "sim/check/protocol/mbarrier.h"
 #include "sim/machine/exec/exec.h"
 
@@ -30,11 +29,12 @@ bool issued_by_many(const MbarrierPhase& p) {
 
 Code bytes_code(const MbarrierPhase& phase) {
   const int64_t expected = phase.expected(), delivered = phase.delivered();
-  if (expected == 0) return 4201;
-  if (issued_by_many(phase)) return 4208;
+  if (expected == 0) return Code::missing_expect_tx;
+  if (issued_by_many(phase)) return Code::duplicate_copy;
   int64_t inside = 0;
   for (const Signal& s : phase.signals) inside += s.inside;
-  return inside == expected && inside < delivered ? Code(4204) : Code(4203);
+  return inside == expected && inside < delivered ? Code::expected_valid_part_only
+                                                  : Code::wrong_expected_bytes;
 }
 
 // --- phases ---------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ namespace {
 
 struct Overrun {
   Code code;
-  std::string message;
+  Statement message;
 };
 
 bool deferred(const Signal& s) {
@@ -51,7 +51,7 @@ bool deferred(const Signal& s) {
 }
 
 // The arrivals in the overrun phase show why.
-Overrun overrun(const MbarrierObject& b, const Origin& origin, uint32_t nth, const std::string& name) {
+Overrun overrun(const MbarrierObject& b, const Origin& origin, uint32_t nth, const Object& name) {
   bool same_instruction = false, arrived_before = false, twice = false, others = false, copies = false;
   const auto& signals = b.last.signals;
   for (const Signal& s : signals) {
@@ -66,30 +66,13 @@ Overrun overrun(const MbarrierObject& b, const Origin& origin, uint32_t nth, con
   }
   if (copies ||
       (origin.effect != nullptr && std::holds_alternative<isa::CpAsyncMbarrierArrive>(*origin.effect)))
-    return {4125,
-            fmt::format(
-                "{} expects {} arrivals, more come in one round: those of cp.async.mbarrier.arrive count too",
-                name, b.count)};
-  if (same_instruction)
-    return {
-        4104,
-        fmt::format("several lanes of one instruction arrive at {}, whose count is {}: they run through its "
-                    "phases",
-                    name, b.count)};
+    return {Code::miscounted_deferred_arrival, say<Phrase::deferred_arrivals_count>(name, b.count)};
+  if (same_instruction) return {Code::arrival_by_all_lanes, say<Phrase::arrival_by_lanes>(name, b.count)};
   if (twice || (arrived_before && others))
-    return {4126,
-            fmt::format(
-                "a warp that arrived in phase {} of {} arrives again before a wait has observed that phase: "
-                "rounds mix",
-                b.last.number, name)};
+    return {Code::shared_stage_mbarrier, say<Phrase::mixed_rounds>(b.last.number, name)};
   if (!arrived_before)
-    return {
-        4102,
-        fmt::format("{} expects {} arrivals, phase {} is complete with them, and another warp arrives before "
-                    "a wait has observed it",
-                    name, b.count, b.last.number)};
-  return {4112, fmt::format("arrival in phase {} of {} before a wait has observed phase {}", b.number, name,
-                            b.last.number)};
+    return {Code::surplus_arrival, say<Phrase::surplus_arrival_in_phase>(name, b.count, b.last.number)};
+  return {Code::unobserved_phase, say<Phrase::arrival_before_observation>(b.number, name, b.last.number)};
 }
 
 }  // namespace
@@ -110,11 +93,8 @@ void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& origin, uint
   const FindingKey key{o.code, origin.pc, b.init.pc, object | uint64_t{complete} << 32};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b, o.message, complete ? FindingSeverity::strict : FindingSeverity::error);
-  if (complete)
-    f.notes.emplace_back(
-        "other barriers order all arrivals of that phase before this one, so the phase is complete in every "
-        "schedule; PTX asks for a wait that has observed it");
-  f.sites.push_back(p_.reporter().site(origin, fmt::format("arrives in phase {}", b.number)));
+  if (complete) f.notes.push_back(say<Phrase::complete_by_other_barriers>());
+  f.sites.push_back(p_.reporter().site(origin, Part{.does = Does::arrives, .phase = b.number}));
   std::vector<uint32_t> shown{origin.pc};
   std::vector<const Signal*> others;
   for (const Signal& s : b.last.signals) {  // other instructions first
@@ -125,14 +105,12 @@ void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& origin, uint
   for (const Signal* s : others) {
     if (f.sites.size() > partners_shown) break;
     Site site = signal_site(*s);
-    site.what += fmt::format(" in phase {}", b.last.number);
+    site.part.phase = b.last.number;
     f.sites.push_back(std::move(site));
   }
   f.sites.push_back(init_site(b));
-  f.missing = observed
-                  ? fmt::format("a wait has observed phase {}, but nothing orders this arrival after it",
-                                b.last.number)
-                  : fmt::format("no test_wait or try_wait has returned true for phase {}", b.last.number);
+  f.missing = observed ? say<Phrase::no_order_after_observation>(b.last.number)
+                       : say<Phrase::no_observation>(b.last.number);
   p_.reporter().report(key, std::move(f));
 }
 
@@ -151,25 +129,24 @@ void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierOb
   const WarpOfCluster warp = p_.causality.index(origin);
   const LastWait& w = waited.users[warp].wait;
   const bool others = others_wait_otherwise(waited, warp, w.parity);
-  const Code code = w.by_state ? Code(4123) : others ? Code(4115) : Code(4114);
+  const Code code = w.by_state ? Code::misused_mbarrier_form
+                    : others   ? Code::ambiguous_phase
+                               : Code::wrong_parity;
   const FindingKey key{code, w.pc, origin.pc, waited.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
-  Finding f =
-      finding(waited,
-              fmt::format("the wait for parity {} of {} passed for phase {}, which the warp had seen before; "
-                          "so it arrives at {} before its phase {} was observed",
-                          static_cast<int>(w.parity), p_.mbarrier(waited.address), w.phase,
-                          p_.mbarrier(b.address), b.last.number),
-              FindingSeverity::error);
+  Finding f = finding(waited,
+                      say<Phrase::stale_wait>(w.parity, p_.mbarrier(waited.address), w.phase,
+                                              p_.mbarrier(b.address), b.last.number),
+                      FindingSeverity::error);
   Origin wait = origin;
   wait.pc = w.pc;
-  f.sites = {p_.reporter().site(wait, "passes for an old phase"),
-             p_.reporter().site(origin, "arrives a round too early")};
+  f.sites = {p_.reporter().site(wait, Does::passes_early),
+             p_.reporter().site(origin, Part{.does = Does::arrives, .phase = b.number})};
   for (const MbarrierPhase* phase : {&waited.current, &waited.last})
     for (const Signal& s : phase->signals)
       if (f.sites.size() <= partners_shown && s.delivered != 0) f.sites.push_back(signal_site(s));
-  f.missing = fmt::format("a wait for phase {} (parity {})", w.phase + 1, 1 - static_cast<int>(w.parity));
-  if (w.by_state) f.help = text_of(4114).fix;
+  f.missing = say<Phrase::wait_for_phase>(w.phase + 1, 1 - static_cast<int>(w.parity));
+  if (w.by_state) f.help = say<Phrase::count_rounds>();
   p_.reporter().report(key, std::move(f));
 }
 
@@ -177,17 +154,16 @@ void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierOb
 void MbarrierLedger::check_late_announcement(const MbarrierObject& b, WarpOfCluster warp) {
   for (const Signal& s : b.current.signals) {
     if (s.async || s.expected == 0 || s.arrivals != 0 || p_.causality.index(s.origin) != warp) continue;
-    const FindingKey key{4205, s.origin.pc, b.init.pc, b.address & shared_offset_mask};
+    const FindingKey key{Code::late_expect_tx, s.origin.pc, b.init.pc, b.address & shared_offset_mask};
     if (p_.reporter().seen(key)) return;
-    Finding f = finding(b,
-                        fmt::format("phase {} of {} can complete before {} bytes are announced to it",
-                                    b.current.number, p_.mbarrier(b.address), s.expected),
-                        FindingSeverity::error);
+    Finding f = finding(
+        b, say<Phrase::completion_before_expect_tx>(b.current.number, p_.mbarrier(b.address), s.expected),
+        FindingSeverity::error);
     f.sites.push_back(signal_site(s));
     for (const MbarrierPhase* phase : {&b.current, &b.last})
       for (const Signal& other : phase->signals)
         if (other.arrivals != 0 && f.sites.size() < partners_shown) f.sites.push_back(signal_site(other));
-    f.missing = "no arrival of the phase is ordered after the expect_tx";
+    f.missing = say<Phrase::no_arrival_after_expect_tx>();
     p_.reporter().report(key, std::move(f));
     return;
   }
@@ -209,37 +185,34 @@ void MbarrierLedger::check_token(const MbarrierObject& b, const Origin& origin) 
   if (value != token.values[lane]) return;  // the register holds something else by now
   const bool foreign = token.address != b.address || token.serial != b.serial;
   if (!foreign && token.phase >= b.number - 1) return;
-  const FindingKey key{4123, origin.pc, b.init.pc, b.address & shared_offset_mask};
+  const FindingKey key{Code::misused_mbarrier_form, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
-  Finding f = finding(b,
-                      foreign ? fmt::format("a wait at {} with the state of {}", p_.mbarrier(b.address),
-                                            p_.mbarrier(token.address))
-                              : fmt::format("a wait at {} with the state of phase {}, phase {} is current",
-                                            p_.mbarrier(b.address), token.phase, b.number),
-                      FindingSeverity::error);
-  f.sites = {p_.reporter().site(origin, "waits"), init_site(b)};
-  f.missing = "the state that the last arrival at this mbarrier gave";
-  f.help = "a state names the phase of the arrival that gave it, of that mbarrier alone";
+  Finding f = finding(
+      b,
+      foreign ? say<Phrase::state_of_other_mbarrier>(p_.mbarrier(b.address), p_.mbarrier(token.address))
+              : say<Phrase::state_of_old_phase>(p_.mbarrier(b.address), token.phase, b.number),
+      FindingSeverity::error);
+  f.sites = {p_.reporter().site(origin, Does::waits), init_site(b)};
+  f.missing = say<Phrase::state_of_last_arrival>();
+  f.help = say<Phrase::what_a_state_names>();
   p_.reporter().report(key, std::move(f));
 }
 
 // A wait returned for a phase; if no order ensures that the phase before had completed when the wait began,
 // the wait may also return for the phase two before, which has the same parity.
 void MbarrierLedger::check_skipped(const MbarrierObject& b, const Origin& origin) {
-  const FindingKey key{4115, origin.pc, b.init.pc, b.address & shared_offset_mask};
+  const FindingKey key{Code::ambiguous_phase, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   const int64_t seen = b.users[p_.causality.index(origin)].observed;
-  Finding f = finding(b,
-                      fmt::format("a wait for phase {} of {} cannot distinguish it from phase {}: {}",
-                                  b.last.number, p_.mbarrier(b.address), b.last.number - 2,
-                                  seen < -1 ? std::string("the warp has observed none before")
-                                            : fmt::format("the warp has last observed phase {}", seen)),
-                      FindingSeverity::error);
-  f.sites.push_back(p_.reporter().site(origin, fmt::format("waits for phase {}", b.last.number)));
+  Finding f = finding(
+      b, say<Phrase::indistinguishable_phase>(b.last.number, p_.mbarrier(b.address), b.last.number - 2),
+      FindingSeverity::error);
+  f.notes.push_back(seen < -1 ? say<Phrase::observed_none>() : say<Phrase::observed_last>(seen));
+  f.sites.push_back(p_.reporter().site(origin, Part{.does = Does::waits, .phase = b.last.number}));
   for (const bool bytes : {true, false})
     for (const Signal& s : b.last.signals)
       if (f.sites.size() <= 2 && (s.delivered != 0) == bytes) f.sites.push_back(signal_site(s));
-  f.missing = fmt::format("nothing orders the completion of phase {} before this wait", b.last.number - 1);
+  f.missing = say<Phrase::no_order_before_wait>(b.last.number - 1);
   p_.reporter().report(key, std::move(f));
 }
 
@@ -247,22 +220,19 @@ void MbarrierLedger::check_skipped(const MbarrierObject& b, const Origin& origin
 // so long, that thread waits for ever, or passes for the phase after.
 void MbarrierLedger::check_missable(const MbarrierObject& b, const Observation& wait) {
   const Origin& waiter = b.users[wait.first.warp].last_origin;
-  const FindingKey key{4115, b.users[wait.first.warp].wait.pc, b.init.pc, 1};
+  const FindingKey key{Code::ambiguous_phase, b.users[wait.first.warp].wait.pc, b.init.pc, 1};
   // Of a warp that only waits nothing depends on the wait: the exploration judges those.
   auto& spectators = missable_[wait.first.warp];
   if (acts_[wait.first.warp] ? p_.reporter().seen(key) : spectators.contains(key)) return;
   Origin at = waiter;
   at.pc = b.users[wait.first.warp].wait.pc;
-  Finding f = finding(b,
-                      fmt::format("the wait for phase {} of {} can miss it: phase {} may complete before the "
-                                  "wait is executed",
-                                  b.last.number, p_.mbarrier(b.address), b.current.number),
+  Finding f = finding(b, say<Phrase::missable_phase>(b.last.number, p_.mbarrier(b.address), b.current.number),
                       FindingSeverity::strict);
-  f.sites.push_back(p_.reporter().site(at, fmt::format("waits for phase {}", b.last.number)));
+  f.sites.push_back(p_.reporter().site(at, Part{.does = Does::waits, .phase = b.last.number}));
   for (const Signal& s : b.current.signals)
     if (f.sites.size() <= 2 && s.arrivals != 0) f.sites.push_back(signal_site(s));
-  f.missing = fmt::format("nothing makes the completion of phase {} wait for this thread", b.current.number);
-  f.help = "let only threads wait that take part in the next phase, or have them meet before one goes on";
+  f.missing = say<Phrase::completion_without_waiter>(b.current.number);
+  f.help = say<Phrase::wait_in_next_phase>();
   if (!acts_[wait.first.warp])
     spectators.emplace(key, std::move(f));
   else
@@ -282,34 +252,29 @@ void MbarrierLedger::note_act(WarpOfCluster warp) {
 void MbarrierLedger::check_landing(const MbarrierObject& b, const Flight& flight) {
   const bool known = b.last.number == flight.phase;
   const int64_t expected = known ? b.last.expected() : 0;
-  const Code code = expected == 0 ? Code(4201) : Code(4203);
+  const Code code = expected == 0 ? Code::missing_expect_tx : Code::wrong_expected_bytes;
   const FindingKey key{code, flight.origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b,
-                      fmt::format("phase {} of {} completed while a copy issued in it was under way: {}; its "
-                                  "{} bytes land in phase {}",
-                                  flight.phase, p_.mbarrier(b.address),
-                                  expected == 0 ? std::string("no bytes were expected")
-                                                : fmt::format("only {} bytes were expected", expected),
-                                  flight.bytes, b.number),
+                      say<Phrase::completion_before_copy>(flight.phase, p_.mbarrier(b.address), expected,
+                                                          flight.bytes, b.number),
                       FindingSeverity::error);
-  Site site = p_.reporter().site(flight.origin, fmt::format("delivers {} bytes", flight.bytes));
+  Site site = p_.reporter().site(flight.origin, Part{.does = Does::signals, .delivered = flight.bytes});
   site.occurrence = flight.nth;
   f.sites.push_back(std::move(site));
   for (const Signal& s : b.last.signals)
     if (known && f.sites.size() <= partners_shown) f.sites.push_back(signal_site(s));
-  f.missing = "an expect_tx of these bytes before the last arrival of the phase";
-  f.help = text_of(4201).fix;
+  f.missing = say<Phrase::expect_tx_before_arrival>();
+  f.help = say<Phrase::arrive_with_all_bytes>();
   p_.reporter().report(key, std::move(f));
 }
 
 void MbarrierLedger::check_placement(const MbarrierObject& b, const Origin& origin) {
   if (b.address >> cta_rank_shift == origin.cta_rank) return;
-  const FindingKey key{4124, origin.pc, b.init.pc, b.address & shared_offset_mask};
+  const FindingKey key{Code::misplaced_mbarrier, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
-  Finding f = finding(b, fmt::format("a thread waits on {}, which is in another CTA", p_.mbarrier(b.address)),
-                      FindingSeverity::error);
-  f.sites = {p_.reporter().site(origin, "waits on it"), init_site(b)};
+  Finding f = finding(b, say<Phrase::wait_at_other_cta>(p_.mbarrier(b.address)), FindingSeverity::error);
+  f.sites = {p_.reporter().site(origin, Does::waits), init_site(b)};
   p_.reporter().report(key, std::move(f));
 }
 
@@ -320,18 +285,15 @@ void MbarrierLedger::check_special_forms(const MbarrierObject& b, const Mbarrier
   const bool ends = form->no_complete && e.completed;
   const bool empty = form->drop && MbarrierState::decode(e.after).expected == 0;
   if (!ends && !empty) return;
-  const FindingKey key{4123, origin.pc, b.init.pc, b.address & shared_offset_mask};
+  const FindingKey key{Code::misused_mbarrier_form, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
-  Finding f =
-      finding(b,
-              ends ? fmt::format("an arrival with .noComplete completes phase {} of {}", b.number,
-                                 p_.mbarrier(b.address))
-                   : fmt::format("arrive_drop leaves {} with an expected count of 0", p_.mbarrier(b.address)),
-              ends ? FindingSeverity::error : FindingSeverity::strict);
-  f.sites = {p_.reporter().site(origin, "arrives"), init_site(b)};
+  Finding f = finding(b,
+                      ends ? say<Phrase::completing_no_complete>(b.number, p_.mbarrier(b.address))
+                           : say<Phrase::arrive_drop_to_zero>(p_.mbarrier(b.address)),
+                      ends ? FindingSeverity::error : FindingSeverity::strict);
+  f.sites = {p_.reporter().site(origin, Does::arrives), init_site(b)};
   f.rule = ends ? "mbarrier.arrive" : "mbarrier.arrive_drop";
-  f.help = ends ? ".noComplete promises that the arrival does not complete the phase"
-                : "the count must stay 1 or more";
+  f.help = ends ? say<Phrase::no_complete_promises>() : say<Phrase::count_stays_positive>();
   p_.reporter().report(key, std::move(f));
 }
 
@@ -342,18 +304,16 @@ void MbarrierLedger::check_balance(const MbarrierObject& b) {
   const Code code = bytes_code(b.current);
   const FindingKey key{code, b.current.signals.front().origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
-  Finding f = finding(b,
-                      fmt::format("at the end, phase {} of {} has {} bytes expected and {} delivered",
-                                  b.number, p_.mbarrier(b.address), expected, delivered),
+  Finding f = finding(b, say<Phrase::unbalanced_bytes>(b.number, p_.mbarrier(b.address), expected, delivered),
                       delivered > expected ? FindingSeverity::error : FindingSeverity::strict);
   for (const Signal& s : b.current.signals)
     if (f.sites.size() <= partners_shown) f.sites.push_back(signal_site(s));
   // Bytes that landed too late for their phase: the arrivals that let it complete without them.
   for (const Signal& s : b.last.signals)
     if (s.arrivals != 0 && f.sites.size() <= 2 * partners_shown) f.sites.push_back(signal_site(s));
-  f.missing = delivered > expected ? "an expect_tx of the bytes that were delivered"
-                                   : "copies of the bytes that were expected";
-  f.help = text_of(4203).fix;
+  f.missing =
+      delivered > expected ? say<Phrase::expect_tx_of_delivered>() : say<Phrase::copies_of_expected>();
+  f.help = say<Phrase::expect_delivered_bytes>();
   p_.reporter().report(key, std::move(f));
 }
 

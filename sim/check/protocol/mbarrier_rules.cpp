@@ -1,12 +1,10 @@
 // The rules of mbarrier objects: each breaks a sentence of PTX in an execution that took place.
-#include <fmt/format.h>
-
+#include "sim/check/catalogue/phrase.h"
 #include "sim/check/protocol/mbarrier.h"
 
 namespace palladion::sim::check {
 
-Finding MbarrierLedger::finding(const MbarrierObject& b, std::string message,
-                                FindingSeverity severity) const {
+Finding MbarrierLedger::finding(const MbarrierObject& b, Statement message, FindingSeverity severity) const {
   Finding f;
   f.severity = severity;
   f.message = std::move(message);
@@ -15,40 +13,34 @@ Finding MbarrierLedger::finding(const MbarrierObject& b, std::string message,
 }
 
 Site MbarrierLedger::init_site(const MbarrierObject& b) const {
-  Site s = p_.reporter().site(b.init, fmt::format("mbarrier.init with count {}", b.count));
+  Site s = p_.reporter().site(b.init, Part{.does = Does::initialises, .number = b.count});
   s.occurrence = 0;
   return s;
 }
 
 Site MbarrierLedger::signal_site(const Signal& s) const {
-  std::string what;
-  const auto add = [&](const std::string& text) { what += what.empty() ? text : ", " + text; };
-  if (s.arrivals != 0) add(s.arrivals == 1 ? "arrives" : fmt::format("arrives {} times", s.arrivals));
-  if (s.expected != 0) add(fmt::format("expects {} bytes", s.expected));
-  if (s.delivered != 0) add(fmt::format("delivers {} bytes", s.delivered));
-  Site site = p_.reporter().site(s.origin, std::move(what));
+  Site site = p_.reporter().site(
+      s.origin,
+      Part{.does = Does::signals, .arrivals = s.arrivals, .expected = s.expected, .delivered = s.delivered});
   site.occurrence = s.nth;
   return site;
 }
 
 // --- life -----------------------------------------------------------------------------------------
 void MbarrierLedger::check_reinit(const MbarrierObject& b, const Origin& origin, bool together) {
-  const FindingKey key{4109, origin.pc, b.init.pc, b.address & shared_offset_mask};
+  const FindingKey key{Code::repeated_mbarrier_init, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
-  Finding f =
-      finding(b,
-              fmt::format("mbarrier.init of {}, which is a valid mbarrier: phase {}, {} of {} arrivals "
-                          "pending",
-                          p_.mbarrier(b.address), b.number, b.count - b.current.arrivals(), b.count),
-              FindingSeverity::error);
-  f.sites = {p_.reporter().site(origin, "initialises it again"), init_site(b)};
-  f.missing = "mbarrier.inval between the two";
+  Finding f = finding(
+      b,
+      say<Phrase::repeated_init>(p_.mbarrier(b.address), b.number, b.count - b.current.arrivals(), b.count),
+      FindingSeverity::error);
+  f.sites = {p_.reporter().site(origin, Does::initialises), init_site(b)};
+  f.missing = say<Phrase::inval_between>();
   if (together) {  // ThunderKittens' kernels do, and are right on the chip
     f.severity = FindingSeverity::strict;
-    f.message =
-        fmt::format("several lanes of a warp initialise {} at once, with one count", p_.mbarrier(b.address));
-    f.missing = "one lane that does it alone";
-    f.help = "let one lane initialise it, such as that of elect.sync";
+    f.message = say<Phrase::init_by_several_lanes>(p_.mbarrier(b.address));
+    f.missing = say<Phrase::init_by_one_lane>();
+    f.help = say<Phrase::elect_initialiser>();
   }
   p_.reporter().report(key, std::move(f));
 }
@@ -59,16 +51,12 @@ void MbarrierLedger::check_init_known(MbarrierObject& b, const Origin& origin) {
   if (ordered) return;
   const bool after = p_.causality.knows(warp, b.init_point);
   const bool remote = origin.cta_rank != b.init.cta_rank;
-  const FindingKey key{remote ? Code(4107) : Code(4106), origin.pc, b.init.pc,
-                       b.address & shared_offset_mask};
+  const FindingKey key{remote ? Code::unordered_remote_mbarrier_init : Code::unordered_mbarrier_init,
+                       origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
-  Finding f = finding(b,
-                      fmt::format("{} is used by a thread that its initialisation is not ordered before",
-                                  p_.mbarrier(b.address)),
-                      FindingSeverity::error);
-  f.sites = {p_.reporter().site(origin, "uses it"), init_site(b)};
-  f.missing = after ? "barriers put the use after the init, but none of them orders memory between the two"
-                    : "nothing orders the use after the init";
+  Finding f = finding(b, say<Phrase::use_before_init>(p_.mbarrier(b.address)), FindingSeverity::error);
+  f.sites = {p_.reporter().site(origin, Does::uses), init_site(b)};
+  f.missing = after ? say<Phrase::barriers_without_memory_order>() : say<Phrase::no_order_after_init>();
   p_.reporter().report(key, std::move(f));
 }
 
@@ -79,13 +67,12 @@ void MbarrierLedger::check_uses_known(const MbarrierObject& b, const Origin& ori
     if (u.last_point.time == 0 || p_.causality.knows(self, u.last_point) ||
         p_.context.order.before(u.last_point, origin))
       continue;
-    const FindingKey key{4111, origin.pc, u.last_origin.pc, b.address & shared_offset_mask};
+    const FindingKey key{Code::mbarrier_inval_in_use, origin.pc, u.last_origin.pc,
+                         b.address & shared_offset_mask};
     if (p_.reporter().seen(key)) continue;
-    Finding f =
-        finding(b, fmt::format("mbarrier.inval of {} while others may still use it", p_.mbarrier(b.address)),
-                FindingSeverity::error);
-    f.sites = {p_.reporter().site(origin, "invalidates it"), p_.reporter().site(u.last_origin, "uses it")};
-    f.missing = "nothing orders the inval after that use";
+    Finding f = finding(b, say<Phrase::inval_in_use>(p_.mbarrier(b.address)), FindingSeverity::error);
+    f.sites = {p_.reporter().site(origin, Does::invalidates), p_.reporter().site(u.last_origin, Does::uses)};
+    f.missing = say<Phrase::no_order_after_use>();
     p_.reporter().report(key, std::move(f));
   }
 }
@@ -96,15 +83,14 @@ void MbarrierLedger::check_waiters(const MbarrierObject& b, const Origin& origin
       for (const LaneGroup& g : warp.groups) {
         if (g.wait.kind != Wait::Kind::mbarrier || static_cast<uint32_t>(g.wait.object) != b.address)
           continue;
-        const FindingKey key{4111, origin.pc, g.pc, b.address & shared_offset_mask};
+        const FindingKey key{Code::mbarrier_inval_in_use, origin.pc, g.pc, b.address & shared_offset_mask};
         if (p_.reporter().seen(key)) continue;
         const Origin waiter{
             .cta_rank = CtaRank(cta.rank), .warp = WarpOfCta(warp.id), .lanes = g.mask, .pc = g.pc};
         Finding f =
-            finding(b, fmt::format("mbarrier.inval of {} while a thread waits on it", p_.mbarrier(b.address)),
-                    FindingSeverity::error);
-        f.sites = {p_.reporter().site(origin, "invalidates it"), p_.reporter().site(waiter, "waits on it")};
-        f.missing = "nothing orders the inval after that wait";
+            finding(b, say<Phrase::inval_during_wait>(p_.mbarrier(b.address)), FindingSeverity::error);
+        f.sites = {p_.reporter().site(origin, Does::invalidates), p_.reporter().site(waiter, Does::waits)};
+        f.missing = say<Phrase::no_order_after_wait>();
         p_.reporter().report(key, std::move(f));
       }
     }
@@ -114,19 +100,15 @@ void MbarrierLedger::check_waiters(const MbarrierObject& b, const Origin& origin
 // Copies that complete on it are in flight, or have completed without a wait.
 void MbarrierLedger::check_leftover(const MbarrierObject& b, const Origin& origin) {
   const auto report = [&](const Origin& copy, uint32_t nth, int64_t bytes, bool landed) {
-    const FindingKey key{4117, origin.pc, copy.pc, b.address & shared_offset_mask};
+    const FindingKey key{Code::phase_without_wait, origin.pc, copy.pc, b.address & shared_offset_mask};
     if (p_.reporter().seen(key)) return;
-    Finding f = finding(b,
-                        fmt::format("mbarrier.inval of {} before any wait has observed that a copy which "
-                                    "completes on it is done",
-                                    p_.mbarrier(b.address)),
-                        FindingSeverity::error);
-    f.sites = {p_.reporter().site(origin, "invalidates it"),
-               p_.reporter().site(copy, fmt::format("delivers {} bytes", bytes))};
+    Finding f =
+        finding(b, say<Phrase::inval_before_completion>(p_.mbarrier(b.address)), FindingSeverity::error);
+    f.sites = {p_.reporter().site(origin, Does::invalidates),
+               p_.reporter().site(copy, Part{.does = Does::signals, .delivered = bytes})};
     f.sites[1].occurrence = nth;
-    f.missing = "a wait for the phase of the copy";
-    f.notes.emplace_back(landed ? "in this run the copy had landed by then"
-                                : "in this run the copy was still under way");
+    f.missing = say<Phrase::wait_for_copy>();
+    f.notes.push_back(landed ? say<Phrase::copy_had_landed>() : say<Phrase::copy_was_under_way>());
     p_.reporter().report(key, std::move(f));
   };
   for (const Flight& f : flights_)
@@ -142,13 +124,12 @@ void MbarrierLedger::check_dead(const MbarrierEvent& e) {
   const auto at = objects_.find(e.address);
   if (at == objects_.end()) return;
   const MbarrierObject& b = at->second;
-  const FindingKey key{4108, e.origin.pc, b.end.pc, b.address & shared_offset_mask};
+  const FindingKey key{Code::invalid_mbarrier, e.origin.pc, b.end.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
-  Finding f = finding(b, fmt::format("{} is used after mbarrier.inval", p_.mbarrier(b.address)),
-                      FindingSeverity::error);
-  f.sites = {p_.reporter().site(e.origin, e.async_id != 0 ? "completes on it" : "uses it"),
-             p_.reporter().site(b.end, "invalidates it"), init_site(b)};
-  f.missing = "a new mbarrier.init, or an end of all uses before the inval";
+  Finding f = finding(b, say<Phrase::use_after_inval>(p_.mbarrier(b.address)), FindingSeverity::error);
+  f.sites = {p_.reporter().site(e.origin, e.async_id != 0 ? Does::completes : Does::uses),
+             p_.reporter().site(b.end, Does::invalidates), init_site(b)};
+  f.missing = say<Phrase::new_init>();
   p_.reporter().report(key, std::move(f));
 }
 
@@ -158,14 +139,12 @@ void MbarrierLedger::check_overwritten(const Origin& origin, uint32_t address, u
        at != objects_.end() && at->first < address + bytes; ++at) {
     const MbarrierObject& b = at->second;
     if (!b.alive) continue;
-    const FindingKey key{4110, origin.pc, b.init.pc, b.address & shared_offset_mask};
+    const FindingKey key{Code::data_over_mbarrier, origin.pc, b.init.pc, b.address & shared_offset_mask};
     if (p_.reporter().seen(key)) continue;
-    Finding f =
-        finding(b, fmt::format("{} writes over {}, which is a valid mbarrier", what, p_.mbarrier(b.address)),
-                FindingSeverity::error);
-    f.sites = {p_.reporter().site(origin, "writes " + p_.shared(address, bytes)), init_site(b)};
-    f.missing = "mbarrier.inval before its memory is used for something else";
-    f.help = "check the address, or invalidate the mbarrier first";
+    Finding f = finding(b, say<Phrase::written_over>(what, p_.mbarrier(b.address)), FindingSeverity::error);
+    f.sites = {p_.reporter().site(origin, Does::writes), init_site(b)};
+    f.missing = say<Phrase::inval_before_other_use>();
+    f.help = say<Phrase::check_address_or_inval>();
     p_.reporter().report(key, std::move(f));
   }
 }

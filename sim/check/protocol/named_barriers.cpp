@@ -1,6 +1,6 @@
 #include "sim/check/protocol/named_barriers.h"
 
-#include <fmt/format.h>
+#include "sim/check/catalogue/phrase.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -11,6 +11,8 @@ isa::BarrierAction action_of(const Origin& origin) {
   const auto* e = origin.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(origin.effect);
   return e == nullptr ? isa::BarrierAction::sync : e->action;
 }
+
+Object barrier_object(uint32_t id) { return {.kind = Object::Kind::barrier, .number = id}; }
 
 bool reduces(isa::BarrierAction a) {
   return a != isa::BarrierAction::sync && a != isa::BarrierAction::arrive;
@@ -63,14 +65,15 @@ void NamedBarriers::on(const CtaBarrierEvent& e) {
 void NamedBarriers::check_twice(const BarrierGeneration& g, const Origin& origin, uint32_t id) {
   for (const BarrierArrival& a : g.arrivals) {
     if (a.origin.warp != origin.warp || (a.origin.lanes & origin.lanes) == 0) continue;
-    const FindingKey key{4605, origin.pc, a.origin.pc, id};
+    const FindingKey key{Code::repeated_barrier_arrival, origin.pc, a.origin.pc, id};
     if (p_.reporter().seen(key)) return;
     Finding f;
-    f.message = fmt::format("warp {} arrives twice at barrier {} before it completes", origin.warp, id);
-    f.object = fmt::format("barrier {}", id);
-    f.sites = {p_.reporter().site(origin, "arrives again"), p_.reporter().site(a.origin, "arrived")};
-    f.missing = "nothing lets the warp wait for the first completion";
-    f.help = "each warp counts once a round: the count would be reached without the others";
+    f.message = say<Phrase::second_arrival>(origin.warp, id);
+    f.object = barrier_object(id);
+    f.sites = {p_.reporter().site(origin, Does::arrives),
+               p_.reporter().site(a.origin, Part{.does = Does::arrives, .earlier = true})};
+    f.missing = say<Phrase::no_wait_for_completion>();
+    f.help = say<Phrase::one_arrival_a_round>();
     p_.reporter().report(key, std::move(f));
     return;
   }
@@ -89,20 +92,16 @@ void NamedBarriers::check_recycled(const BarrierGeneration& last, const Origin& 
       unknown = &a;
   }
   if (unknown == nullptr) return;
-  const FindingKey key{took_part ? Code(4605) : Code(4604), origin.pc, unknown->origin.pc, id};
+  const FindingKey key{took_part ? Code::repeated_barrier_arrival : Code::barrier_of_two_groups, origin.pc,
+                       unknown->origin.pc, id};
   if (p_.reporter().seen(key)) return;
   Finding f;
-  f.message =
-      took_part
-          ? fmt::format("warp {} arrives at barrier {} again before it knows that the last round is complete",
-                        origin.warp, id)
-          : fmt::format("barrier {} serves two groups of warps at once: their rounds can mix", id);
-  f.object = fmt::format("barrier {}", id);
-  f.sites = {p_.reporter().site(origin, "arrives"),
-             p_.reporter().site(unknown->origin, "arrived in the round before")};
-  f.missing = "nothing orders this arrival after the completion of the round before";
-  if (took_part)
-    f.help = "wait (bar.sync, or another barrier) before the warp arrives at the same barrier again";
+  f.message = took_part ? say<Phrase::early_arrival>(origin.warp, id) : say<Phrase::two_groups>(id);
+  f.object = barrier_object(id);
+  f.sites = {p_.reporter().site(origin, Does::arrives),
+             p_.reporter().site(unknown->origin, Part{.does = Does::arrives, .earlier = true})};
+  f.missing = say<Phrase::no_order_after_round>();
+  if (took_part) f.help = say<Phrase::wait_before_next_round>();
   p_.reporter().report(key, std::move(f));
 }
 
@@ -110,12 +109,12 @@ void NamedBarriers::check_count(const CtaBarrierEvent& e) {
   const Origin& origin = e.origin;
   const auto* form = origin.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(origin.effect);
   if (form == nullptr || form->action != isa::BarrierAction::arrive || e.threads != 0) return;
-  const FindingKey key{4603, origin.pc, ~0U, e.id};
+  const FindingKey key{Code::invalid_barrier_count, origin.pc, ~0U, e.id};
   if (p_.reporter().seen(key)) return;
   Finding f;
-  f.message = fmt::format("barrier.arrive at barrier {} with a thread count of 0", e.id);
-  f.object = fmt::format("barrier {}", e.id);
-  f.sites = {p_.reporter().site(origin, "arrives")};
+  f.message = say<Phrase::arrive_with_count_0>(e.id);
+  f.object = barrier_object(e.id);
+  f.sites = {p_.reporter().site(origin, Does::arrives)};
   p_.reporter().report(key, std::move(f));
 }
 
@@ -123,12 +122,13 @@ void NamedBarriers::check_mixed(const BarrierGeneration& g, const Origin& origin
   const bool reduction = reduces(action_of(origin));
   for (const BarrierArrival& a : g.arrivals) {
     if (reduces(action_of(a.origin)) == reduction) continue;
-    const FindingKey key{4608, origin.pc, a.origin.pc, id};
+    const FindingKey key{Code::mixed_barrier_operations, origin.pc, a.origin.pc, id};
     if (p_.reporter().seen(key)) return;
     Finding f;
-    f.message = fmt::format("barrier {} is used by a reduction and by sync or arrive at once", id);
-    f.object = fmt::format("barrier {}", id);
-    f.sites = {p_.reporter().site(origin, "arrives"), p_.reporter().site(a.origin, "arrived")};
+    f.message = say<Phrase::reduction_and_sync>(id);
+    f.object = barrier_object(id);
+    f.sites = {p_.reporter().site(origin, Does::arrives),
+               p_.reporter().site(a.origin, Part{.does = Does::arrives, .earlier = true})};
     p_.reporter().report(key, std::move(f));
     return;
   }

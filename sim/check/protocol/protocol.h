@@ -12,11 +12,9 @@ struct Protocol {
 
   Reporter& reporter() const { return context.reporter; }
   ClusterState& cluster() const { return context.cluster; }
-  std::string mbarrier(uint32_t address) const {
-    return mbarrier_name(context.run, context.cluster, address);
-  }
-  std::string shared(uint32_t address, uint64_t bytes) const {
-    return shared_name(context.run, context.cluster, address, bytes);
+  Object mbarrier(uint32_t address) const { return mbarrier_object(context.run, context.cluster, address); }
+  Object shared(uint32_t address, uint64_t bytes) const {
+    return shared_object(context.run, context.cluster, address, bytes);
   }
   // Where these lanes are. The lanes of one execution arrive together, at however many mbarriers: at the time
   // of the first of them.

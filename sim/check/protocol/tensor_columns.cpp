@@ -1,8 +1,9 @@
 #include "sim/check/protocol/tensor_columns.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include "sim/check/catalogue/phrase.h"
+#include "sim/program/program.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -18,11 +19,10 @@ int group_of(const isa::Effect& effect) {
 
 }  // namespace
 
-std::string TensorColumns::name(const Range& range) const {
-  std::string out = fmt::format("tensor memory columns [{}, {})", range.first, range.end);
-  if (p_.cluster().ctas.size() == 1) return out;
-  const isa::Dim3& id = p_.cluster().ctas[range.rank].id;
-  return out + fmt::format(" of CTA ({},{},{})", id.x, id.y, id.z);
+Object TensorColumns::object(const Columns& columns) const {
+  Object out{.kind = Object::Kind::tensor_memory, .ranges = {{columns.first, columns.end}}};
+  if (p_.cluster().ctas.size() > 1) out.cta = p_.cluster().ctas[columns.rank].id;
+  return out;
 }
 
 void TensorColumns::on(const TensorAllocated& e) {
@@ -54,14 +54,14 @@ void TensorColumns::check_growth(const Cta& cta, const TensorAllocated& e) {
   const auto smaller =
       std::ranges::find_if(cta.all, [&](const Allocation& a) { return a.columns < e.columns; });
   if (smaller == cta.all.end()) return;
-  const FindingKey key{4502, e.origin.pc, smaller->origin.pc, 0};
+  const FindingKey key{Code::growing_tensor_allocation, e.origin.pc, smaller->origin.pc, 0};
   if (p_.reporter().seen(key)) return;
   Finding f;
-  f.message = fmt::format("an allocation of {} columns after one of {}", e.columns, smaller->columns);
-  f.object = name({e.origin.cta_rank, e.column, e.column + e.columns});
-  f.sites = {p_.reporter().site(e.origin, "allocates more"),
-             p_.reporter().site(smaller->origin, "allocates less (earlier)")};
-  f.missing = "allocations of a CTA must not grow";
+  f.message = say<Phrase::growing_allocation>(e.columns, smaller->columns);
+  f.object = object({e.origin.cta_rank, e.column, e.column + e.columns});
+  f.sites = {p_.reporter().site(e.origin, Does::allocates),
+             p_.reporter().site(smaller->origin, Part{.does = Does::allocates, .earlier = true})};
+  f.missing = say<Phrase::allocations_do_not_grow>();
   p_.reporter().report(key, std::move(f));
 }
 
@@ -74,15 +74,14 @@ void TensorColumns::check_peer(const Origin& origin) {
   const bool known =
       std::ranges::any_of(theirs, [&](const Allocation& a) { return p_.causality.knows(warp, a.point); });
   if (known) return;
-  const FindingKey key{4508, origin.pc, ~0U, 0};
+  const FindingKey key{Code::unordered_pair_dealloc, origin.pc, ~0U, 0};
   if (p_.reporter().seen(key)) return;
   Finding f;
-  f.message = "tcgen05.dealloc.cta_group::2 before the peer is known to have allocated";
-  f.object = fmt::format("tensor memory of the pair of CTA ranks {} and {}", origin.cta_rank & ~1U,
-                         origin.cta_rank | 1U);
-  f.sites = {p_.reporter().site(origin, "frees for the pair")};
-  if (!theirs.empty()) f.sites.push_back(p_.reporter().site(theirs.front().origin, "the peer's allocation"));
-  f.missing = "no barrier of the cluster lies between the peer's tcgen05.alloc and this tcgen05.dealloc";
+  f.message = say<Phrase::dealloc_before_peer>();
+  f.object = {.kind = Object::Kind::tensor_memory, .cta = p_.cluster().ctas[peer].id};
+  f.sites = {p_.reporter().site(origin, Does::frees)};
+  if (!theirs.empty()) f.sites.push_back(p_.reporter().site(theirs.front().origin, Does::allocates));
+  f.missing = say<Phrase::no_barrier_after_peer_alloc>();
   p_.reporter().report(key, std::move(f));
 }
 
@@ -93,15 +92,18 @@ void TensorColumns::check_group(const Origin& origin, int ctas) {
     first_group_ = origin;
     return;
   }
-  const FindingKey key{4509, origin.pc, first_group_.pc, 0};
+  const FindingKey key{Code::mixed_cta_groups, origin.pc, first_group_.pc, 0};
   if (p_.reporter().seen(key)) return;
   Finding f;
-  f.message =
-      fmt::format("an instruction with .cta_group::{} in a kernel that uses .cta_group::{}", ctas, group_);
-  f.object = "tcgen05 instructions of the kernel";
-  f.sites = {p_.reporter().site(origin, fmt::format("cta_group::{}", ctas)),
-             p_.reporter().site(first_group_, fmt::format("cta_group::{} (the first)", group_))};
-  f.missing = "one .cta_group for all of them";
+  f.message = say<Phrase::mixed_groups>(ctas, group_);
+  f.object.kind = Object::Kind::kernel;
+  f.object.names = {{.name = p_.context.run.program->entry->name}};
+  f.sites = {
+      p_.reporter().site(origin, Part{.does = Does::has_cta_group, .number = static_cast<uint64_t>(ctas)}),
+      p_.reporter().site(
+          first_group_,
+          Part{.does = Does::has_cta_group, .earlier = true, .number = static_cast<uint64_t>(group_)})};
+  f.missing = say<Phrase::one_cta_group>();
   p_.reporter().report(key, std::move(f));
 }
 
@@ -116,50 +118,53 @@ void TensorColumns::on(const AsyncIssue& e) {
   if (e.family != isa::AsyncFamily::tcgen05) return;
   check_group(e.origin, group_of(*e.origin.effect));
   for (const auto pieces : {e.reads, e.writes}) {
-    Range range;
+    Columns columns;
     for (const Piece& p : pieces) {
       if (p.space != isa::Space::tensor) continue;
       const auto rank = static_cast<uint32_t>(p.address >> 24);
       const uint64_t offset = p.address & 0xFF'FFFF;
       const auto first = static_cast<uint32_t>(offset / bytes_of_column),
                  end = static_cast<uint32_t>((offset + p.bytes - 1) / bytes_of_column + 1);
-      const bool follows = range.rank == rank && first <= range.end && end >= range.first && range.end != 0;
-      if (!follows && range.end != 0) use(e.origin, range);
-      range = follows ? Range{rank, std::min(range.first, first), std::max(range.end, end)}
-                      : Range{rank, first, end};
+      const bool follows =
+          columns.rank == rank && first <= columns.end && end >= columns.first && columns.end != 0;
+      if (!follows && columns.end != 0) use(e.origin, columns);
+      columns = follows ? Columns{rank, std::min(columns.first, first), std::max(columns.end, end)}
+                        : Columns{rank, first, end};
     }
-    if (range.end != 0) use(e.origin, range);
+    if (columns.end != 0) use(e.origin, columns);
   }
 }
 
-void TensorColumns::use(const Origin& origin, const Range& range) {
-  const Cta& cta = ctas_[range.rank];
-  const uint32_t owner = cta.owner[range.first / TensorMemory::unit];
+void TensorColumns::use(const Origin& origin, const Columns& columns) {
+  const Cta& cta = ctas_[columns.rank];
+  const uint32_t owner = cta.owner[columns.first / TensorMemory::unit];
   const Allocation* const mine = owner == 0 ? nullptr : &cta.all[owner - 1];
-  const bool inside = mine != nullptr && mine->live && range.end <= mine->column + mine->columns;
-  if (!inside) report_use(origin, range, mine);
+  const bool inside = mine != nullptr && mine->live && columns.end <= mine->column + mine->columns;
+  if (!inside) report_use(origin, columns, mine);
 }
 
 // `mine`: the last allocation that had the first of the columns; null: none ever.
-void TensorColumns::report_use(const Origin& origin, const Range& range, const Allocation* mine) {
-  const Code code = mine == nullptr ? Code(4501) : mine->live ? Code(4510) : Code(4507);
+void TensorColumns::report_use(const Origin& origin, const Columns& columns, const Allocation* mine) {
+  const Code code = mine == nullptr ? Code::unallocated_columns
+                    : mine->live    ? Code::access_beyond_tensor_allocation
+                                    : Code::tensor_memory_freed_in_use;
   const FindingKey key{code, origin.pc, mine == nullptr ? ~0U : mine->origin.pc, 2};
   if (p_.reporter().seen(key)) return;
   Finding f;
-  f.object = name(range);
-  f.sites = {p_.reporter().site(origin, "uses them")};
+  f.object = object(columns);
+  f.sites = {p_.reporter().site(origin, Does::uses)};
   if (mine == nullptr) {
-    f.message = "an access of columns that the CTA has not allocated";
-    f.missing = "a tcgen05.alloc of these columns";
+    f.message = say<Phrase::columns_not_allocated>();
+    f.missing = say<Phrase::alloc_of_columns>();
   } else if (!mine->live) {
-    f.message = "an access of columns that have been freed";
-    f.sites.push_back(p_.reporter().site(mine->freed, "freed them"));
-    f.missing = "the access does not come before the tcgen05.dealloc";
+    f.message = say<Phrase::columns_freed>();
+    f.sites.push_back(p_.reporter().site(mine->freed, Does::frees));
+    f.missing = say<Phrase::access_after_dealloc>();
   } else {
-    f.message = fmt::format("an access of columns [{}, {}) begins in an allocation that ends at column {}",
-                            range.first, range.end, mine->column + mine->columns);
-    f.sites.push_back(p_.reporter().site(mine->origin, "allocated the first of them"));
-    f.missing = "the columns behind the allocation belong to another one, or to none";
+    f.message =
+        say<Phrase::columns_beyond_allocation>(columns.first, columns.end, mine->column + mine->columns);
+    f.sites.push_back(p_.reporter().site(mine->origin, Does::allocates));
+    f.missing = say<Phrase::columns_of_another>();
   }
   p_.reporter().report(key, std::move(f));
 }
@@ -170,14 +175,13 @@ void TensorColumns::on(const Exited& event) {
   if (!p_.exited(origin.cta_rank)) return;
   for (const Allocation& a : ctas_[origin.cta_rank].all) {
     if (!a.live) continue;
-    const FindingKey key{4505, a.origin.pc, origin.pc, 0};
+    const FindingKey key{Code::tensor_memory_leak, a.origin.pc, origin.pc, 0};
     if (p_.reporter().seen(key)) continue;
     Finding f;
-    f.message = fmt::format("a CTA ends with {} columns of tensor memory allocated", a.columns);
-    f.object = name({origin.cta_rank, a.column, a.column + a.columns});
-    f.sites = {p_.reporter().site(a.origin, "allocates"),
-               p_.reporter().site(origin, "the last thread exits")};
-    f.missing = "a tcgen05.dealloc on the way to the end";
+    f.message = say<Phrase::columns_left>(a.columns);
+    f.object = object({origin.cta_rank, a.column, a.column + a.columns});
+    f.sites = {p_.reporter().site(a.origin, Does::allocates), p_.reporter().site(origin, Does::exits)};
+    f.missing = say<Phrase::dealloc_before_end>();
     p_.reporter().report(key, std::move(f));
   }
 }

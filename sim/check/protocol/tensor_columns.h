@@ -34,7 +34,7 @@ class TensorColumns {
     std::array<uint32_t, units> owner{};  // 1 + index in `all` of the last allocation, 0: none ever
   };
   // Columns [first, end) of a CTA that an instruction uses.
-  struct Range {
+  struct Columns {
     uint32_t rank = 0, first = 0, end = 0;
   };
 
@@ -43,9 +43,9 @@ class TensorColumns {
   void check_growth(const Cta& cta, const TensorAllocated& e);
   void check_peer(const Origin& origin);
   void check_group(const Origin& origin, int ctas);
-  void use(const Origin& origin, const Range& range);
-  void report_use(const Origin& origin, const Range& range, const Allocation* last);
-  std::string name(const Range& range) const;
+  void use(const Origin& origin, const Columns& columns);
+  void report_use(const Origin& origin, const Columns& columns, const Allocation* last);
+  Object object(const Columns& columns) const;
 
   const Protocol& p_;
   std::vector<Cta> ctas_;  // by rank

@@ -1,35 +1,18 @@
 #include "sim/check/registers/descriptors.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "isa/formats/matrix_descriptor.h"
+#include "sim/check/catalogue/phrase.h"
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
 namespace {
 
-constexpr Code tile_alignment = 4305, beyond_buffer = 4408, encoding = 4409;
 constexpr const char* operand_names[] = {"A", "B"};
 
-const char* swizzle_name(isa::Swizzle s) {
-  switch (isa::span_bytes(s)) {
-    case 32:
-      return "32-byte swizzle";
-    case 64:
-      return "64-byte swizzle";
-    case 128:
-      return "128-byte swizzle";
-    default:
-      return "no swizzle";
-  }
-}
-
-std::string decoded(uint64_t bits) {
-  const isa::MatrixDescriptor d = isa::decode_matrix_descriptor(bits);
-  return fmt::format("0x{:016x} (start 0x{:x}, LBO {}, SBO {}, base offset {}, {})", bits, d.start, d.leading,
-                     d.stride, d.base_offset, swizzle_name(d.swizzle));
+Object descriptor_object(int operand, uint64_t bits) {
+  return {.kind = Object::Kind::descriptor, .names = {{.name = operand_names[operand]}}, .number = bits};
 }
 
 // The swizzle's pattern repeats after this many bytes.
@@ -92,15 +75,15 @@ void Descriptors::judge_lanes(const Origin& origin, const Values& first) {
 
 void Descriptors::report_difference(const Origin& origin, const Origin& other, int operand, uint64_t mine,
                                     uint64_t theirs) {
-  const FindingKey key{encoding, origin.pc, ~0U, static_cast<uint64_t>(operand)};
+  const FindingKey key{Code::invalid_descriptor, origin.pc, ~0U, static_cast<uint64_t>(operand)};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  f.message = fmt::format("the descriptor of {} differs within the warpgroup", operand_names[operand]);
-  f.sites.push_back(context_.reporter.site(origin, fmt::format("gives 0x{:016x}", mine)));
-  f.sites.push_back(context_.reporter.site(other, fmt::format("gives 0x{:016x}", theirs)));
-  f.object = fmt::format("descriptor of {} {}", operand_names[operand], decoded(theirs));
-  f.missing = "one descriptor for all 128 threads: each describes the whole tile, not the rows of its warp";
-  f.help = "compute the descriptor from values that are the same in all threads of the warpgroup";
+  f.message = say<Phrase::differing_descriptors>(operand_names[operand]);
+  f.sites.push_back(context_.reporter.site(origin, Part{.does = Does::describes, .number = mine}));
+  f.sites.push_back(context_.reporter.site(other, Part{.does = Does::describes, .number = theirs}));
+  f.object = descriptor_object(operand, theirs);
+  f.missing = say<Phrase::one_descriptor>();
+  f.help = say<Phrase::uniform_descriptor>();
   context_.reporter.report(key, std::move(f));
 }
 
@@ -113,21 +96,17 @@ void Descriptors::judge_encoding(const Origin& origin, const Values& values) {
     const bool reserved = (values[k] & isa::matrix_descriptor_reserved) != 0;
     const bool no_pattern = d.base_offset != 0 && d.base_offset != (d.start >> 7 & 7);
     if (!reserved && !no_pattern) continue;
-    const FindingKey key{encoding, origin.pc, origin.pc, static_cast<uint64_t>(k)};
+    const FindingKey key{Code::invalid_descriptor, origin.pc, origin.pc, static_cast<uint64_t>(k)};
     if (context_.reporter.seen(key)) continue;
     Finding f;
     f.severity = FindingSeverity::strict;
-    f.message = reserved
-                    ? fmt::format("the descriptor of {} has bits set that must be zero", operand_names[k])
-                    : fmt::format("the descriptor of {} has base offset {}, its start says {}",
-                                  operand_names[k], d.base_offset, d.start >> 7 & 7);
-    f.sites.push_back(context_.reporter.site(origin, "reads by this descriptor"));
-    f.object = fmt::format("descriptor of {} {}", operand_names[k], decoded(values[k]));
-    f.missing = reserved
-                    ? fmt::format("bits 0x{:016x} are not those of any field",
-                                  values[k] & isa::matrix_descriptor_reserved)
-                    : "the base offset is bits 7 to 9 of the address at which the swizzle's pattern starts";
-    f.help = "each of start, LBO and SBO is (bytes & 0x3FFFF) >> 4, 14 bits wide";
+    f.message = reserved ? say<Phrase::reserved_bits>(operand_names[k])
+                         : say<Phrase::wrong_base_offset>(operand_names[k], d.base_offset, d.start >> 7 & 7);
+    f.sites.push_back(context_.reporter.site(origin, Does::reads_by_descriptor));
+    f.object = descriptor_object(k, values[k]);
+    f.missing = reserved ? say<Phrase::bits_of_no_field>(values[k] & isa::matrix_descriptor_reserved)
+                         : say<Phrase::what_base_offset_is>();
+    f.help = say<Phrase::fields_of_descriptor>();
     context_.reporter.report(key, std::move(f));
   }
 }
@@ -155,16 +134,16 @@ void Descriptors::judge_range(const AsyncIssue& e) {
     outside += below + above;
   }
   if (outside == 0) return;
-  const FindingKey key{beyond_buffer, origin.pc, ~0U, 0};
+  const FindingKey key{Code::descriptor_beyond_buffer, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   const Values v = values(origin, 0);
   const bool a_too = std::get<isa::Wgmma>(*origin.effect).a_desc >= 0;
   Finding f;
-  f.message = fmt::format("wgmma reads {} bytes that are not the CTA's shared memory", outside);
-  f.sites.push_back(context_.reporter.site(origin, "reads by its descriptors"));
-  f.object = fmt::format("shared memory from 0x{:x} on; the CTA has [0x{:x}, 0x{:x})", at, reserved, size);
-  f.missing =
-      a_too ? fmt::format("A: {}; B: {}", decoded(v[0]), decoded(v[1])) : fmt::format("B: {}", decoded(v[1]));
+  f.message = say<Phrase::wgmma_reads_outside>(outside, reserved, size);
+  f.sites.push_back(context_.reporter.site(origin, Does::reads_by_descriptor));
+  f.object = {.kind = Object::Kind::shared_memory, .ranges = {{at, at + outside}}};
+  if (a_too) f.notes.push_back(say<Phrase::by_descriptor>(descriptor_object(0, v[0])));
+  f.notes.push_back(say<Phrase::by_descriptor>(descriptor_object(1, v[1])));
   context_.reporter.report(key, std::move(f));
 }
 
@@ -188,16 +167,14 @@ void Descriptors::judge_tile(const AsyncIssue& e, std::span<const Piece> tile) {
         return o.key.pc_a == e.origin.pc && o.base == base;
       }))
     return;
-  const FindingKey key{tile_alignment, e.origin.pc, ~0U, 0};
+  const FindingKey key{Code::misaligned_swizzled_tile, e.origin.pc, ~0U, 0};
   const auto address = static_cast<uint32_t>(base);
   Finding f;
-  f.message = fmt::format("a swizzled tile starts {} bytes into the swizzle's pattern of {} bytes",
-                          base % atom, atom);
-  f.sites.push_back(context_.reporter.site(e.origin, "copies the tile"));
-  f.object = shared_name(context_.run, context_.cluster, address, bytes);
-  f.missing = fmt::format("the address is 0x{:x}: modulo {} it is {}, must be 0", base & shared_offset_mask,
-                          atom, base % atom);
-  f.help = fmt::format("align the buffer to {} bytes, or give the matrix descriptor a base offset", atom);
+  f.message = say<Phrase::tile_within_pattern>(base % atom, atom);
+  f.sites.push_back(context_.reporter.site(e.origin, Does::copies));
+  f.object = shared_object(context_.run, context_.cluster, address, bytes);
+  f.missing = say<Phrase::address_of_tile>(base & shared_offset_mask, atom, base % atom);
+  f.help = say<Phrase::align_to_pattern>(atom);
   off_pattern_.push_back({key, std::move(f), base, e.layout});
 }
 

@@ -1,40 +1,33 @@
 #include "sim/check/registers/registers.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 
+#include "sim/check/catalogue/phrase.h"
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
 namespace {
 
-constexpr Code unwritten_register = 6103, unwritten_accumulator = 4411;
-
 using Sink = UnwrittenAnalysis::Sink;
 using Rule = UnwrittenAnalysis::Rule;
 
-struct Words {
-  const char* does;     // what the instruction does with it
-  const char* message;  // why that is wrong
-};
-
-Words words(Sink sink) {
+// What the instruction does with it.
+Does does_with(Sink sink) {
   switch (sink) {
     case Sink::address:
-      return {"uses it as an address", "is used as an address"};
+      return Does::uses_as_address;
     case Sink::guard:
-      return {"is guarded by it", "decides whether an instruction is executed"};
+      return Does::uses_as_guard;
     case Sink::operand:
-      return {"uses it", "is an operand that matters"};
+      return Does::uses;
     case Sink::matrix:
-      return {"multiplies it", "is an operand of a matrix operation"};
+      return Does::multiplies;
     case Sink::accumulator:
-      return {"accumulates in it", "is accumulated in"};
+      return Does::accumulates;
     case Sink::data:
-      return {"stores it", "is stored"};
+      return Does::stores;
   }
-  return {"", ""};
+  return Does::uses;
 }
 
 }  // namespace
@@ -119,21 +112,22 @@ bool UnwrittenRegisters::accumulates(const Origin& origin) const {
 
 void UnwrittenRegisters::report(const Origin& origin, const UnwrittenAnalysis::Use& use, uint32_t lanes) {
   const bool accumulator = use.sink == Sink::accumulator;
-  const FindingKey key{accumulator ? unwritten_accumulator : unwritten_register, origin.pc, ~0U, 0};
+  const FindingKey key{accumulator ? Code::uninitialised_accumulator : Code::uninitialised_value, origin.pc,
+                       ~0U, 0};
   if (accumulator ? context_.reporter.seen_by_group(key, origin) : context_.reporter.seen(key)) return;
-  const std::string name = register_name(*context_.run.program, analysis_.register_at(use.tracked));
+  const uint32_t reg = analysis_.register_at(use.tracked);
+  const std::string name = register_name(*context_.run.program, reg);
   Origin at = origin;
   at.lanes = lanes;
   Finding f;
   f.severity = use.sink == Sink::data ? FindingSeverity::strict : FindingSeverity::error;
-  f.message = fmt::format("register `{}` {}, but nothing has written it", name, words(use.sink).message);
-  f.sites.push_back(context_.reporter.site(at, words(use.sink).does));
-  f.object = fmt::format("register `{}` of warp {}", name, origin.warp);
-  f.missing = fmt::format("a value: on the way that lanes 0x{:08x} took here no instruction writes `{}`",
-                          lanes, name);
+  f.message = say<Phrase::unwritten_register>(name);
+  f.sites.push_back(context_.reporter.site(at, does_with(use.sink)));
+  f.object = register_object(*context_.run.program, reg, origin.warp);
+  f.missing = say<Phrase::no_write_on_the_way>(WarpLanes{.warp = origin.warp, .lanes = lanes}, name);
   if (!accumulator) {
     f.rule = "Register State Space";
-    f.help = "write the register on every way that leads here";
+    f.help = say<Phrase::write_on_every_way>();
   }
   context_.reporter.report(key, std::move(f));
 }

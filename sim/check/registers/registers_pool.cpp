@@ -1,14 +1,11 @@
 // RS-02: setmaxnreg needs a kernel that declares its register count. A pool that cannot grant what its warps
 // ask for is a deadlock, and reported as one.
-#include <fmt/format.h>
-
+#include "sim/check/catalogue/phrase.h"
 #include "sim/check/registers/registers.h"
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {
 namespace {
-
-constexpr Code register_budget = 6202;
 
 bool register_count_known(const isa::Function& entry) {
   return entry.maxnreg || entry.maxntid || entry.reqntid;
@@ -18,15 +15,16 @@ bool register_count_known(const isa::Function& entry) {
 
 void RegisterPool::on(const RegistersSet& event) {
   if (register_count_known(*context_.run.program->entry)) return;
-  const FindingKey key{register_budget, event.origin.pc, ~0U, 0};
+  const FindingKey key{Code::invalid_register_count, event.origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.severity = FindingSeverity::strict;
-  f.message = "setmaxnreg in a kernel that does not say with how many registers it starts: ptxas ignores it";
-  f.sites.push_back(context_.reporter.site(event.origin, "ignored by ptxas"));
-  f.object = fmt::format("kernel `{}`", context_.run.program->entry->name);
-  f.missing = "none of .maxnreg, .maxntid and .reqntid stands on the kernel";
-  f.help = "add .maxntid or .reqntid (CUDA: __launch_bounds__), or .maxnreg";
+  f.message = say<Phrase::setmaxnreg_ignored>();
+  f.sites.push_back(context_.reporter.site(event.origin, Does::is_ignored));
+  f.object.kind = Object::Kind::kernel;
+  f.object.names = {{.name = context_.run.program->entry->name}};
+  f.missing = say<Phrase::no_register_count>();
+  f.help = say<Phrase::add_register_count>();
   context_.reporter.report(key, std::move(f));
 }
 

@@ -1,9 +1,8 @@
 #include "sim/check/registers/tensor_loads.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "sim/check/catalogue/phrase.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/program/flow.h"
 
@@ -129,15 +128,15 @@ void TensorLoadRegisters::on(const Executing& event) {
 }
 
 void TensorLoadRegisters::report(const Origin& origin, uint32_t reg, uint32_t load) {
-  const FindingKey key{4512, origin.pc, load, 0};
+  const FindingKey key{Code::overwritten_load_destination, origin.pc, load, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
-  f.message = "a register is overwritten while a tcgen05.ld may still write it";
-  f.object = fmt::format("register {} of warp {}", register_name(*context_.run.program, reg), origin.warp);
+  f.object = register_object(*context_.run.program, reg, origin.warp);
   Origin loaded = origin;
   loaded.pc = load;
-  f.sites = {context_.reporter.site(origin, "overwrites it"), context_.reporter.site(loaded, "loads it")};
-  f.missing = "no tcgen05.wait::ld lies between the two, and nothing has read the register";
+  f.sites = {context_.reporter.site(origin, Does::overwrites),
+             context_.reporter.site(loaded, Part{.does = Does::loads, .asynchronous = true})};
+  f.missing = say<Phrase::no_wait_ld_between>();
   context_.reporter.report(key, std::move(f));
 }
 

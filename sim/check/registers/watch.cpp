@@ -23,6 +23,10 @@ std::string register_name(const Program& program, uint32_t reg) {
   return program.module->functions[f].registers[reg - program.register_offsets_base[f]].name;
 }
 
+Object register_object(const Program& program, uint32_t reg, uint32_t warp) {
+  return {.kind = Object::Kind::registers, .names = {{.name = register_name(program, reg)}}, .warp = warp};
+}
+
 bool may_accumulate(const MicroOp& op, const isa::Wgmma& wgmma) {
   if (wgmma.scale_d < 0) return true;
   const isa::Operand& scale = op.instruction->operands[static_cast<size_t>(wgmma.scale_d)];

@@ -76,12 +76,12 @@ class WgmmaRegisters {
   void touch(const Origin& origin, const Warp& w, const WgmmaAnalysis::Part& part, Fragment& f);
   void report_in_flight(const Origin& origin, const Warp& w, const WgmmaAnalysis::Part& access,
                         const Use& use, bool accumulator);
-  static std::string missing_wait(const Warp& w, const Use& use);
+  static Statement missing_wait(const Warp& w, const Use& use);
   void report_shape(const Origin& origin, const Use& earlier, uint32_t reg);
   void report_difference(const Origin& origin, const Origin& other, bool at_end);
-  Site past(const Origin& origin, uint32_t pc, std::string what) const;
+  Site past(const Origin& origin, uint32_t pc, Part part) const;
   std::string name(uint32_t reg) const;
-  std::string object(const Origin& origin, uint32_t reg, const std::vector<uint32_t>& among) const;
+  Object object(const Origin& origin, uint32_t reg, const std::vector<uint32_t>& among) const;
 
   const ClusterContext& context_;
   const WgmmaAnalysis& analysis_;

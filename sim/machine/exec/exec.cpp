@@ -121,8 +121,9 @@ Step Exec::fault(Code code, std::string message, std::string help) {
 }
 
 Step Exec::unsupported(const std::string& what) {
-  report(sim::fault(Code::not_modelled, "the machine does not run this instruction: " + what, {},
-                    FindingSeverity::unsupported));
+  Finding f = sim::fault(Code::not_modelled, {}, {}, FindingSeverity::unsupported);
+  f.what = Unsupported{what};
+  report(std::move(f));
   cluster.faulted = true;
   return Step::fault;
 }

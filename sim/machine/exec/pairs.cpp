@@ -26,11 +26,4 @@ bool can_allocate(const ClusterState& cluster, const CtaState& cta, uint64_t cta
   return TensorMemory::find_free(taken, static_cast<uint32_t>(columns)) != TensorMemory::columns;
 }
 
-std::string describe_allocation(const ClusterState& cluster, const CtaState& cta, const Wait& wait) {
-  if (wait.object == 2 && cluster.ctas[cta.rank ^ 1].tensor.wanted != wait.value)
-    return fmt::format("the same allocation of {} columns of tensor memory by the pair's other CTA",
-                       wait.value);
-  return fmt::format("{} columns of tensor memory (tcgen05.alloc): no so many are free together", wait.value);
-}
-
 }  // namespace palladion::sim

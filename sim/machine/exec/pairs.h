@@ -11,7 +11,4 @@ bool find_pair(Exec& x, int ctas, const char* what, uint32_t& leader);
 // Whether the allocation of tensor memory that a CTA waits with can go on; `ctas`: 1 or 2.
 bool can_allocate(const ClusterState& cluster, const CtaState& cta, uint64_t ctas, uint64_t columns);
 
-// What an allocation waits for.
-std::string describe_allocation(const ClusterState& cluster, const CtaState& cta, const Wait& wait);
-
 }  // namespace palladion::sim

@@ -1,4 +1,5 @@
 #include "tests/property/random/random_run.h"
+#include "report/text/finding_text.h"
 
 #include <fmt/format.h>
 
@@ -120,7 +121,7 @@ SimRun run_in_machine(const Program& program, const sim::RunOptions& options) {
   std::memcpy(launch.params.data(), params, sizeof params);
   run.result = machine.run(launch, options);
   run.problem = isa::render(run.result.errors);
-  for (const sim::Finding& f : run.result.findings) run.problem += sim::render(f);
+  for (const sim::Finding& f : run.result.findings) run.problem += report::finding_text(f);
   if (run.problem.empty() && !run.result.completed) run.problem = "did not complete";
   return run;
 }

@@ -36,7 +36,7 @@ inline RunResult checked(const std::string& body, isa::Dim3 grid, isa::Dim3 bloc
 inline std::vector<std::string> codes_of(const RunResult& r) {
   std::vector<std::string> out;
   for (const Finding& f : r.findings)
-    out.push_back(f.code + (f.severity == FindingSeverity::strict ? "?" : ""));
+    out.push_back(f.code.name() + (f.severity == FindingSeverity::strict ? "?" : ""));
   EXPECT_TRUE(r.errors.empty()) << isa::render(r.errors);
   std::ranges::sort(out);
   out.erase(std::ranges::unique(out).begin(), out.end());

@@ -3,6 +3,8 @@
 
 #include "isa/formats/matrix_descriptor.h"
 #include "isa/formats/tensor_map.h"
+#include "report/text/finding_text.h"
+#include "sim/check/catalogue/phrase.h"
 #include "tests/sim/check/registers_observer.h"
 
 namespace palladion::sim::testing {
@@ -44,7 +46,8 @@ std::vector<Finding> after(const std::string& change) {
 std::vector<std::string> texts(const std::vector<Finding>& findings) {
   std::vector<std::string> out;
   for (const Finding& f : findings)
-    out.push_back(f.code + (f.severity == FindingSeverity::strict ? "? " : " ") + f.message);
+    out.push_back(f.code.name() + (f.severity == FindingSeverity::strict ? "? " : " ") +
+                  report::message_text(f));
   return out;
 }
 
@@ -69,7 +72,8 @@ TEST(Descriptors, ReservedBits) {
 TEST(Descriptors, BeyondSharedMemory) {
   const auto found = after("or.b64 %rd1, %rd1, 0x8000000000;");
   ASSERT_THAT(texts(found), ElementsAre(HasSubstr("PLD4408 wgmma reads")));
-  EXPECT_THAT(found[0].missing, HasSubstr("SBO 2304"));
+  ASSERT_EQ(found[0].notes.size(), 2u);
+  EXPECT_EQ(std::get<Object>(found[0].notes[0].values.at(0)).kind, Object::Kind::descriptor);
   EXPECT_THAT(texts(after("mov.u64 %rd2, 0x1000080000;")),
               ElementsAre(HasSubstr("PLD4408 wgmma reads 256 bytes")));
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "report/text/finding_text.h"
 #include "tests/sim/check/checked.h"
 #include "tests/sim/check/protocol_run.h"
 
@@ -39,7 +40,7 @@ MADE:
   const Checked together = run_checked(with_mbarriers(body(wait("FULL", "full", "0")), 32, 2), {128, 1, 1});
   ASSERT_THAT(codes(together), ::testing::Contains("PLD4126"));
   for (const Finding& f : together.result.findings)
-    EXPECT_EQ(f.severity, FindingSeverity::strict) << render(f);
+    EXPECT_EQ(f.severity, FindingSeverity::strict) << report::finding_text(f);
   const Checked loose = run_checked(with_mbarriers(body(""), 32, 2), {128, 1, 1});
   EXPECT_TRUE(std::ranges::any_of(loose.result.findings,
                                   [](const Finding& f) { return f.severity == FindingSeverity::error; }));

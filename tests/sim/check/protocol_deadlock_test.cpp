@@ -1,4 +1,5 @@
 // The content of a deadlock report, and how soon a deadlock is recognised.
+#include "sim/check/catalogue/phrase.h"
 #include "tests/sim/check/protocol_run.h"
 
 namespace palladion::sim::testing {
@@ -23,11 +24,20 @@ $arrive:
   ASSERT_THAT(codes(c), ElementsAre("PLD4101"));
   const Finding& f = c.result.findings[0];
   EXPECT_TRUE(f.fatal);
-  EXPECT_THAT(f.message, HasSubstr("1 of 33 arrivals of phase 0 of mbarrier `full` are missing"));
+  EXPECT_EQ(f.message.phrase, Phrase::no_thread_can_arrive);
+  EXPECT_EQ(f.object.names.at(0).name, "full");
   EXPECT_EQ(f.sites[0].warp, 1U);
-  EXPECT_THAT(f.notes[0], HasSubstr("32 of 33 arrivals have come"));
-  EXPECT_THAT(f.notes, Contains(HasSubstr("could still arrive: no thread")));
-  EXPECT_THAT(f.notes, Contains(HasSubstr("warp 0 32 times")));
+  ASSERT_TRUE(f.sites[0].wait);
+  const BlockedWait& w = *f.sites[0].wait;
+  EXPECT_EQ(w.expected_arrivals, 33U);
+  EXPECT_EQ(w.pending_arrivals, 1U);
+  EXPECT_TRUE(w.examined);
+  EXPECT_TRUE(w.arrivers.empty()) << "no thread could still arrive";
+  const auto signals = std::ranges::find(f.notes, Phrase::signals_in_phase, &Statement::phrase);
+  ASSERT_NE(signals, f.notes.end());
+  const Site& signal = std::get<Site>(signals->values.at(2));
+  EXPECT_EQ(signal.warp, 0U);
+  EXPECT_EQ(signal.part.arrivals, 32U);
 }
 
 // As numbers what the notes say: who waits at which site, for which phase, what is missing and who could
@@ -41,10 +51,11 @@ TEST(ProtocolDeadlock, WaitsAreStructured) {
       {96, 1, 1});
   ASSERT_THAT(codes(c), ElementsAre("PLD4901"));
   const Finding& f = c.result.findings[0];
-  ASSERT_EQ(f.waits.size(), 2U);
-  const size_t consumers = f.waits[0].object == "mbarrier `full`" ? 0 : 1;
-  const BlockedWait& full = f.waits[consumers];
-  EXPECT_EQ(full.kind, "mbarrier");
+  ASSERT_EQ(f.sites.size(), 2U);
+  ASSERT_TRUE(f.sites[0].wait && f.sites[1].wait);
+  const size_t consumers = f.sites[0].wait->object.names.at(0).name == "full" ? 0 : 1;
+  const BlockedWait& full = *f.sites[consumers].wait;
+  EXPECT_EQ(full.kind, BlockedWait::Kind::mbarrier);
   EXPECT_EQ(full.phase, 0);
   EXPECT_EQ(full.parity, 0U);
   EXPECT_EQ(full.expected_arrivals, 32U);
@@ -55,8 +66,8 @@ TEST(ProtocolDeadlock, WaitsAreStructured) {
   EXPECT_EQ(full.arrivers[0].warp, 0U);
   EXPECT_EQ(full.arrivers[0].lanes, ~0U);
   EXPECT_EQ(full.arrivers[0].site, 1 - consumers);
-  const BlockedWait& empty = f.waits[1 - consumers];
-  EXPECT_EQ(empty.object, "mbarrier `empty`");
+  const BlockedWait& empty = *f.sites[1 - consumers].wait;
+  EXPECT_EQ(empty.object.names.at(0).name, "empty");
   EXPECT_EQ(empty.alike, 1U);
   ASSERT_EQ(empty.arrivers.size(), 2U);
   for (const uint32_t warp : {1U, 2U}) {
@@ -75,8 +86,8 @@ TEST(ProtocolDeadlock, AWaitThatLacksBytesStatesThem) {
                                  1, 1),
                   {32, 1, 1});
   ASSERT_EQ(c.result.findings.size(), 1U);
-  ASSERT_FALSE(c.result.findings[0].waits.empty());
-  const BlockedWait& w = c.result.findings[0].waits[0];
+  ASSERT_TRUE(c.result.findings[0].sites.at(0).wait);
+  const BlockedWait& w = *c.result.findings[0].sites[0].wait;
   EXPECT_EQ(w.expected_arrivals, 1U);
   EXPECT_EQ(w.pending_arrivals, 0U);
   EXPECT_EQ(w.pending_bytes, 256);
@@ -92,7 +103,9 @@ TEST(ProtocolDeadlock, BytesAnnouncedWithoutAnArrival) {
                                                1, 1),
                                 {32, 1, 1});
   ASSERT_THAT(codes(c), ElementsAre("PLD4202"));
-  EXPECT_THAT(c.result.findings[0].notes[0], HasSubstr("256 of 256 expected bytes"));
+  ASSERT_TRUE(c.result.findings[0].sites.at(0).wait);
+  EXPECT_EQ(c.result.findings[0].sites[0].wait->expected_bytes, 256);
+  EXPECT_EQ(c.result.findings[0].sites[0].wait->delivered_bytes, 256);
 }
 
 // Which of the two waits must be the first to pass: the one in front of the copy, which a separate expect_tx
@@ -109,7 +122,10 @@ TEST(ProtocolDeadlock, ASeparateExpectTxMarksTheProducer) {
   };
   const Checked c = ring("  mbarrier.expect_tx.relaxed.cta.shared.b64 [full], 256;\n");
   ASSERT_THAT(codes(c), ElementsAre("PLD4113"));
-  EXPECT_THAT(c.result.findings[0].message, HasSubstr("warp 0 waits for parity 0 of mbarrier `empty`"));
+  const Statement& message = c.result.findings[0].message;
+  ASSERT_EQ(message.phrase, Phrase::producer_waits_first);
+  EXPECT_EQ(std::get<WarpLanes>(message.values.at(0)).warp, 0U);
+  EXPECT_EQ(std::get<Object>(message.values.at(1)).names.at(0).name, "empty");
   EXPECT_THAT(codes(ring("")), ElementsAre("PLD4901"));
 }
 
@@ -152,16 +168,21 @@ TEST(ProtocolDeadlock, ASpinNamesItsAddressAndValue) {
   const Checked shared = run_checked(spin("ld.volatile.shared.u32 %r5, [tile+4];"), {32, 1, 1});
   ASSERT_THAT(codes(shared), ElementsAre("PLD3080"));
   const Finding& in_shared = shared.result.findings[0];
-  EXPECT_THAT(in_shared.message,
-              ::testing::ContainsRegex("spins on shared address 0x[0-9a-f]+, which holds 0x0"));
-  EXPECT_THAT(in_shared.help, HasSubstr("what the host writes during a launch is not simulated"));
+  EXPECT_EQ(in_shared.message.phrase, Phrase::spin_of_all);
+  EXPECT_EQ(in_shared.help.phrase, Phrase::write_by_other);
+  const BlockedWait& tile = *in_shared.sites.at(0).wait;
+  EXPECT_EQ(tile.object.kind, Object::Kind::shared_memory);
+  EXPECT_EQ(tile.object.names.at(0).name, "tile");
+  EXPECT_EQ(tile.object.names[0].bytes, (std::vector<Range>{{4, 8}}));
+  EXPECT_EQ(tile.value, 0U);
 
   const Checked polls = run_checked(spin("atom.global.or.b32 %r5, [%rd1+8], 0;"), {64, 1, 1});
   ASSERT_THAT(codes(polls), ElementsAre("PLD3080"));
-  EXPECT_THAT(
-      polls.result.findings[0].notes,
-      Contains(::testing::ContainsRegex(
-          "a change of global address 0x[0-9a-f]+ \\(`.*` byte 8\\), which holds 0x[0-9a-f]+ \\(2 groups")));
+  const BlockedWait& word = *polls.result.findings[0].sites.at(0).wait;
+  EXPECT_EQ(word.kind, BlockedWait::Kind::memory);
+  EXPECT_EQ(word.object.kind, Object::Kind::global_memory);
+  EXPECT_EQ(word.object.names.at(0).bytes, (std::vector<Range>{{8, 12}}));
+  EXPECT_EQ(word.alike, 2U);
 }
 
 // Pinned or managed memory, read at .sys scope: the host may write there, which is not simulated.
@@ -186,8 +207,9 @@ TEST(ProtocolDeadlock, AWaitForTheHostIsUnsupported) {
       const Finding host = polls(load, true, c);
       EXPECT_EQ(host.code, "PLD3081") << load;
       EXPECT_EQ(host.severity, FindingSeverity::unsupported);
-      EXPECT_THAT(host.message, HasSubstr("waits for a write of the host"));
-      EXPECT_THAT(host.notes, Contains(HasSubstr("byte 12), which holds 0x0")));
+      EXPECT_TRUE(std::get<Deadlock>(host.what).for_host);
+      EXPECT_EQ(host.sites.at(0).wait->object.names.at(0).bytes, (std::vector<Range>{{12, 16}}));
+      EXPECT_EQ(host.sites[0].wait->value, 0U);
       EXPECT_EQ(polls(load, false, c).code, "PLD3080") << "the device's own memory";
     }
     EXPECT_EQ(polls("ld.acquire.gpu.global.u32 %r5, [%rd1+12];", true, c).code, "PLD3080")
@@ -201,7 +223,8 @@ TEST(ProtocolDeadlock, WithoutACheckerASpinNamesItsAddressToo) {
   const RunResult r = runner.array(array).shape({1, 1, 1}, {32, 1, 1}).run();
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings[0].code, "PLD3080");
-  EXPECT_THAT(r.findings[0].notes[0], HasSubstr("byte 12), which holds 0x7"));
+  EXPECT_EQ(r.findings[0].sites.at(0).wait->object.names.at(0).bytes, (std::vector<Range>{{12, 16}}));
+  EXPECT_EQ(r.findings[0].sites[0].wait->value, 7U);
 }
 
 // Lanes that only follow the spinning one to a barrier do not hold up the write: another thread would.
@@ -246,12 +269,15 @@ TEST(ProtocolDeadlock, WithoutACheckerNothingIsSaidOfUnannouncedBytes) {
   const RunResult r = runner.array(array).shape({1, 1, 1}, {32, 1, 1}).run();
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings[0].code, "PLD3080");
-  EXPECT_THAT(r.findings[0].notes[0], HasSubstr("0 of 1 arrivals have come"));
-  EXPECT_THAT(r.findings[0].notes[0], Not(HasSubstr("bytes")));
-  ASSERT_EQ(r.findings[0].waits.size(), 1U);
-  EXPECT_EQ(r.findings[0].waits[0].parity, 0U);
-  EXPECT_EQ(r.findings[0].waits[0].pending_arrivals, 1U);
-  EXPECT_EQ(r.findings[0].waits[0].phase, std::nullopt) << "only the checkers count phases";
+  ASSERT_EQ(r.findings[0].sites.size(), 1U);
+  ASSERT_TRUE(r.findings[0].sites[0].wait);
+  const BlockedWait& w = *r.findings[0].sites[0].wait;
+  EXPECT_EQ(w.parity, 0U);
+  EXPECT_EQ(w.expected_arrivals, 1U);
+  EXPECT_EQ(w.pending_arrivals, 1U);
+  EXPECT_EQ(w.pending_bytes, 0);
+  EXPECT_EQ(w.expected_bytes, std::nullopt);
+  EXPECT_EQ(w.phase, std::nullopt) << "only the checkers count phases";
 }
 
 }  // namespace

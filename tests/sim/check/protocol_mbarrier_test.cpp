@@ -1,4 +1,5 @@
 // Rules of mbarriers: phases, counts, life.
+#include "sim/check/catalogue/phrase.h"
 #include "tests/sim/check/protocol_run.h"
 
 namespace palladion::sim::testing {
@@ -41,14 +42,14 @@ TEST(ProtocolMbarrier, ARightRingIsSilentAndForced) {
     const Checked c = run_checked(ring("1"), {64, 1, 1}, {}, o);
     EXPECT_THAT(codes(c), IsEmpty()) << name(o.schedule) << PtxRunner::describe(c.result);
     EXPECT_EQ(c.coverage.forced_phases, 8U);
-    EXPECT_EQ(c.coverage.unforced_phases, 0U) << c.coverage.unforced_reason;
+    EXPECT_EQ(c.coverage.unforced_phases, 0U) << report::text_of(c.coverage.unforced_reason);
   }
 }
 
 TEST(ProtocolMbarrier, AProducerThatStartsWithParityZeroDeadlocks) {
   const Checked c = run_checked(ring("0"), {64, 1, 1});
   ASSERT_THAT(codes(c), ElementsAre("PLD4901"));
-  EXPECT_THAT(c.result.findings[0].notes, Contains(HasSubstr("cycle: warp")));
+  EXPECT_EQ(std::get<Deadlock>(c.result.findings[0].what).cycle.size(), 2U);
 }
 
 TEST(ProtocolMbarrier, ArrivalsAheadOfAnyWait) {
@@ -60,7 +61,7 @@ TEST(ProtocolMbarrier, ArrivalsAheadOfAnyWait) {
                                                  32, 1),
                                   {32, 1, 1}, {}, o);
     ASSERT_THAT(codes(c), ElementsAre("PLD4112")) << name(o.schedule);
-    EXPECT_THAT(c.result.findings[0].object, HasSubstr("`full`"));
+    EXPECT_EQ(c.result.findings[0].object.names.at(0).name, "full");
   }
 }
 
@@ -153,7 +154,7 @@ TEST(ProtocolMbarrier, NoThreadWaitsForACopy) {
   for (const RunOptions& o : every_schedule()) {
     const Checked c = run_checked(with_mbarriers(load(256) + "  ret;", 1, 1), {32, 1, 1}, {}, o);
     ASSERT_THAT(codes(c), ElementsAre("PLD4118")) << name(o.schedule);
-    EXPECT_THAT(c.result.findings[0].object, HasSubstr("`tile`"));
+    EXPECT_EQ(c.result.findings[0].object.names.at(0).name, "tile");
   }
 }
 
@@ -169,7 +170,10 @@ TEST(ProtocolMbarrier, TooManyBytesExpected) {
   const Checked c =
       run_checked(with_mbarriers(load(512) + wait("$w", "full", "0") + "  ret;", 1, 1), {32, 1, 1});
   ASSERT_THAT(codes(c), ElementsAre("PLD4203"));
-  EXPECT_THAT(c.result.findings[0].message, HasSubstr("512 bytes were expected and 256 delivered"));
+  const Statement& message = c.result.findings[0].message;
+  ASSERT_EQ(message.phrase, Phrase::bytes_of_phase_differ);
+  EXPECT_EQ(std::get<int64_t>(message.values.at(2)), 512);
+  EXPECT_EQ(std::get<int64_t>(message.values.at(3)), 256);
 }
 
 }  // namespace

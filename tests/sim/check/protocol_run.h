@@ -27,12 +27,12 @@ inline Checked run_checked(const std::string& text, isa::Dim3 block, isa::Dim3 g
 
 inline std::vector<std::string> codes(const Checked& c) {
   std::vector<std::string> out;
-  for (const Finding& f : c.result.findings) out.push_back(f.code);
+  for (const Finding& f : c.result.findings) out.push_back(f.code.name());
   EXPECT_TRUE(c.result.errors.empty()) << isa::render(c.result.errors);
   return out;
 }
 
-inline const Finding* find(const Checked& c, std::string_view code) {
+inline const Finding* find(const Checked& c, isa::CodeNumber code) {
   for (const Finding& f : c.result.findings)
     if (f.code == code) return &f;
   return nullptr;

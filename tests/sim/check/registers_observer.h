@@ -73,7 +73,7 @@ class PartsObserver final : public Observer {
 
 // "PLD4401 16 12": code, and the PTX lines of the sites; `?` behind the code of a strict finding.
 inline std::string brief(const Finding& f) {
-  std::string out = f.code + (f.severity == FindingSeverity::strict ? "?" : "");
+  std::string out = f.code.name() + (f.severity == FindingSeverity::strict ? "?" : "");
   for (const Site& s : f.sites) out += " " + std::to_string(s.ptx_line);
   return out;
 }

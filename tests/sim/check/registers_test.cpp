@@ -63,7 +63,7 @@ std::vector<std::string> marked(const std::string& text, const std::vector<Findi
   }
   std::vector<std::string> out;
   for (const Finding& f : findings) {
-    std::string s = f.code + (f.severity == FindingSeverity::strict ? "?" : "");
+    std::string s = f.code.name() + (f.severity == FindingSeverity::strict ? "?" : "");
     for (const Site& site : f.sites) {
       const std::string& line = lines.at(site.ptx_line == 0 ? 0 : site.ptx_line - 1);
       const size_t at = line.find("// @");
@@ -299,7 +299,7 @@ FIRST:
     RunOptions options;
     options.observer = &checker;
     std::vector<std::pair<std::string, FindingSeverity>> out;
-    for (const Finding& f : k.run(options).findings) out.emplace_back(f.code, f.severity);
+    for (const Finding& f : k.run(options).findings) out.emplace_back(f.code.name(), f.severity);
     return out;
   };
   EXPECT_THAT(findings("  setmaxnreg.dec.sync.aligned.u32 32;"), IsEmpty());

@@ -74,7 +74,7 @@ RunResult result_of(const std::string& text, uint32_t ctas = 1) {
 
 std::vector<std::string> codes(const std::string& text, uint32_t ctas = 1) {
   std::vector<std::string> out;
-  for (const Finding& f : result_of(text, ctas).findings) out.push_back(f.code);
+  for (const Finding& f : result_of(text, ctas).findings) out.push_back(f.code.name());
   return out;
 }
 
@@ -133,7 +133,7 @@ TEST(TensorMemoryChecks, AWaitForALoadIsStrictlyNeededWhereItsResultsWereRead) {
                           "  tcgen05.wait::st.sync.aligned;\n"
                           "  add.u32 %r5, %r3, %r4;\n  st.global.u32 [%rd2], %r5;\nDONE:\n"))
              .findings)
-      out.emplace_back(f.code, f.severity);
+      out.emplace_back(f.code.name(), f.severity);
     return out;
   };
   using ::testing::ElementsAre;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "report/text/finding_text.h"
 #include "sim/explore/forced.h"
 #include "sim/explore/report.h"
 #include "sim/explore/spectators.h"
@@ -157,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(Random, Schedules,
 std::string text_of(const ExploreReport& r) {
   std::string out =
       fmt::format("{} {} {} {}\n{}\n", r.all_schedules, r.states, r.classes, r.verdict, r.coverage);
-  for (const sim::Finding& f : r.findings) out += fmt::format("{} {}\n", f.count, render(f));
+  for (const sim::Finding& f : r.findings) out += fmt::format("{} {}\n", f.count, report::finding_text(f));
   return out;
 }
 

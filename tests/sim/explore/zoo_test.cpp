@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernels/zoo/zoo.h"
+#include "report/text/finding_text.h"
 #include "sim/explore/forced.h"
 #include "sim/explore/report.h"
 #include "verify/launch/runner.h"
@@ -42,7 +43,7 @@ TEST(ExploreZoo, good_twins_are_right_under_all_schedules) {
     const ExploreReport report = explore_run(observer->recorded());
     EXPECT_TRUE(report.all_schedules) << report.verdict << "; " << report.coverage;
     for (const sim::Finding& f : report.findings)
-      EXPECT_EQ(f.severity, sim::FindingSeverity::strict) << sim::render(f);
+      EXPECT_EQ(f.severity, sim::FindingSeverity::strict) << report::finding_text(f);
     forced += report.forced;
     skeletons += report.skeletons;
   }

@@ -378,7 +378,7 @@ std::vector<std::string> errors_of(const isa::Module& module, Schedule::Kind kin
   options.observer = &checker;
   std::vector<std::string> codes;
   for (const Finding& f : runner.run(options).findings)
-    if (f.severity == FindingSeverity::error) codes.push_back(f.code);
+    if (f.severity == FindingSeverity::error) codes.push_back(f.code.name());
   return codes;
 }
 

@@ -1,0 +1,30 @@
+#pragma once
+// A sentence of a finding as values: which one, and of what it speaks. report/text words it.
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/launch/site.h"
+
+namespace palladion::sim {
+
+// The list is in sim/check/catalogue.
+enum class Phrase : uint16_t;
+
+// A wait in a cycle of waits.
+struct CycleStep {
+  WarpLanes actor;
+  Object object;  // that it waits for
+};
+
+using PhraseValue = std::variant<int64_t, double, std::string, Object, WarpLanes, Site, CycleStep>;
+
+struct Statement {
+  Phrase phrase{};
+  std::vector<PhraseValue> values;
+  explicit operator bool() const { return phrase != Phrase{}; }
+};
+
+}  // namespace palladion::sim

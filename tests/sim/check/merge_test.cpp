@@ -1,0 +1,93 @@
+// One mistake of the source is one finding, whichever warps, lanes, CTAs and unrolled copies show it.
+#include "sim/check/core/merge.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/sim/check/protocol_run.h"
+
+namespace palladion::sim::testing {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::string repeated(const std::string& text, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += text;
+  return out;
+}
+
+// Four warps, two and two, meet at one barrier, in a loop that was unrolled.
+TEST(Merge, ABarrierOfTwoGroupsIsOneFinding) {
+  const Checked c =
+      run_checked(with_mbarriers(repeated("  bar.sync 1, 64;\n", 6) + "  ret;", 1, 1), {128, 1, 1});
+  for (const std::string& code : codes(c))
+    EXPECT_EQ(std::ranges::count(codes(c), code), 1) << PtxRunner::describe(c.result);
+  EXPECT_FALSE(c.result.findings.empty());
+  for (const Finding& f : c.result.findings) EXPECT_EQ(f.object.number, 1u);
+}
+
+// Every lane of CTA 0 stores into CTA 1, which may not have started: eight unrolled stores.
+TEST(Merge, AStoreIntoACtaThatMayNotHaveStartedIsOneFinding) {
+  std::string body = R"(
+  mov.u32 %r3, %cluster_ctarank;
+  setp.ne.u32 %p1, %r3, 0;
+  @%p1 bra $end;
+  mov.u32 %r4, tile;
+  mapa.shared::cluster.u32 %r5, %r4, 1;
+)";
+  for (int i = 0; i < 8; ++i) body += "  st.shared::cluster.u32 [%r5+" + std::to_string(4 * i) + "], %r1;\n";
+  const Checked c = run_checked(with_mbarriers(body + "$end:\n  ret;", 1, 1), {64, 1, 1}, {2, 1, 1});
+  EXPECT_EQ(std::ranges::count(codes(c), "PLD4801"), 1) << PtxRunner::describe(c.result);
+  const Finding* f = find(c, "PLD4801");
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->also.size(), 7u);
+  EXPECT_EQ(f->object.names.at(0).name, "tile");
+}
+
+// mbarrier.init of a ring that is initialised already: one mbarrier an instruction.
+TEST(Merge, ARingThatIsInitialisedTwiceIsOneFinding) {
+  std::string init = "  @%p1 bra $ready;\n";
+  for (int i = 0; i < 4; ++i) init += "  mbarrier.init.shared.b64 [ring+" + std::to_string(8 * i) + "], 1;\n";
+  const Checked c = run_checked(R"(
+.visible .entry k(.param .u64 array) {
+  .shared .align 8 .b64 ring[4];
+  .reg .pred %p<5>; .reg .b32 %r<12>;
+  mov.u32 %r1, %tid.x;
+  setp.ne.u32 %p1, %r1, 0;
+)" + init + init.substr(init.find('\n') + 1) +
+                                    "$ready:\n  ret;\n}\n",
+                                {32, 1, 1});
+  ASSERT_THAT(codes(c), ElementsAre("PLD4109"));
+  EXPECT_EQ(c.result.findings[0].object.names.size(), 4u);
+  EXPECT_EQ(c.result.findings[0].also.size(), 3u);
+}
+
+Finding store_at(uint32_t line, Range bytes) {
+  Finding f;
+  f.code = "PLD6101";
+  f.object = {.kind = Object::Kind::shared_memory, .names = {{.name = "a", .index = {}, .bytes = {bytes}}}};
+  f.sites.resize(1);
+  f.sites[0].ptx_line = line;
+  return f;
+}
+
+TEST(Merge, RangesAreUnitedAndPlacesKept) {
+  std::vector<size_t> part_of;
+  const auto out = check::merge({store_at(4, {0, 4}), store_at(5, {8, 12}), store_at(4, {4, 8})}, &part_of);
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_THAT(part_of, ElementsAre(0u, 0u, 0u));
+  EXPECT_THAT(out[0].object.names.at(0).bytes, ElementsAre(Range{0, 12}));
+  EXPECT_EQ(out[0].count, 3u);
+  EXPECT_EQ(out[0].also.size(), 1u);
+  EXPECT_EQ(check::merge({out[0], store_at(5, {8, 12})}).size(), 1u);
+}
+
+TEST(Merge, SeveritiesAndArraysStayApart) {
+  Finding strict = store_at(4, {0, 4}), other = store_at(4, {0, 4});
+  strict.severity = FindingSeverity::strict;
+  other.object.names[0].name = "b";
+  EXPECT_EQ(check::merge({store_at(4, {0, 4}), strict, other}).size(), 3u);
+}
+
+}  // namespace
+}  // namespace palladion::sim::testing
