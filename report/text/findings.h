@@ -7,12 +7,8 @@
 namespace palladion::report {
 
 using verify::exploration;
-using verify::is_wait_graph;
-using verify::object_name;
-using verify::place_of;
 using verify::SeenFinding;
 using verify::Verdict;
 using verify::Watched;
-using verify::word;
 
 }  // namespace palladion::report

@@ -14,7 +14,6 @@ std::string_view name_of(sim::Does does);               // "reads_by_descriptor"
 std::string_view name_of(sim::Object::Kind kind);       // "shared_memory"
 std::string_view name_of(sim::BlockedWait::Kind kind);  // "cta_barrier"
 
-
 // "`a`[1] bytes [0, 128) of CTA (1,0,0)"
 std::string text_of(const sim::Object& object);
 // "warp 4 lanes 0-3 of CTA (0,0,0)"

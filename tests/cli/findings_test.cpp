@@ -8,7 +8,6 @@ namespace palladion::cli {
 namespace {
 
 using testing::ElementsAre;
-using verify::same_mistake;
 using Severity = sim::FindingSeverity;
 
 std::vector<SeenFinding> seen_in(const std::vector<sim::Finding>& findings) {
