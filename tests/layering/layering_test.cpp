@@ -78,14 +78,14 @@ const std::vector<std::vector<std::string>> levels = {
     {"sim/clock/grid", "sim/check/numerics", "sim/check/values"},
     {"sim", "sim/check"},
     {"sim/explore", "sim/mutate"},
-    // report
-    {"report/text"},
     // verify
     {"verify/arrays", "verify/verdict"},
     {"verify/launch"},
     {"verify/schedules"},
     {"verify/explore", "verify/mutate"},
     {"verify"},
+    // report
+    {"report/text"},
     // cuda/driver
     {"cuda/driver"},
     {"cuda/driver/modules", "cuda/driver/streams"},
