@@ -103,7 +103,7 @@ void expect_undefined(const Case& c, uint32_t metadata) {
   const RunResult r = run(c, input, output);
   ASSERT_EQ(r.findings.size(), 1U) << c.opcode;
   EXPECT_EQ(r.findings[0].code, "PLD3066");
-  EXPECT_THAT(fault_text(r.findings[0]), HasSubstr("metadata"));
+  EXPECT_THAT(testing::fault_text(r.findings[0]), HasSubstr("metadata"));
 }
 
 TEST(Sparse, MetadataThatPtxLeavesUndefinedAreAFault) {

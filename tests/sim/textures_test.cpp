@@ -98,7 +98,7 @@ std::string said_by(Objects& o) {
   const RunResult r = o.runner.run();
   std::string said;
   for (const auto& d : r.errors) said += d.message;
-  for (const auto& f : r.findings) said += fault_text(f);
+  for (const auto& f : r.findings) said += testing::fault_text(f);
   return said;
 }
 

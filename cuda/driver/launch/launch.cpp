@@ -38,6 +38,13 @@ LaunchRecord& record_of(State& s, const LaunchWork& w) {
   return s.launches.back();
 }
 
+void keep(LaunchRecord& record, const std::vector<sim::Finding>& findings) {
+  if (findings.empty()) return;
+  record.findings += findings.size();
+  record.found.insert(record.found.end(), findings.begin(), findings.end());
+  record.found = sim::check::merge(std::move(record.found));
+}
+
 void tell(const std::string& text) { fmt::print(stderr, "{}\n", text); }
 
 bool counts(const sim::Finding& f) {
@@ -138,11 +145,7 @@ Status perform(const LaunchWork& work) {
   record.instructions += result.instructions;
   record.cycles += result.clock.cycles;
   record.microseconds += result.clock.microseconds();
-  record.findings += result.findings.size();
-  if (!result.findings.empty()) {
-    record.found.insert(record.found.end(), result.findings.begin(), result.findings.end());
-    record.found = sim::check::merge(std::move(record.found));
-  }
+  keep(record, result.findings);
   s.clock_us += result.clock.microseconds();
   s.printed += result.printed;
   if (!result.errors.empty()) {

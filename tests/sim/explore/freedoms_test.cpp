@@ -294,7 +294,7 @@ TEST(Residency, a_barrier_of_the_grid_says_how_many_ctas_it_needs) {
   for (const sim::Finding& f : found) {
     EXPECT_EQ(f.code, "PLD4905");
     EXPECT_EQ(f.severity, sim::FindingSeverity::strict);
-    EXPECT_EQ(f.message.phrase, Phrase::relies_on_ctas);
+    EXPECT_EQ(f.message.phrase, sim::Phrase::relies_on_ctas);
     EXPECT_EQ(std::get<int64_t>(f.message.values.at(0)), 4);
   }
 }

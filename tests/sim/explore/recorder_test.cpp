@@ -115,7 +115,7 @@ TEST(Recorder, lanes_that_do_not_meet_may_miss_a_phase) {
     EXPECT_EQ(f.code, "PLD4115");
     EXPECT_EQ(f.severity, sim::FindingSeverity::strict);
     EXPECT_NE(f.sites.front().instruction.find("try_wait"), std::string::npos);
-    EXPECT_EQ(f.object.kind, Object::Kind::mbarrier);
+    EXPECT_EQ(f.object.kind, sim::Object::Kind::mbarrier);
   }
 }
 
