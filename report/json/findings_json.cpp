@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "isa/core/hash.h"
+#include "report/text/finding_text.h"
 
 namespace palladion::report {
 namespace {

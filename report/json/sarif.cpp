@@ -5,6 +5,7 @@
 
 #include "report/json/findings_json.h"
 #include "report/text/codes.h"
+#include "report/text/finding_text.h"
 
 namespace palladion::report {
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/json/findings_json.h"
+#include "report/text/words.h"
 
 namespace palladion::report {
 namespace {

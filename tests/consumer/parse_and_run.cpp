@@ -9,6 +9,7 @@
 #include <vector>
 
 namespace isa = palladion::isa;
+namespace report = palladion::report;
 namespace sim = palladion::sim;
 
 constexpr const char* ptx = R"(

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "kernels/frame/case.h"
+#include "report/text/finding_text.h"
 #include "tests/support/names.h"
 #include "verify/launch/runner.h"
 
@@ -54,7 +55,7 @@ TEST_P(OnDevice, TheMachineGivesTheSameBits) {
   sim::Machine machine(*isa::find_arch("h200"));
   const SimOutcome out = run(c.spec->build(c.choice), c.spec->make_inputs(c.choice, c.seed), machine);
   std::string findings = isa::render(out.result.errors);
-  for (const sim::Finding& f : out.result.findings) findings += render(f);
+  for (const sim::Finding& f : out.result.findings) findings += report::finding_text(f);
   EXPECT_TRUE(out.result.clean()) << findings;
   EXPECT_EQ(hashes_of(out.outputs), GetParam().hashes) << c.text;
 }

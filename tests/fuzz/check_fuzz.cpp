@@ -16,6 +16,7 @@
 #include "sim/machine.h"
 
 namespace isa = palladion::isa;
+namespace report = palladion::report;
 namespace sim = palladion::sim;
 
 namespace {

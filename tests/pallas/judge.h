@@ -36,7 +36,7 @@ inline void add_findings(Judged& judged, const std::vector<sim::Finding>& findin
     const bool theirs = f.severity == sim::FindingSeverity::strict &&
                         (f.code == "PLD6001" || f.code == "PLD4314" || f.code == "PLD4118");
     if (f.severity != sim::FindingSeverity::error && !theirs) continue;
-    (is_race(f.code) ? judged.races : judged.other).insert(f.code.name());
+    (is_race(f.code.name()) ? judged.races : judged.other).insert(f.code.name());
     judged.text += report::finding_text(f) + "\n";
   }
 }
