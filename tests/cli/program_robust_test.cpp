@@ -292,7 +292,7 @@ TEST_F(RobustProgram, ALoopThatCountsForEverIsGivenUpWithItsLines) {
     EXPECT_EQ(ran.status, 3) << schedule;
     EXPECT_THAT(ran.err, HasSubstr("PLD3002")) << schedule;
     EXPECT_THAT(ran.err, HasSubstr("without a store, a barrier or a copy")) << schedule;
-    EXPECT_THAT(ran.err, HasSubstr("a loop in PTX lines 14 to 15, 2 warps: cta (5,0,0)")) << schedule;
+    EXPECT_THAT(ran.err, HasSubstr("a loop in PTX lines 14 to 15, with 2 warps: cta (5,0,0)")) << schedule;
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30)) << schedule;
   }
   const Ran clocked = run("run " + kernel + "6 --max-instructions 1000000 --schedule hardware");

@@ -83,10 +83,17 @@ inline std::vector<sim::Finding> explored_findings(kernels::zoo::Specimen& speci
   return found;
 }
 
-// Marks that the findings' sites name.
+// Marks that the finding names: of its sites, and of the other lines with the same mistake.
 inline std::set<int> named_marks(const sim::Finding& f, const Job& job) {
   std::set<int> out;
   for (const sim::Site& s : f.sites) out.merge(marks_of(line_of(s, job)));
+  for (const sim::SourcePlaces& also : f.also)
+    for (const sim::SourcePlace& p : also) {
+      sim::Site s;
+      s.source = {p.file, p.line};
+      s.ptx_line = p.ptx_line;
+      out.merge(marks_of(line_of(s, job)));
+    }
   return out;
 }
 

@@ -75,8 +75,9 @@ const std::vector<std::vector<std::string>> levels = {
     {"sim/clock/grid", "sim/check/numerics", "sim/check/values"},
     {"sim", "sim/check"},
     {"sim/explore", "sim/mutate"},
-    // verify
+    // verify, report/text
     {"verify/arrays", "verify/verdict"},
+    {"report/text"},
     {"verify/launch"},
     {"verify/schedules"},
     {"verify/explore", "verify/mutate"},
@@ -92,7 +93,6 @@ const std::vector<std::vector<std::string>> levels = {
     {"kernels/blackwell", "kernels/examples/reference_examples"},
     {"kernels"},
     // report
-    {"report/text"},
     {"report/json"},
     {"report/run"},
     {"report/html"},

@@ -142,7 +142,14 @@ void add_places(Finding& into, const SourcePlaces& places) {
   into.also.push_back(places);
 }
 
+bool is_one_place(const Finding& f) {
+  return f.sites.size() == 2 && place_of(f.sites[0]) == place_of(f.sites[1]);
+}
+
 void join(Group& into, Group&& from) {
+  // Of a barrier two places of the text show more than one place twice.
+  if (is_barrier(into.finding.object.kind) && is_one_place(into.finding) && !is_one_place(from.finding))
+    std::swap(into.finding, from.finding);
   into.finding.count += from.finding.count;
   add_reads(into.finding, from.finding);
   add_object(into.finding.object, from.finding.object);
