@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "report/text/codes.h"
+#include "report/text/finding_text.h"
 #include "report/text/numbers.h"
 #include "report/text/paint.h"
 

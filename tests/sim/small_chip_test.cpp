@@ -29,7 +29,8 @@ const std::string who_runs_where = R"(
 })";
 
 std::string code_of(const RunResult& r) {
-  return !r.errors.empty() ? r.errors.front().code : r.findings.empty() ? "" : r.findings.front().code.name();
+  if (!r.errors.empty()) return r.errors.front().code;
+  return r.findings.empty() ? "" : r.findings.front().code.name();
 }
 
 TEST(SmallChip, RunsAKernelOnItsSms) {

@@ -1,4 +1,5 @@
 // Rules of mbarriers: phases, counts, life.
+#include "report/text/finding_text.h"
 #include "sim/check/catalogue/phrase.h"
 #include "tests/sim/check/protocol_run.h"
 
