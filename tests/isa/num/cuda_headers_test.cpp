@@ -26,6 +26,7 @@
 #pragma GCC diagnostic pop
 #endif
 
+#include "isa/num/order.h"
 #include "isa/num/pack.h"
 #include "isa/num/storage.h"
 #include "tests/isa/num/samples.h"
