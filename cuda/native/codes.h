@@ -9,6 +9,7 @@
 
 namespace palladion::cuda::native {
 
+// What went wrong; `palladion explain PLD8001` and so on say more.
 enum class Code : uint16_t {
   no_driver = 8001,
   no_device = 8002,

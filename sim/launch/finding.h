@@ -50,42 +50,48 @@ struct Deadlock {
 
 // The run was ended, since it goes on and on.
 struct Endless {
+  // Which limit was reached: of one warp, of one warp without a store, a barrier, a copy or a strong load, or
+  // of all warps together.
   enum class Why : uint8_t { longest_warp, without_effect, all_warps };
-  Why why = Why::all_warps;
+  Why why = Why::all_warps;   // the limit that was reached
   uint64_t instructions = 0;  // warp instructions after which it was ended
   uint64_t other_places = 0;  // where warps were, beyond the sites
 };
 
 // An instruction that the machine cannot complete, as a diagnostic with its operands.
 struct Fault {
-  std::string message, help;
+  std::string message;  // what the instruction did, with its operands
+  std::string help;     // what to change; empty: the code's
 };
 
+// What the machine does not run.
 struct Unsupported {
-  std::string feature;
+  std::string feature;  // its name
 };
 
 // --- a finding ------------------------------------------------------------------------------------
 // Where a site is.
 struct SourcePlace {
-  std::string file;   // the author's, where it is known
-  uint32_t line = 0;  // there
-  uint32_t ptx_line = 0;
+  std::string file;       // the author's, where it is known
+  uint32_t line = 0;      // there
+  uint32_t ptx_line = 0;  // 0: unknown
   friend auto operator<=>(const SourcePlace&, const SourcePlace&) = default;
 };
+// Of the sites of a finding, in their order.
 using SourcePlaces = std::vector<SourcePlace>;
+// Where the site's instruction stands.
 SourcePlace place_of(const Site& site);
 
-struct Finding {  // what is wrong with a run, or cannot be decided: one finding of `palladion check`
-  isa::CodeNumber code;
-  FindingSeverity severity = FindingSeverity::error;  // how sure, and how bad
-  bool fatal = false;                                 // the grid was stopped
-  std::variant<Misuse, Race, Deadlock, Endless, Fault, Unsupported> what;
-  Statement message;        // what is wrong; empty: the code's title, or `what` says it
-  Object object;            // what it is about
-  std::vector<Site> sites;  // the sites involved, the victim first; of a deadlock all that wait
-  Statement missing;        // the edge that is missing, or was dropped, and why
-  std::vector<Statement> notes;
+struct Finding {         // what is wrong with a run, or cannot be decided: one finding of `palladion check`
+  isa::CodeNumber code;  // "PLD4309"
+  FindingSeverity severity = FindingSeverity::error;                       // how sure, and how bad
+  bool fatal = false;                                                      // the grid was stopped
+  std::variant<Misuse, Race, Deadlock, Endless, Fault, Unsupported> what;  // the kind, with what it alone has
+  Statement message;               // what is wrong; empty: the code's title, or `what` says it
+  Object object;                   // what it is about
+  std::vector<Site> sites;         // the sites involved, the victim first; of a deadlock all that wait
+  Statement missing;               // the edge that is missing, or was dropped, and why
+  std::vector<Statement> notes;    // what helps to see why
   Statement help;                  // what to change; empty: the code's
   std::string rule;                // title of the section in the PTX manual; empty: the code's
   uint64_t count = 1;              // how often it was seen

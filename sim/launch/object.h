@@ -10,20 +10,22 @@
 
 namespace palladion::sim {
 
-struct Range {  // [from, to)
-  uint64_t from = 0, to = 0;
+struct Range {                // [from, to)
+  uint64_t from = 0, to = 0;  // the first, and the one behind the last
   friend auto operator<=>(const Range&, const Range&) = default;
 };
 
 // An array, or one of its leading elements: `full`[1].
 struct Named {
-  std::string name;
-  std::optional<uint64_t> index;
-  std::vector<Range> bytes;  // within it; empty: all
+  std::string name;               // the author's
+  std::optional<uint64_t> index;  // of the element; none: the array
+  std::vector<Range> bytes;       // within it; empty: all
   friend bool operator==(const Named&, const Named&) = default;
 };
 
+// What a finding is about.
 struct Object {
+  // What it is; the comments say what the other members mean then.
   enum class Kind : uint8_t {
     none,
     shared_memory,
@@ -43,7 +45,7 @@ struct Object {
     bulk_groups,
     cp_async_groups,
   };
-  Kind kind = Kind::none;
+  Kind kind = Kind::none;     // what it is
   std::vector<Named> names;   // of memory and mbarriers; empty: no array lies there
   std::vector<Range> ranges;  // of memory without a name: offsets in the CTA's window, or addresses; columns
   Range lanes;                // of tensor memory; empty: all

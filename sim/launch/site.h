@@ -18,8 +18,9 @@ enum class Does : uint8_t {
 #undef PLD_DOES
 };
 
+// What the instruction of a site contributes to the finding.
 struct Part {
-  Does does = Does::nothing;
+  Does does = Does::nothing;     // reads, writes, arrives, ...
   bool asynchronous = false;     // an operation that the instruction issued does it
   bool earlier = false;          // it came before the finding's first site
   bool as_other_ctas = false;    // instructions of other CTAs do the same
@@ -32,9 +33,10 @@ struct Part {
 
 // What a warp has issued up to now.
 struct Role {
+  // Bits of `issues`.
   enum Issues : uint8_t { bulk_loads = 1, bulk_stores = 2, cp_async = 4, wgmma = 8, tcgen05 = 16 };
   std::optional<uint32_t> warpgroup;  // where a CTA has several
-  uint8_t issues = 0;
+  uint8_t issues = 0;                 // kinds of asynchronous operations
 };
 
 // A warp that could still provide what another one waits for.
@@ -49,6 +51,7 @@ struct Arriver {
 // What lanes of a warp wait for when nothing can continue. A number that a wait of this kind does not have,
 // or that is not known, is absent.
 struct BlockedWait {
+  // What is waited for.
   enum class Kind : uint8_t {
     memory,  // lanes spin on a value
     convergence,
@@ -61,8 +64,8 @@ struct BlockedWait {
     registers,
     tensor_memory,
   };
-  Kind kind = Kind::memory;
-  Object object;
+  Kind kind = Kind::memory;                   // what is waited for
+  Object object;                              // which one
   std::optional<int64_t> phase;               // mbarrier: the number of the awaited phase, from 0
   std::optional<uint32_t> parity;             // mbarrier: that must have completed
   std::optional<uint64_t> expected_arrivals;  // mbarrier: its count; barriers: threads
@@ -80,15 +83,16 @@ struct BlockedWait {
   std::vector<Arriver> arrivers;   // empty though examined: no warp is left that could
 };
 
+// A warp at an instruction.
 struct Site {
-  isa::Dim3 cta{0, 0, 0};   // its coordinates in the grid
-  uint32_t warp = 0;        // in the CTA
-  uint32_t lanes = 0;       // mask of the lanes concerned
-  uint32_t ptx_line = 0;    // 0 = unknown
-  isa::SourceLoc source;    // the author's line, when known
-  std::string instruction;  // its PTX text
-  Part part;
-  Role role;
+  isa::Dim3 cta{0, 0, 0};           // its coordinates in the grid
+  uint32_t warp = 0;                // in the CTA
+  uint32_t lanes = 0;               // mask of the lanes concerned
+  uint32_t ptx_line = 0;            // 0 = unknown
+  isa::SourceLoc source;            // the author's line, when known
+  std::string instruction;          // its PTX text
+  Part part;                        // what it contributes
+  Role role;                        // what its warp has issued
   uint64_t occurrence = 0;          // the warp's n-th execution of this instruction, from 1; 0: unknown
   std::optional<BlockedWait> wait;  // of a deadlock: what it waits for
 };

@@ -15,15 +15,17 @@ enum class Phrase : uint16_t;
 
 // A wait in a cycle of waits.
 struct CycleStep {
-  WarpLanes actor;
-  Object object;  // that it waits for
+  WarpLanes actor;  // who waits
+  Object object;    // that it waits for
 };
 
+// What a sentence speaks of.
 using PhraseValue = std::variant<int64_t, double, std::string, Object, WarpLanes, Site, CycleStep>;
 
+// A sentence; false: none.
 struct Statement {
-  Phrase phrase{};
-  std::vector<PhraseValue> values;
+  Phrase phrase{};                  // which one
+  std::vector<PhraseValue> values;  // in the order of its template
   explicit operator bool() const { return phrase != Phrase{}; }
 };
 

@@ -19,17 +19,19 @@
 
 namespace palladion::npy {
 
+// A value, or what is wrong with the file.
 template <class T>
 using Result = tl::expected<T, std::string>;
+// Elements along each dimension, the outermost first.
 using Shape = std::vector<int64_t>;
 
-struct Array {
-  std::string dtype;
+struct Array {                  // what a file holds
+  std::string dtype;            // "f16", as above
   Shape shape;                  // empty for a scalar
   std::vector<std::byte> data;  // row-major, little-endian
 };
 
-struct Expected {
+struct Expected {                   // what a reader asks for
   std::string dtype = {};           // empty: any
   std::optional<Shape> shape = {};  // none: any
 };
