@@ -117,7 +117,7 @@ std::vector<Rule> rules_of(std::span<const SeenFinding> findings) {
 
 json::object rule_json(const Rule& rule) {
   json::object out = {{"id", rule.id.name()}};
-  if (const isa::CodeText* text = find_code_text(rule.id.name())) {
+  if (const isa::CodeText* text = code_text(rule.id)) {
     out.emplace("shortDescription", text_json(text->title));
     if (!text->meaning.empty()) out.emplace("fullDescription", text_json(text->meaning));
     if (!text->fix.empty()) out.emplace("help", text_json(text->fix));

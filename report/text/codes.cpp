@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/check/catalogue/catalogue.h"
 #include "sim/launch/codes.h"
 
@@ -22,6 +24,16 @@ const isa::CodeText* find_in(std::span<const isa::CodeText> table, std::string_v
 }
 
 }  // namespace
+
+const isa::CodeText* code_text(isa::CodeNumber code) {
+  const auto in = [&](std::span<const isa::CodeText> codes) {
+    const auto at = std::ranges::find(codes, code.number(), &isa::CodeText::number);
+    return at == codes.end() ? nullptr : &*at;
+  };
+  for (const auto codes : sim::check::checker_codes())
+    if (const isa::CodeText* const text = in(codes)) return text;
+  return in(sim::run_codes());
+}
 
 const isa::CodeText* find_code_text(std::string_view code) {
   for (const auto table : sim::check::checker_codes())

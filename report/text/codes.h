@@ -7,6 +7,8 @@
 
 namespace palladion::report {
 
+// Null: a code of neither the machine nor the checkers.
+const isa::CodeText* code_text(isa::CodeNumber code);
 // "PLD4307", or "PLD43*" for any that begins so; null when there is none.
 const isa::CodeText* find_code_text(std::string_view code);
 

@@ -5,23 +5,11 @@
 #include <algorithm>
 #include <map>
 
+#include "report/text/codes.h"
 #include "report/text/finding_text.h"
-#include "sim/check/catalogue/catalogue.h"
-#include "sim/launch/codes.h"
 
 namespace palladion::report {
 namespace {
-
-// Null: a code of neither the machine nor the checkers.
-const isa::CodeText* code_text(isa::CodeNumber code) {
-  const auto in = [&](std::span<const isa::CodeText> codes) {
-    const auto at = std::ranges::find(codes, code.number(), &isa::CodeText::number);
-    return at == codes.end() ? nullptr : &*at;
-  };
-  for (const auto codes : sim::check::checker_codes())
-    if (const isa::CodeText* const text = in(codes)) return text;
-  return in(sim::run_codes());
-}
 
 std::optional<isa::Dim3> home_of(const sim::Finding& f) {
   return f.sites.empty() ? std::nullopt : std::optional(f.sites.front().cta);
