@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "cli/support/interrupt.h"
+#include "isa/host/interrupt.h"
 
 extern char** environ;
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/support/outcome.h"
+#include "isa/host/outcome.h"
 
 namespace palladion::cli {
 

@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "cli/support/interrupt.h"
+#include "isa/host/interrupt.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "report/run/run_text.h"

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "cli/capture/launch.h"
-#include "cli/capture/match.h"
-#include "cli/capture/strip.h"
+#include "cuda/toolkit/match.h"
+#include "verify/bundles/strip.h"
 #include "cli/options/command.h"
-#include "cli/support/files.h"
+#include "isa/host/files.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cuda/bundle/read.h"

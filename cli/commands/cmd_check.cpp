@@ -3,7 +3,7 @@
 #include "cli/check/check_run.h"
 #include "cli/check/mutate.h"
 #include "cli/options/command.h"
-#include "cli/support/interrupt.h"
+#include "isa/host/interrupt.h"
 #include "cli/support/output.h"
 #include "report/run/run_text.h"
 

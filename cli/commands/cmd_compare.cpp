@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "cli/execute/differences.h"
+#include "verify/bundles/differences.h"
 #include "cli/execute/execute.h"
 #include "cli/options/command.h"
-#include "cli/support/interrupt.h"
+#include "isa/host/interrupt.h"
 
 namespace palladion::cli {
 namespace {

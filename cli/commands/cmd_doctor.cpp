@@ -6,7 +6,7 @@
 
 #include "cli/execute/execute.h"
 #include "cli/options/command.h"
-#include "cli/options/ptxas.h"
+#include "cuda/toolkit/ptxas.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "cuda/native/device.h"

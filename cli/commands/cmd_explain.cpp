@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "cli/codes/codes.h"
-#include "cli/codes/stalls.h"
-#include "cli/codes/twin_text.h"
-#include "cli/codes/verbs.h"
+#include "report/explain/codes.h"
+#include "report/explain/stalls.h"
+#include "report/explain/twin_text.h"
+#include "report/explain/verbs.h"
 #include "cli/execute/execute.h"
-#include "cli/kernel_files/compiler.h"
+#include "kernels/files/compiler.h"
 #include "cli/options/command.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "cli/lab/lab_commands.h"
-#include "cli/lab/recording.h"
+#include "labs/engine/recording.h"
 #include "cli/options/command.h"
 #include "labs/lab.h"
 #include "verify/arrays/words.h"

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "cli/execute/execute.h"
-#include "cli/kernel_files/kernel_file.h"
+#include "kernels/files/kernel_file.h"
 #include "cli/options/command.h"
 #include "cli/options/run_words.h"
 #include "cli/support/output.h"

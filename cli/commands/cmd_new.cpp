@@ -6,7 +6,7 @@
 
 #include "cli/commands/starter.h"
 #include "cli/options/command.h"
-#include "cli/support/files.h"
+#include "isa/host/files.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 

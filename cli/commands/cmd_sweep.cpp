@@ -2,11 +2,11 @@
 
 #include "cli/execute/execute.h"
 #include "cli/options/command.h"
-#include "cli/support/interrupt.h"
+#include "isa/host/interrupt.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
-#include "cli/sweep/sweep.h"
+#include "verify/sweep/sweep.h"
 #include "report/html/page.h"
 
 namespace palladion::cli {

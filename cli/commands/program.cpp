@@ -10,7 +10,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/options/command_line.h"
-#include "cli/support/abandon.h"
+#include "isa/host/abandon.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "kernels/frame/registry.h"

@@ -5,9 +5,9 @@
 #include <chrono>
 
 #include "cli/execute/execute.h"
-#include "cli/runs/time_report.h"
-#include "cli/runs/trace.h"
-#include "cli/support/abandon.h"
+#include "report/run/time_report.h"
+#include "report/run/run_trace.h"
+#include "isa/host/abandon.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "isa/core/whole_error.h"

@@ -9,7 +9,7 @@
 #include "cli/runs/checks.h"
 #include "cli/runs/run_request.h"
 #include "cli/subjects/subject.h"
-#include "cli/support/files.h"
+#include "isa/host/files.h"
 #include "report/run/run.h"
 #include "report/text/finding_text.h"
 #include "report/text/suppress.h"

@@ -7,12 +7,12 @@
 #include <csignal>
 
 #include "cli/lab/lab_commands.h"
-#include "cli/lab/recording.h"
-#include "cli/lab/sandbox.h"
-#include "cli/lab/verdict.h"
-#include "cli/support/files.h"
+#include "labs/engine/recording.h"
+#include "labs/engine/sandbox.h"
+#include "labs/engine/verdict.h"
+#include "isa/host/files.h"
 #include "cli/support/output.h"
-#include "cli/support/process.h"
+#include "isa/host/process.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/support/outcome.h"
+#include "isa/host/outcome.h"
 #include "labs/lab.h"
 
 namespace palladion::cli {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/lab/lab_commands.h"
-#include "cli/lab/verdict.h"
+#include "labs/engine/verdict.h"
 
 namespace palladion::cli {
 

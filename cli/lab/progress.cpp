@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <cstdlib>
 
-#include "cli/support/files.h"
+#include "isa/host/files.h"
 #include "report/json/document.h"
 
 namespace palladion::cli {

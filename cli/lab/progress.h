@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "cli/support/outcome.h"
+#include "isa/host/outcome.h"
 #include "labs/lab.h"
 
 namespace palladion::cli {

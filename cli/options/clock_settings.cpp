@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/options/units.h"
-#include "cli/support/files.h"
+#include "isa/host/files.h"
 #include "cli/support/program_name.h"
 #include "isa/arch/arch.h"
 #include "verify/arrays/arrays.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/options/ptxas.h"
+#include "cuda/toolkit/ptxas.h"
 #include "verify/arrays/words.h"
 #include "verify/launch/runner.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/support/outcome.h"
+#include "isa/host/outcome.h"
 #include "sim/check/core/options.h"
 #include "sim/explore/conditions.h"
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/support/outcome.h"
+#include "isa/host/outcome.h"
 
 namespace palladion::cli {
 

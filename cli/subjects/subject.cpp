@@ -8,9 +8,9 @@
 #include <chrono>
 #include <filesystem>
 
-#include "cli/kernel_files/kernel_file.h"
-#include "cli/subjects/npy_files.h"
-#include "cli/support/files.h"
+#include "kernels/files/kernel_file.h"
+#include "verify/arrays/npy_files.h"
+#include "isa/host/files.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
 #include "verify/arrays/words.h"

@@ -10,7 +10,7 @@
 
 #include "cli/options/clock_settings.h"
 #include "cli/options/subject_request.h"
-#include "cli/support/outcome.h"
+#include "isa/host/outcome.h"
 #include "cuda/bundle/bundle.h"
 #include "kernels/frame/spec.h"
 #include "kernels/zoo/zoo.h"

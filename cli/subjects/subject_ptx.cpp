@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "cli/subjects/subject.h"
-#include "cli/support/files.h"
+#include "isa/host/files.h"
 #include "verify/arrays/words.h"
 #include "verify/launch/arg_spec.h"
 

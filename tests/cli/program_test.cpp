@@ -13,7 +13,7 @@
 #include <regex>
 #include <thread>
 
-#include "cli/subjects/npy_files.h"
+#include "verify/arrays/npy_files.h"
 #include "tests/cli/program.h"
 #include "tests/support/golden.h"
 #include "tests/support/json_reading.h"

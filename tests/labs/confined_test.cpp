@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/lab/sandbox.h"
+#include "labs/engine/sandbox.h"
 #include "tests/labs/submissions.h"
 
 namespace palladion {

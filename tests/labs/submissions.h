@@ -6,8 +6,8 @@
 #include <fstream>
 #include <string>
 
-#include "cli/lab/recording.h"
-#include "cli/lab/verdict.h"
+#include "labs/engine/recording.h"
+#include "labs/engine/verdict.h"
 #include "labs/lab.h"
 
 namespace palladion {

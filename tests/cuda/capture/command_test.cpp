@@ -7,8 +7,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "cli/capture/cubin.h"
-#include "cli/capture/match.h"
+#include "cuda/toolkit/cubin.h"
+#include "cuda/toolkit/match.h"
 #include "cuda/bundle/read.h"
 
 namespace {
