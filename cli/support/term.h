@@ -11,8 +11,8 @@
 #include <string_view>
 #include <thread>
 
+#include "cli/support/exit_code.h"
 #include "isa/host/interrupt.h"
-#include "isa/host/outcome.h"
 #include "report/text/numbers.h"
 #include "report/text/paint.h"
 

@@ -5,7 +5,7 @@
 
 #include "verify/arrays/words.h"
 
-namespace palladion::cli {
+namespace palladion::cuda::toolkit {
 namespace {
 
 template <class T>
@@ -71,4 +71,4 @@ MadeBy made_by(std::string_view cubin) {
   return out;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::cuda::toolkit

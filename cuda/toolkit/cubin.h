@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace palladion::cli {
+namespace palladion::cuda::toolkit {
 
 // Empty: there is none of this name.
 std::string_view section_of(std::string_view cubin, std::string_view name);
@@ -20,4 +20,4 @@ struct MadeBy {
 };
 MadeBy made_by(std::string_view cubin);
 
-}  // namespace palladion::cli
+}  // namespace palladion::cuda::toolkit

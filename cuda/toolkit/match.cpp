@@ -1,7 +1,6 @@
 #include "cuda/toolkit/match.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,7 +12,10 @@
 #include "isa/host/process.h"
 #include "verify/arrays/words.h"
 
-namespace palladion::cli {
+namespace palladion::cuda::toolkit {
+
+using namespace host;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -60,25 +62,6 @@ std::vector<Candidate> candidates(const std::string& entry, const std::vector<fs
   return out;
 }
 
-class Folder {
- public:
-  Folder() {
-    std::error_code none;
-    std::string name = (fs::temp_directory_path(none) / "palladion_XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~Folder() {
-    std::error_code none;
-    if (!path_.empty()) fs::remove_all(path_, none);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 // The word behind `.target`.
 std::string target_of(std::string_view ptx) {
   size_t at = ptx.find(".target");
@@ -118,7 +101,7 @@ std::vector<std::vector<std::string>> option_sets(const MadeBy& made, const std:
 
 std::string assemble(const std::string& ptxas, const std::vector<std::string>& options,
                      const std::string& text) {
-  const Folder folder;
+  const TemporaryFolder folder;
   if (folder.path().empty() || !write_text(folder.path() / "kernel.ptx", text)) return {};
   std::vector<std::string> command = {ptxas};
   command.insert(command.end(), options.begin(), options.end());
@@ -187,4 +170,4 @@ std::vector<fs::path> dump_folders() {
   return out;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::cuda::toolkit

@@ -7,7 +7,7 @@
 
 #include "cuda/bundle/bundle.h"
 
-namespace palladion::cli {
+namespace palladion::cuda::toolkit {
 
 struct Match {
   std::string ptx;      // empty: none
@@ -22,4 +22,4 @@ Match match_ptx(const std::string& cubin, const std::string& entry,
 // Where programs that compile at run time keep their PTX: Triton's cache, XLA's and Mosaic's dumps.
 std::vector<std::filesystem::path> dump_folders();
 
-}  // namespace palladion::cli
+}  // namespace palladion::cuda::toolkit

@@ -1,63 +1,33 @@
 #include "cuda/toolkit/ptxas.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <vector>
 
 #include "isa/host/cache.h"
 #include "isa/host/files.h"
+#include "isa/host/process.h"
 #include "verify/arrays/arrays.h"
 #include "verify/arrays/words.h"
 
-namespace palladion::cli {
+namespace palladion::cuda::toolkit {
+
+using namespace host;
+
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder that goes with its owner.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::error_code none;
-    std::string name = (fs::temp_directory_path(none) / "palladion_XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code none;
-    if (!path_.empty()) fs::remove_all(path_, none);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }  // empty: none could be made
-
- private:
-  fs::path path_;
-};
-
-std::string quoted(const fs::path& path) {
-  std::string out = "'";
-  for (const char c : path.string()) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 struct Said {
   bool ok = false;
   std::string words;
 };
 
-Said run(const std::string& command) {
-  Said said;
-  std::FILE* pipe = ::popen((command + " 2>&1 </dev/null").c_str(), "r");
-  if (pipe == nullptr) return {false, "it did not start"};
-  char buffer[4096];
-  while (const size_t got = std::fread(buffer, 1, sizeof buffer, pipe)) said.words.append(buffer, got);
-  const int status = ::pclose(pipe);
-  said.ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  return said;
+Said run(const std::vector<std::string>& command) {
+  Ended ended = run_quietly(command);
+  return {ended.code == 0, std::move(ended.output)};
 }
 
 Said assemble(const fs::path& ptxas, std::string_view ptx, std::string_view target) {
@@ -65,8 +35,7 @@ Said assemble(const fs::path& ptxas, std::string_view ptx, std::string_view targ
   const fs::path source = folder.path() / "kernel.ptx";
   if (folder.path().empty()) return {false, "there is no place for temporary files"};
   if (const auto written = write_text(source, ptx); !written) return {false, written.error()};
-  return run(fmt::format("{} -v -arch={} -o {} {}", quoted(ptxas), target,
-                         quoted(folder.path() / "kernel.cubin"), quoted(source)));
+  return run({ptxas, "-v", fmt::format("-arch={}", target), "-o", folder.path() / "kernel.cubin", source});
 }
 
 // Another ptxas at the same place has another size or date.
@@ -131,14 +100,13 @@ Outcome<std::string> ask_machine_code(std::string_view ptx, std::string_view tar
   if (folder.path().empty()) return user_error("there is no place for temporary files");
   const fs::path source = folder.path() / "kernel.ptx", code = folder.path() / "kernel.cubin";
   if (const auto written = write_text(source, ptx); !written) return user_error(written.error());
-  const Said made = run(
-      fmt::format("{} -lineinfo -arch={} -o {} {}", quoted(*ptxas), target, quoted(code), quoted(source)));
+  const Said made = run({*ptxas, "-lineinfo", fmt::format("-arch={}", target), "-o", code, source});
   if (!made.ok)
     return user_error(
         fmt::format("{} does not assemble the kernel for {}:\n{}", ptxas->string(), target, made.words));
-  Said printed = run(fmt::format("{} -gp -c {}", quoted(*nvdisasm), quoted(code)));
+  Said printed = run({*nvdisasm, "-gp", "-c", code});
   if (!printed.ok) return user_error(fmt::format("{}: {}", nvdisasm->string(), printed.words));
   return std::move(printed.words);
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::cuda::toolkit

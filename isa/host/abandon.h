@@ -7,7 +7,7 @@
 
 #include "isa/host/interrupt.h"
 
-namespace palladion::cli {
+namespace palladion::host {
 
 // Some work still runs and is not waited for: the program must end without destroying anything.
 bool work_was_abandoned();
@@ -29,4 +29,4 @@ auto unless_interrupted(Work work) -> std::optional<decltype(work())> {
   return result.get();
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::host

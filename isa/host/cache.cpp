@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-namespace palladion::cli {
+namespace palladion::host {
 
 namespace fs = std::filesystem;
 
@@ -22,4 +22,4 @@ std::string identity_of(const fs::path& file) {
                      fs::last_write_time(real, none).time_since_epoch().count());
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::host

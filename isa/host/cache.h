@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace palladion::cli {
+namespace palladion::host {
 
 // $XDG_CACHE_HOME/palladion/NAME, else ~/.cache/palladion/NAME; empty when neither variable is set.
 std::filesystem::path cache_folder(std::string_view name);
@@ -13,4 +13,4 @@ std::filesystem::path cache_folder(std::string_view name);
 // A text that differs when another file is at this path: its real path, size and date.
 std::string identity_of(const std::filesystem::path& file);
 
-}  // namespace palladion::cli
+}  // namespace palladion::host

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,10 +14,9 @@
 #include <thread>
 
 #include "isa/host/interrupt.h"
-#include "isa/host/outcome.h"
-#include "report/text/numbers.h"
+#include "isa/host/numbers.h"
 
-namespace palladion::cli {
+namespace palladion::host {
 
 namespace {
 
@@ -47,7 +47,7 @@ tl::unexpected<std::string> too_large(const fs::path& path, uint64_t most) {
 // False, with errno: there will be none.
 bool wait_for_bytes(int fd, bool has_writer) {
   using namespace std::chrono;
-  constexpr seconds patience(5);
+  constexpr seconds limit(5);
   pollfd wanted{fd, POLLIN, 0};
   while (has_writer) {
     const int ready = ::poll(&wanted, 1, 50);
@@ -56,7 +56,7 @@ bool wait_for_bytes(int fd, bool has_writer) {
     if (interrupted() || (ready < 0 && errno != EINTR)) return false;
   }
   const auto start = steady_clock::now();
-  while (steady_clock::now() - start < patience && !interrupted()) {
+  while (steady_clock::now() - start < limit && !interrupted()) {
     const int ready = ::poll(&wanted, 1, 20);
     if (ready > 0 && (wanted.revents & POLLIN) != 0) return true;
     if (ready > 0) std::this_thread::sleep_for(milliseconds(20));
@@ -169,6 +169,17 @@ Result<void> probe_file(const fs::path& path) {
   return written;
 }
 
+TemporaryFolder::TemporaryFolder() {
+  std::error_code none;
+  std::string name = (fs::temp_directory_path(none) / "palladion_XXXXXX").string();
+  if (::mkdtemp(name.data()) != nullptr) path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code none;
+  if (!path_.empty()) fs::remove_all(path_, none);
+}
+
 std::string current_folder() {
   std::error_code none;
   return fs::current_path(none).string();
@@ -178,4 +189,4 @@ Result<void> write_text(const fs::path& path, std::string_view text) {
   return write_file(path, {std::as_bytes(std::span(text))});
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::host

@@ -11,7 +11,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace palladion::cli {
+namespace palladion::host {
 
 template <class T>
 using Result = tl::expected<T, std::string>;
@@ -33,9 +33,22 @@ Result<void> write_file(const std::filesystem::path& path,
                         std::initializer_list<std::span<const std::byte>> parts);
 Result<void> write_text(const std::filesystem::path& path, std::string_view text);
 
+// A folder that is removed with its contents.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }  // empty: none could be made
+
+ private:
+  std::filesystem::path path_;
+};
+
 std::string current_folder();  // empty when it is unknown
 
 // Whether `write_file` can write there, found without changing the file.
 Result<void> probe_file(const std::filesystem::path& path);
 
-}  // namespace palladion::cli
+}  // namespace palladion::host

@@ -8,9 +8,8 @@
 #include <cstring>
 
 #include "isa/host/abandon.h"
-#include "isa/host/outcome.h"
 
-namespace palladion::cli {
+namespace palladion::host {
 namespace {
 
 // Set and read by a signal handler.
@@ -24,16 +23,16 @@ struct Slot {
   char path[PATH_MAX];
 };
 std::array<Slot, 16> unfinished;
-std::atomic<pid_t> child = 0;
+std::atomic<pid_t> running = 0;
 
 // Calls only what a signal handler may call.
 [[noreturn]] void end_at_once() {
-  if (const pid_t process = child.load(); process > 0) ::kill(process, SIGTERM);
+  if (const pid_t process = running.load(); process > 0) ::kill(process, SIGTERM);
   for (Slot& slot : unfinished)
     if (slot.state.load() == Slot::full) ::unlink(slot.path);
   constexpr char text[] = "interrupted\n";
   (void)!::write(STDERR_FILENO, text, sizeof text - 1);
-  ::_exit(exit_interrupted);
+  ::_exit(interrupted_code);
 }
 
 extern "C" void on_interrupt(int) {
@@ -77,11 +76,11 @@ Unfinished::Unfinished(const std::filesystem::path& file) : slot_(-1) {
   }
 }
 
-Child::Child(pid_t process) { child = process; }
-Child::~Child() { child = 0; }
+Child::Child(pid_t process) { running = process; }
+Child::~Child() { running = 0; }
 
 Unfinished::~Unfinished() {
   if (slot_ >= 0) unfinished[static_cast<size_t>(slot_)].state = Slot::empty;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::host

@@ -6,10 +6,12 @@
 #include <atomic>
 #include <filesystem>
 
-namespace palladion::cli {
+namespace palladion::host {
 
-// From here on SIGINT and SIGTERM end the program with exit code 130: at once, or, while a Polled exists, by
-// setting a flag that the run polls. The second one ends it at once in any case.
+inline constexpr int interrupted_code = 130;  // the exit code of a program that a user ended
+
+// From here on SIGINT and SIGTERM end the program with `interrupted_code`: at once, or, while a Polled
+// exists, by setting a flag that the run polls. The second one ends it at once in any case.
 void install_interrupt_handler();
 
 // While one exists, the program polls `interrupted()` and ends by itself, with a report.
@@ -45,4 +47,4 @@ class Child {
   Child& operator=(const Child&) = delete;
 };
 
-}  // namespace palladion::cli
+}  // namespace palladion::host

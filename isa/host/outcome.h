@@ -1,29 +1,22 @@
-// The end of a command: an exit code for scripts, and the error message.
+// What a function gives that reads files, runs programs or takes what a user wrote: a value, or why not.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 
 #include "isa/core/diagnostic.h"
 
-namespace palladion::report {}
-
-namespace palladion::cli {
-
-using namespace report;  // commands make its values and print its texts
-
-enum ExitCode : int {
-  exit_clean = 0,
-  exit_findings = 1,  // findings, or outputs that differ
-  exit_user_error = 2,
-  exit_unsupported = 3,    // not in this version, not on this machine
-  exit_internal = 70,      // internal error (EX_SOFTWARE)
-  exit_not_written = 74,   // the report or a file could not be written (EX_IOERR)
-  exit_interrupted = 130,  // Ctrl-C, SIGTERM
-};
+namespace palladion::host {
 
 struct Failure {
-  ExitCode code = exit_user_error;
+  enum class Kind {
+    mistake,      // of the user, or of a file
+    unsupported,  // not in this version, not on this machine
+    not_written,  // a file
+    interrupted,  // by Ctrl-C
+  };
+  Kind kind = Kind::mistake;
   std::string text;  // whole lines, as they are printed
 };
 
@@ -42,4 +35,7 @@ tl::unexpected<Failure> not_written(const std::string& message);
 // "not in this version: --trace"
 tl::unexpected<Failure> not_in_this_version(const std::string& what, const std::string& help = {});
 
-}  // namespace palladion::cli
+// `text`: what is known by then; may be empty.
+tl::unexpected<Failure> interruption(std::string text = {});
+
+}  // namespace palladion::host

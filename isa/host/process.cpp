@@ -1,6 +1,7 @@
 #include "isa/host/process.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,8 +15,25 @@
 
 extern char** environ;
 
-namespace palladion::cli {
+namespace palladion::host {
 namespace {
+
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& variables) {
+  std::vector<std::string> out;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!variables.contains(text.substr(0, text.find('=')))) out.push_back(text);
+  }
+  for (const auto& [name, value] : variables) out.push_back(name + "=" + value);
+  return out;
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
 
 // posix_spawn's settings: no input, signals as usual, and both streams into `into` when it is a file.
 class Settings {
@@ -44,9 +62,7 @@ class Settings {
   Settings& operator=(const Settings&) = delete;
 
   int start(pid_t* child, const std::vector<std::string>& command) const {
-    std::vector<char*> words;
-    for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-    words.push_back(nullptr);
+    const std::vector<char*> words = pointers_to(command);
     return ::posix_spawnp(child, words[0], &actions_, &attributes_, words.data(), environ);
   }
 
@@ -108,4 +124,33 @@ Ended run_quietly(const std::vector<std::string>& command, size_t most) {
   return ended;
 }
 
-}  // namespace palladion::cli
+std::string shell_word(std::string_view word) {
+  const bool is_plain =
+      !word.empty() && word.find_first_of(" ()[]{}*?!#~$&|;<>`'\"\\\t\n") == std::string_view::npos;
+  if (is_plain) return std::string(word);
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+Outcome<int> run_with(const std::vector<std::string>& command,
+                      const std::map<std::string, std::string>& variables) {
+  const std::vector<std::string> environment = environment_with(variables);
+  const std::vector<char*> words = pointers_to(command), entries = pointers_to(environment);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t usual;
+  sigemptyset(&usual);
+  for (const int signal : {SIGPIPE, SIGINT, SIGTERM}) sigaddset(&usual, signal);
+  ::posix_spawnattr_setsigdefault(&attributes, &usual);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  pid_t child = 0;
+  const int error = ::posix_spawnp(&child, words[0], nullptr, &attributes, words.data(), entries.data());
+  ::posix_spawnattr_destroy(&attributes);
+  if (error != 0)
+    return user_error(fmt::format("{} cannot be started: {}", command.front(), std::strerror(error)));
+  const Ended ended = wait_for(child);
+  return ended.signal != 0 ? 128 + ended.signal : ended.code;
+}
+
+}  // namespace palladion::host

@@ -15,7 +15,10 @@
 #include "verify/arrays/arrays.h"
 #include "verify/arrays/words.h"
 
-namespace palladion::cli {
+namespace palladion::kernels {
+
+using namespace host;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -95,7 +98,7 @@ bool is_header(const fs::path& path) { return path.extension() == ".h" || path.e
 std::string stamp_of(const fs::path& folder) {
   std::vector<std::string> stamps;
   std::error_code none;
-  for (const char* const name : {"isa", "frontend", "arrays", "kernels"})
+  for (const char* const name : {"isa", "frontend", "verify/arrays", "kernels"})
     for (const auto& entry : fs::recursive_directory_iterator(folder / name, none))
       if (is_header(entry.path())) stamps.push_back(identity_of(entry.path()));
   std::ranges::sort(stamps);
@@ -152,4 +155,4 @@ std::vector<std::string> compile_command(const Compiler& compiler, const Headers
   return command;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::kernels

@@ -7,7 +7,7 @@
 
 #include "isa/host/outcome.h"
 
-namespace palladion::cli {
+namespace palladion::kernels {
 
 struct Compiler {
   std::vector<std::string> command;  // "ccache", "g++"
@@ -18,16 +18,16 @@ struct Compiler {
 
 // $CXX, which may have arguments; without it g++, clang++ or c++, whichever is first on PATH and knows C++20.
 // The error names all that were tried, and why not.
-Outcome<Compiler> find_compiler();
+host::Outcome<Compiler> find_compiler();
 
 // The package's headers: beside the program in the build tree, or in ../include where it is installed.
 struct Headers {
   std::filesystem::path include;  // has the folder palladion
   std::string identity;           // differs when a header differs
 };
-Outcome<Headers> find_headers();
+host::Outcome<Headers> find_headers();
 
 // The options with which every file of kernels is compiled, except inputs and outputs.
 std::vector<std::string> compile_command(const Compiler& compiler, const Headers& headers);
 
-}  // namespace palladion::cli
+}  // namespace palladion::kernels

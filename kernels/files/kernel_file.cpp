@@ -13,7 +13,10 @@
 #include "kernels/frame/registration.h"
 #include "kernels/frame/registry.h"
 
-namespace palladion::cli {
+namespace palladion::kernels {
+
+using namespace host;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -30,30 +33,29 @@ Outcome<void> open_object(const std::string& file, const fs::path& object) {
 }
 
 // The kernels of what was registered after `before`.
-Outcome<std::vector<kernels::KernelSpec>> take_new(const std::string& file,
-                                                   const kernels::KernelFile* before) {
-  std::vector<kernels::KernelSpec> all;
-  for (const auto* one = kernels::registered_files(); one != before; one = one->next) {
-    if (one->layout != kernels::layout)
+Outcome<std::vector<KernelSpec>> take_new(const std::string& file, const KernelFile* before) {
+  std::vector<KernelSpec> all;
+  for (const auto* one = registered_files(); one != before; one = one->next) {
+    if (one->layout != layout)
       return user_error(fmt::format("{} was compiled against headers of another palladion: sizes of shared "
                                     "types are {} there, {} here",
-                                    file, fmt::join(one->layout, " "), fmt::join(kernels::layout, " ")),
+                                    file, fmt::join(one->layout, " "), fmt::join(layout, " ")),
                         compile_again);
-    std::vector<kernels::KernelSpec> some;
+    std::vector<KernelSpec> some;
     one->kernels(some);
     all.insert(all.begin(), some.begin(), some.end());
   }
   if (all.empty())
     return user_error(fmt::format("{} names no kernel", file),
                       "name its kernels at its end: PALLADION_KERNELS(Spec(\"add\", \"out = a + b\", add))");
-  return kernels::prepared(std::move(all));
+  return prepared(std::move(all));
 }
 
-Outcome<std::vector<kernels::KernelSpec>> load(const std::string& file) {
+Outcome<std::vector<KernelSpec>> load(const std::string& file, const Note& note) {
   const bool is_object = file.ends_with(".so");
-  auto object = is_object ? Outcome<fs::path>(file) : compiled_object(file);
+  auto object = is_object ? Outcome<fs::path>(file) : compiled_object(file, {.run = {}, .note = note});
   if (!object) return tl::make_unexpected(object.error());
-  const auto* const before = kernels::registered_files();
+  const auto* const before = registered_files();
   if (const auto opened = open_object(file, *object); !opened) return tl::make_unexpected(opened.error());
   try {
     return take_new(file, before);
@@ -66,27 +68,27 @@ Outcome<std::vector<kernels::KernelSpec>> load(const std::string& file) {
 
 }  // namespace
 
-Outcome<std::span<const kernels::KernelSpec>> kernels_of_file(const std::string& file) {
-  static std::map<std::string, std::vector<kernels::KernelSpec>> loaded;
+Outcome<std::span<const KernelSpec>> kernels_of_file(const std::string& file, const Note& note) {
+  static std::map<std::string, std::vector<KernelSpec>> loaded;
   const auto known = loaded.find(file);
-  if (known != loaded.end()) return std::span<const kernels::KernelSpec>(known->second);
-  auto kernels = load(file);
+  if (known != loaded.end()) return std::span<const KernelSpec>(known->second);
+  auto kernels = load(file, note);
   if (!kernels) return tl::make_unexpected(kernels.error());
-  return std::span<const kernels::KernelSpec>(loaded.emplace(file, std::move(*kernels)).first->second);
+  return std::span<const KernelSpec>(loaded.emplace(file, std::move(*kernels)).first->second);
 }
 
-Outcome<const kernels::KernelSpec*> kernel_of_file(const KernelFileWord& word) {
-  const auto kernels = kernels_of_file(word.file);
+Outcome<const KernelSpec*> kernel_of_file(const std::string& file, const std::string& kernel,
+                                          const Note& note) {
+  const auto kernels = kernels_of_file(file, note);
   if (!kernels) return tl::make_unexpected(kernels.error());
-  if (word.kernel.empty() && kernels->size() == 1) return kernels->data();
-  const auto at = std::ranges::find(*kernels, word.kernel, &kernels::KernelSpec::name);
+  if (kernel.empty() && kernels->size() == 1) return kernels->data();
+  const auto at = std::ranges::find(*kernels, kernel, &KernelSpec::name);
   if (at != kernels->end()) return &*at;
   std::vector<std::string> words;
-  for (const kernels::KernelSpec& spec : *kernels)
-    words.push_back(fmt::format("{}:{}", word.file, spec.name));
+  for (const KernelSpec& spec : *kernels) words.push_back(fmt::format("{}:{}", file, spec.name));
   const std::string help = fmt::format("it has {}", fmt::join(words, ", "));
-  return word.kernel.empty() ? user_error(fmt::format("{} has {} kernels", word.file, kernels->size()), help)
-                             : user_error(fmt::format("{} has no kernel `{}`", word.file, word.kernel), help);
+  return kernel.empty() ? user_error(fmt::format("{} has {} kernels", file, kernels->size()), help)
+                        : user_error(fmt::format("{} has no kernel `{}`", file, kernel), help);
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::kernels

@@ -2,17 +2,19 @@
 #pragma once
 
 #include <span>
+#include <string>
 
-#include "cli/options/kernel_word.h"
 #include "isa/host/outcome.h"
+#include "kernels/files/object.h"
 #include "kernels/frame/spec.h"
 
-namespace palladion::cli {
+namespace palladion::kernels {
 
 // Compiles the file when it has changed, loads it once; it stays loaded until the program ends.
-Outcome<std::span<const kernels::KernelSpec>> kernels_of_file(const std::string& file);
+host::Outcome<std::span<const KernelSpec>> kernels_of_file(const std::string& file, const Note& note = {});
 
-// The kernel that the word names, or the file's only one.
-Outcome<const kernels::KernelSpec*> kernel_of_file(const KernelFileWord& word);
+// The kernel of this name, or, of an empty one, the file's only one.
+host::Outcome<const KernelSpec*> kernel_of_file(const std::string& file, const std::string& kernel,
+                                                const Note& note = {});
 
-}  // namespace palladion::cli
+}  // namespace palladion::kernels

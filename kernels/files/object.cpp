@@ -11,16 +11,18 @@
 #include <ranges>
 #include <span>
 
-#include "kernels/files/compiler.h"
 #include "isa/host/cache.h"
 #include "isa/host/files.h"
 #include "isa/host/interrupt.h"
-#include "cli/support/output.h"
 #include "isa/host/process.h"
+#include "kernels/files/compiler.h"
 #include "verify/arrays/arrays.h"
 #include "verify/arrays/words.h"
 
-namespace palladion::cli {
+namespace palladion::kernels {
+
+using namespace host;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -72,14 +74,14 @@ Ended run_into(const RunCompiler& run, std::vector<std::string> command, const f
 // palladion/program.h, precompiled for this compiler and these options; the options that use it. Without it
 // (no room, an odd compiler) files compile as well, slower.
 std::vector<std::string> precompiled(const Compiler& compiler, const std::vector<std::string>& command,
-                                     const std::string& identity, const fs::path& cache) {
+                                     const std::string& identity, const fs::path& cache, const Note& note) {
   const fs::path header = cache / (key_of(identity) + ".h");
   const fs::path result = header.string() + (compiler.is_clang ? ".pch" : ".gch");
   std::error_code none;
   if (!fs::exists(result, none) || !fs::exists(header, none)) {
     remove_old(cache);
     remove_large(cache);
-    print_err(fmt::format("precompiling <palladion/program.h> for {}, once\n", compiler.name));
+    if (note) note(fmt::format("precompiling <palladion/program.h> for {}, once\n", compiler.name));
     if (!write_text(header, "#include <palladion/program.h>\n")) return {};
     std::vector<std::string> words = command;
     for (const std::string& word : {std::string("-x"), std::string("c++-header"), header.string()})
@@ -198,8 +200,7 @@ Outcome<fs::path> compile(const fs::path& source, const Compiler& compiler, std:
   std::error_code none;
   if (ended.code != 0) {
     for (const fs::path& file : {object, rule}) fs::remove(file, none);
-    if (ended.signal == SIGINT || ended.signal == SIGTERM)
-      return tl::make_unexpected(Failure{exit_interrupted, {}});
+    if (ended.signal == SIGINT || ended.signal == SIGTERM) return interruption();
     return user_error(fmt::format("{} does not compile ({}{})", source.string(), compiler.name,
                                   ended.output.empty() ? "" : ": " + ended.output));
   }
@@ -211,9 +212,7 @@ Outcome<fs::path> compile(const fs::path& source, const Compiler& compiler, std:
 
 }  // namespace
 
-Outcome<fs::path> compiled_object(const fs::path& source) { return compiled_object(source, run_compiler); }
-
-Outcome<fs::path> compiled_object(const fs::path& source, const RunCompiler& run) {
+Outcome<fs::path> compiled_object(const fs::path& source, const Compilation& how) {
   if (const auto text = read_text(source, most_of_settings); !text) return user_error(text.error());
   const auto compiler = find_compiler();
   if (!compiler) return tl::make_unexpected(compiler.error());
@@ -230,9 +229,9 @@ Outcome<fs::path> compiled_object(const fs::path& source, const RunCompiler& run
       *objects, fmt::format("{}\n{}\n{}", options, source.string(), fs::absolute(source, none).string()));
   if (const auto found = cache.find()) return *found;
   remove_old(*objects);
-  for (std::string& word : precompiled(*compiler, command, options, *headers_cache))
+  for (std::string& word : precompiled(*compiler, command, options, *headers_cache, how.note))
     command.push_back(std::move(word));
-  return compile(source, *compiler, std::move(command), cache, run);
+  return compile(source, *compiler, std::move(command), cache, how.run ? how.run : run_compiler);
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::kernels

@@ -7,21 +7,25 @@
 #include <cerrno>
 #include <cstring>
 
+#include "frontend/launch/kernel.h"
+#include "isa/arch/arch.h"
+#include "isa/core/diagnostic.h"
+#include "isa/host/cache.h"
 #include "kernels/files/compiler.h"
 #include "kernels/files/kernel_file.h"
 #include "labs/engine/kernel_text.h"
 #include "labs/engine/recording.h"
 #include "labs/engine/sandbox.h"
-#include "isa/host/cache.h"
-#include "frontend/launch/kernel.h"
-#include "isa/arch/arch.h"
-#include "isa/core/diagnostic.h"
 #include "verify/arrays/words.h"
 
-namespace palladion::cli {
+namespace palladion::labs {
+
+using namespace host;
+
 namespace {
 
 namespace fs = std::filesystem;
+namespace json = report::json;
 
 constexpr uint64_t mebibyte = uint64_t{1} << 20;
 
@@ -96,7 +100,7 @@ int answers_alone() {
 
 }  // namespace
 
-Outcome<ExitCode> record_confined(const std::vector<std::string>& words) {
+Outcome<void> record_confined(const std::vector<std::string>& words) {
   if (words.size() < 5) return user_error("record-confined OBJECT FILE KERNEL ARCH VALUES...");
   const isa::ArchSpec* const arch = isa::find_arch(words[3]);
   if (arch == nullptr) return user_error(fmt::format("there is no chip `{}`", words[3]));
@@ -106,19 +110,19 @@ Outcome<ExitCode> record_confined(const std::vector<std::string>& words) {
   limits.readable.emplace_back(words[0]);
   limits.readable.emplace_back(words[1]);
   confine(limits);
-  const auto spec = kernel_of_file({words[0], words[2]});
+  const auto spec = kernels::kernel_of_file(words[0], words[2]);
   for (size_t i = 4; i < words.size(); ++i) {
     const json::object answer = spec ? recorded(**spec, words[i], *arch) : refused({}, spec.error().text);
-    write_line(answers, json_line(answer) + "\n");
+    write_line(answers, report::json_line(answer) + "\n");
   }
   ::_exit(0);  // without the file's destructors
 }
 
-Outcome<ExitCode> compile_confined(const std::vector<std::string>& words,
-                                   const std::vector<std::string>& command) {
+Outcome<void> compile_confined(const std::vector<std::string>& words,
+                               const std::vector<std::string>& command) {
   if (words.size() != 3 || command.empty())
     return user_error("compile-confined OUTPUT SOURCE TEMPORARY -- COMMAND");
-  const auto headers = find_headers();
+  const auto headers = kernels::find_headers();
   if (!headers) return tl::make_unexpected(headers.error());
   const fs::path output = words[0], source = words[1], temporary = words[2];
   std::error_code none;
@@ -143,4 +147,4 @@ Outcome<ExitCode> compile_confined(const std::vector<std::string>& words,
   return user_error(fmt::format("{} cannot be started: {}", command[0], std::strerror(errno)));
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::labs

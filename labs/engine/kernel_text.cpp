@@ -12,7 +12,12 @@
 #include "verify/arrays/arrays.h"
 #include "verify/arrays/words.h"
 
-namespace palladion::cli {
+namespace palladion::labs {
+
+using namespace host;
+using report::array_of;
+namespace json = report::json;
+
 namespace {
 
 json::array dims_json(const isa::Dim3& d) { return {d.x, d.y, d.z}; }
@@ -147,7 +152,7 @@ Outcome<plgpu::Kernel> kernel_of(const json::value& value) {
     plgpu::Kernel kernel;
     kernel.name = value.at("name").as_string();
     auto module = isa::parse(std::string(value.at("ptx").as_string()));
-    if (!module) return tl::make_unexpected(Failure{exit_user_error, isa::render(module.error())});
+    if (!module) return tl::make_unexpected(Failure{.text = isa::render(module.error())});
     kernel.module = std::move(*module);
     kernel.launch = launch_of(value.as_object());
     const isa::Function* entry = kernel.module.find_entry(kernel.launch.entry);
@@ -159,4 +164,4 @@ Outcome<plgpu::Kernel> kernel_of(const json::value& value) {
   }
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::labs

@@ -2,14 +2,14 @@
 // launch. It travels from the process that runs a learner's code to the one that judges.
 #pragma once
 
-#include "isa/host/outcome.h"
 #include "frontend/core/launch.h"
+#include "isa/host/outcome.h"
 #include "report/json/document.h"
 
-namespace palladion::cli {
+namespace palladion::labs {
 
-json::object kernel_json(const plgpu::Kernel& kernel);
+report::json::object kernel_json(const plgpu::Kernel& kernel);
 // Of text that nobody vouches for: the error says what is wrong with it.
-Outcome<plgpu::Kernel> kernel_of(const json::value& value);
+host::Outcome<plgpu::Kernel> kernel_of(const report::json::value& value);
 
-}  // namespace palladion::cli
+}  // namespace palladion::labs

@@ -1,49 +1,33 @@
 #include "labs/engine/recording.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include <boost/json/parse.hpp>
 #include <chrono>
 #include <csignal>
 #include <map>
 
+#include "isa/arch/arch.h"
+#include "isa/host/files.h"
+#include "isa/host/process.h"
 #include "kernels/files/object.h"
 #include "labs/engine/kernel_text.h"
-#include "isa/host/process.h"
-#include "isa/arch/arch.h"
 #include "verify/arrays/words.h"
 
-namespace palladion::cli {
+namespace palladion::labs {
+
+using namespace host;
+
 namespace {
 
 namespace fs = std::filesystem;
+namespace json = report::json;
 
 // This very program, wherever its file is.
 std::string& program_path() {
   static std::string path = "/proc/self/exe";
   return path;
 }
-
-// A folder that is removed with its contents.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "palladion-lab-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code none;
-    if (!path_.empty()) fs::remove_all(path_, none);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 // From the first line that states an error up to the next message; the whole text when no line does.
 std::string first_error(const std::string& messages) {
@@ -71,8 +55,8 @@ std::string why_ended(const Ended& ended) {
   return "ended without an answer";
 }
 
-labs::Values named_in(const json::value& names, const labs::Values& values) {
-  labs::Values out;
+Values named_in(const json::value& names, const Values& values) {
+  Values out;
   for (const json::value& name : names.as_array())
     if (const auto at = values.find(std::string(name.as_string())); at != values.end()) out.insert(*at);
   return out;
@@ -93,7 +77,7 @@ void hide_other_sources(isa::Module& module, const fs::path& folder) {
   }
 }
 
-Recording recording_of(const json::value& answer, const labs::Values& values, const fs::path& folder) {
+Recording recording_of(const json::value& answer, const Values& values, const fs::path& folder) {
   Recording out;
   const json::object& o = answer.as_object();
   if (const json::value* kernel = o.if_contains("kernel")) {
@@ -117,7 +101,8 @@ Recording recording_of(const json::value& answer, const labs::Values& values, co
 }
 
 // The compiler, in limits; `messages` gets what it says.
-RunCompiler confined_compiler(const fs::path& source, const fs::path& temporary, std::string& messages) {
+kernels::RunCompiler confined_compiler(const fs::path& source, const fs::path& temporary,
+                                       std::string& messages) {
   return [&](const std::vector<std::string>& command, const fs::path& output) {
     std::vector<std::string> words = {
         confined_program(), "lab", "compile-confined", output.string(), source.string(),
@@ -135,13 +120,14 @@ RunCompiler confined_compiler(const fs::path& source, const fs::path& temporary,
 void set_confined_program(std::string path) { program_path() = std::move(path); }
 const std::string& confined_program() { return program_path(); }
 
-Outcome<Recordings> record_file(const labs::Lab& lab, const fs::path& file,
-                                const std::vector<labs::Values>& all_values) {
+Outcome<Recordings> record_file(const Lab& lab, const fs::path& file, const std::vector<Values>& all_values,
+                                const kernels::Note& note) {
   Recordings out;
   const auto start = std::chrono::steady_clock::now();
   const TemporaryFolder temporary;
   std::string messages;
-  const auto object = compiled_object(file, confined_compiler(file, temporary.path(), messages));
+  const auto object = kernels::compiled_object(
+      file, {.run = confined_compiler(file, temporary.path(), messages), .note = note});
   out.compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!object) {
     if (messages.empty()) return tl::make_unexpected(object.error());
@@ -155,7 +141,7 @@ Outcome<Recordings> record_file(const labs::Lab& lab, const fs::path& file,
                                     file.string(),
                                     lab.kernel,
                                     lab.arch.empty() ? std::string(isa::default_arch().name) : lab.arch};
-  for (const labs::Values& values : all_values) words.push_back(labs::text_of(values));
+  for (const Values& values : all_values) words.push_back(text_of(values));
   constexpr size_t most_answer = size_t{256} << 20;
   const Ended ended = run_quietly(words, most_answer);
   std::error_code none;
@@ -165,7 +151,7 @@ Outcome<Recordings> record_file(const labs::Lab& lab, const fs::path& file,
     const size_t n = out.all.size();
     try {
       out.all.push_back(
-          recording_of(json::parse(line), n < all_values.size() ? all_values[n] : labs::Values{}, folder));
+          recording_of(json::parse(line), n < all_values.size() ? all_values[n] : Values{}, folder));
     } catch (const std::exception&) {
       return user_error(fmt::format("{}: the recording of the kernel {}", file.string(), why_ended(ended)));
     }
@@ -175,4 +161,4 @@ Outcome<Recordings> record_file(const labs::Lab& lab, const fs::path& file,
   return out;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::labs

@@ -7,18 +7,19 @@
 #include <utility>
 #include <vector>
 
-#include "isa/host/outcome.h"
 #include "frontend/core/launch.h"
+#include "isa/host/outcome.h"
+#include "kernels/files/object.h"
 #include "labs/judge.h"
 
-namespace palladion::cli {
+namespace palladion::labs {
 
 // How one set of sizes and settings was recorded.
 struct Recording {
   plgpu::Kernel kernel;
-  labs::Values sizes, settings;          // of the values, those that the kernel has: --shape and --set
-  std::vector<labs::SeenCode> refusals;  // not empty: there is no kernel
-  std::string text;                      // the refusals, as they are printed
+  Values sizes, settings;          // of the values, those that the kernel has: --shape and --set
+  std::vector<SeenCode> refusals;  // not empty: there is no kernel
+  std::string text;                // the refusals, as they are printed
 };
 
 struct Recordings {
@@ -28,17 +29,17 @@ struct Recordings {
 };
 
 // The error: there is no compiler, the process ended before it was done, or it took too long.
-Outcome<Recordings> record_file(const labs::Lab& lab, const std::filesystem::path& file,
-                                const std::vector<labs::Values>& all_values);
+host::Outcome<Recordings> record_file(const Lab& lab, const std::filesystem::path& file,
+                                      const std::vector<Values>& all_values, const kernels::Note& note = {});
 
 // The program whose `lab` command these processes are; without a call it is the running one.
 void set_confined_program(std::string path);
 const std::string& confined_program();
 
-// What the confined processes do: `lab record-confined OBJECT FILE KERNEL ARCH VALUES...`, and
-// `lab compile-confined OUTPUT SOURCE TEMPORARY -- g++ ...`.
-Outcome<ExitCode> record_confined(const std::vector<std::string>& words);
-Outcome<ExitCode> compile_confined(const std::vector<std::string>& words,
-                                   const std::vector<std::string>& command);
+// What the confined processes do, which are commands of that program: `lab record-confined OBJECT FILE KERNEL
+// ARCH VALUES...`, and `lab compile-confined OUTPUT SOURCE TEMPORARY -- g++ ...`.
+host::Outcome<void> record_confined(const std::vector<std::string>& words);
+host::Outcome<void> compile_confined(const std::vector<std::string>& words,
+                                     const std::vector<std::string>& command);
 
-}  // namespace palladion::cli
+}  // namespace palladion::labs

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace palladion::cli {
+namespace palladion::labs {
 namespace {
 
 namespace fs = std::filesystem;
@@ -134,4 +134,4 @@ Confined confine(const Limits& limits) {
   return done;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::labs

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace palladion::cli {
+namespace palladion::labs {
 
 struct Limits {
   unsigned cpu_seconds = 0, wall_seconds = 0;
@@ -31,4 +31,4 @@ void limit_memory(uint64_t bytes);
 // What programs need of the system: their libraries and settings.
 std::vector<std::filesystem::path> system_folders();
 
-}  // namespace palladion::cli
+}  // namespace palladion::labs

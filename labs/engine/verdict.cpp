@@ -6,17 +6,21 @@
 #include <algorithm>
 #include <chrono>
 
-#include "labs/engine/recording.h"
-#include "verify/launch/timed_run.h"
-#include "isa/host/files.h"
-#include "cli/support/program_name.h"
 #include "isa/arch/clock.h"
+#include "isa/host/files.h"
 #include "isa/text/print.h"
+#include "labs/engine/recording.h"
 #include "labs/measures.h"
 #include "labs/references.h"
+#include "report/run/time_report.h"
+#include "report/text/finding_text.h"
 #include "verify/check.h"
+#include "verify/launch/timed_run.h"
 
-namespace palladion::cli {
+namespace palladion::labs {
+
+using namespace host;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -26,18 +30,18 @@ constexpr unsigned random_schedules = 5;
 
 class Judge {
  public:
-  Judge(LabVerdict& verdict, unsigned threads)
-      : v_(verdict), lab_(*verdict.lab), threads_(threads), arch_(arch_of(*verdict.lab)) {}
+  Judge(LabVerdict& verdict, const JudgeRequest& request)
+      : v_(verdict), lab_(*verdict.lab), request_(request), arch_(arch_of(*verdict.lab)) {}
 
   Outcome<void> judge() {
     const auto source = read_text(v_.file, most_of_settings);
     if (!source) return user_error(source.error());
     take_answers(*source);
-    v_.symptoms.source = labs::bare_source(*source);
-    std::vector<labs::Values> all_values;
-    for (const labs::Case& one : lab_.cases) all_values.push_back(one.values);
-    for (const labs::Measure& one : lab_.measures) all_values.push_back(one.values);
-    auto recordings = record_file(lab_, v_.file, all_values);
+    v_.symptoms.source = bare_source(*source);
+    std::vector<Values> all_values;
+    for (const Case& one : lab_.cases) all_values.push_back(one.values);
+    for (const Measure& one : lab_.measures) all_values.push_back(one.values);
+    auto recordings = record_file(lab_, v_.file, all_values, request_.note);
     if (!recordings) return tl::make_unexpected(recordings.error());
     v_.compile_seconds = recordings->compile_seconds;
     if (take_refusals(*recordings)) return {};
@@ -45,8 +49,8 @@ class Judge {
     take_ptx(v_.recorded.front().kernel);
     for (size_t i = 0; i < lab_.cases.size(); ++i) v_.cases.push_back(run_case(i, v_.recorded[i].kernel));
     sort_findings(v_.findings);
-    for (const SeenFinding& seen : v_.findings)
-      v_.symptoms.codes.push_back({seen.finding.code.name(), finding_text(seen, FindingView())});
+    for (const verify::SeenFinding& seen : v_.findings)
+      v_.symptoms.codes.push_back({seen.finding.code.name(), report::finding_text(seen, {})});
     if (!std::ranges::all_of(v_.cases, &CaseVerdict::ok)) return {};
     for (size_t i = 0; i < lab_.measures.size(); ++i)
       v_.measures.push_back(measure(lab_.measures[i], v_.recorded[lab_.cases.size() + i].kernel));
@@ -58,13 +62,13 @@ class Judge {
     v_.passed = v_.refusal.empty() && v_.broken_rules.empty() && !v_.cases.empty() &&
                 std::ranges::all_of(v_.cases, ok) && std::ranges::all_of(v_.measures, ok) &&
                 std::ranges::all_of(v_.questions, ok);
-    if (!v_.passed) v_.reply = labs::reply_to(lab_, v_.symptoms);
+    if (!v_.passed) v_.reply = reply_to(lab_, v_.symptoms);
   }
 
  private:
   void take_answers(const std::string& source) {
-    const auto given = labs::answers_in(source);
-    for (const labs::Question& question : lab_.questions) {
+    const auto given = answers_in(source);
+    for (const Question& question : lab_.questions) {
       const auto at = given.find(question.name);
       v_.questions.push_back({&question, at == given.end() ? "" : at->second});
       if (v_.questions.back().answered() && !v_.questions.back().ok())
@@ -91,10 +95,10 @@ class Judge {
   }
 
   // What the kernel's arrays should be, when they are not.
-  std::string other_arrays(const labs::Case& one, const plgpu::Launch& launch) const {
-    const auto of = [&](const std::vector<labs::ArrayRule>& rules) {
+  std::string other_arrays(const Case& one, const plgpu::Launch& launch) const {
+    const auto of = [&](const std::vector<ArrayRule>& rules) {
       std::vector<pl::ShapeDtype> types;
-      for (const labs::ArrayRule& rule : rules) types.push_back(rule.type(one.values));
+      for (const ArrayRule& rule : rules) types.push_back(rule.type(one.values));
       return types;
     };
     const auto list = [](const std::vector<pl::ShapeDtype>& types) {
@@ -105,29 +109,29 @@ class Judge {
     const auto inputs = of(lab_.inputs), outputs = of(lab_.outputs);
     if (launch.inputs == inputs && launch.outputs == outputs) return {};
     return fmt::format("error: for {} the kernel takes {} and gives {}; the lab's arrays are {} and {}\n",
-                       labs::text_of(one.values), list(launch.inputs), list(launch.outputs), list(inputs),
+                       text_of(one.values), list(launch.inputs), list(launch.outputs), list(inputs),
                        list(outputs));
   }
 
   void take_ptx(const plgpu::Kernel& kernel) {
     v_.symptoms.ptx = isa::print(kernel.module, {.source_lines = false});
-    for (const labs::TextRule& rule : lab_.text_rules)
-      if (!labs::keeps(rule, v_.symptoms.ptx, v_.symptoms.source)) {
+    for (const TextRule& rule : lab_.text_rules)
+      if (!keeps(rule, v_.symptoms.ptx, v_.symptoms.source)) {
         v_.broken_rules.push_back(&rule);
         v_.symptoms.broken_rules.push_back(rule.text);
       }
   }
 
   sim::RunOptions options() const {
-    return {.threads = threads_,
+    return {.threads = request_.threads,
             .max_instructions = most_instructions,
             .max_warp_instructions = most_warp_instructions};
   }
 
   CaseVerdict run_case(size_t number, const plgpu::Kernel& kernel) {
-    const labs::Case& one = lab_.cases[number];
-    CaseVerdict out{.values = labs::text_of(one.values)};
-    const std::vector<Array> inputs = labs::inputs_of(lab_, one);
+    const Case& one = lab_.cases[number];
+    CaseVerdict out{.values = text_of(one.values)};
+    const std::vector<Array> inputs = inputs_of(lab_, one);
     Job job;
     try {
       job = job_of(kernel, inputs, array_names(lab_));
@@ -135,7 +139,7 @@ class Judge {
       refuse(out, e.diagnostics());
       return out;
     }
-    const std::vector<Array> wanted = labs::expected(lab_, one, inputs);
+    const std::vector<Array> wanted = expected(lab_, one, inputs);
     const auto checked = verify::check(
         job, arch_,
         {.run = options(),
@@ -147,7 +151,7 @@ class Judge {
          .stop_at_problem = true,
          .strict = lab_.strict,
          .together = 1},
-        {.stop = &interrupt_flag()});
+        {.stop = request_.stop});
     if (checked)
       take_report(number, *checked, out);
     else
@@ -186,23 +190,21 @@ class Judge {
     out.worst_schedule = schedule;
   }
 
-  MeasureVerdict measure(const labs::Measure& rule, const plgpu::Kernel& kernel) {
+  MeasureVerdict measure(const Measure& rule, const plgpu::Kernel& kernel) {
     MeasureVerdict out{.rule = &rule};
-    const labs::Case one{rule.values, 1};
+    const Case one{rule.values, 1};
     for (const sim::Values values : {sim::Values::none, sim::Values::full}) {
-      Job job = job_of(kernel, labs::inputs_of(lab_, one), array_names(lab_));
-      sim::Machine machine(arch_);
       sim::RunOptions run = options();
-      run.schedule.kind = sim::Schedule::Kind::hardware;
       run.values = values;
-      run.stop = &interrupt_flag();
-      const sim::RunResult result = palladion::run(job, machine, run).result;
-      if (refused_for_values(result)) continue;
-      if (const NoTime none = why_no_time(result); !none.code.empty()) {
+      run.stop = request_.stop;
+      const Job job = job_of(kernel, inputs_of(lab_, one), array_names(lab_));
+      const sim::RunResult result = verify::timed_run(job, arch_, run);
+      if (verify::refused_for_values(result)) continue;
+      if (const report::NoTime none = report::why_no_time(result); !none.code.empty()) {
         out.why_none = none.code + ": " + none.reason;
         v_.symptoms.codes.push_back({none.code, none.reason});
       } else {
-        out.value = labs::measured(rule.quantity, result.clock);
+        out.value = measured(rule.quantity, result.clock);
         out.with_values = values == sim::Values::full;
       }
       break;
@@ -212,34 +214,34 @@ class Judge {
   }
 
   LabVerdict& v_;
-  const labs::Lab& lab_;
-  unsigned threads_;
+  const Lab& lab_;
+  const JudgeRequest& request_;
   const isa::ArchSpec& arch_;
 };
 
 }  // namespace
 
-const isa::ArchSpec& arch_of(const labs::Lab& lab) {
+const isa::ArchSpec& arch_of(const Lab& lab) {
   return lab.arch.empty() ? isa::default_arch() : *isa::find_arch(lab.arch);
 }
 
-std::vector<std::string> array_names(const labs::Lab& lab) {
+std::vector<std::string> array_names(const Lab& lab) {
   std::vector<std::string> names;
   for (const auto* rules : {&lab.inputs, &lab.outputs})
-    for (const labs::ArrayRule& rule : *rules) names.push_back(rule.name);
+    for (const ArrayRule& rule : *rules) names.push_back(rule.name);
   return names;
 }
 
 std::string replay_of(const LabVerdict& verdict, const Recording& recording) {
-  std::string out = fmt::format("{} check {}", program_name(), verdict.file.filename().string());
-  if (!recording.sizes.empty()) out += " --shape " + labs::text_of(recording.sizes);
-  if (!recording.settings.empty()) out += " --set " + labs::text_of(recording.settings);
+  std::string out = fmt::format("{} check {}", verdict.program, verdict.file.filename().string());
+  if (!recording.sizes.empty()) out += " --shape " + text_of(recording.sizes);
+  if (!recording.settings.empty()) out += " --set " + text_of(recording.settings);
   if (!verdict.lab->arch.empty()) out += " --arch " + verdict.lab->arch;
   if (verdict.lab->strict) out += " --strict";
   return out;
 }
 
-bool counts(const labs::Lab& lab, const sim::Finding& finding) {
+bool counts(const Lab& lab, const sim::Finding& finding) {
   return lab.strict || finding.severity != sim::FindingSeverity::strict;
 }
 
@@ -248,16 +250,29 @@ bool CaseVerdict::ok() const {
          std::ranges::all_of(outputs, [](const verify::OutputComparison& c) { return c.comparison.ok(); });
 }
 
-Outcome<LabVerdict> judge_file(const labs::Lab& lab, const fs::path& file, unsigned threads) {
-  const Polled polls;
+// The others often follow from it.
+const verify::SeenFinding* main_finding(const LabVerdict& v) {
+  const verify::SeenFinding* first = nullptr;
+  for (const verify::SeenFinding& seen : v.findings) {
+    if (!counts(*v.lab, seen.finding)) continue;
+    if (first == nullptr) first = &seen;
+    if (v.reply != nullptr)
+      for (const Condition& condition : v.reply->conditions)
+        if (condition.kind == Condition::Kind::code && condition.word == seen.finding.code.name())
+          return &seen;
+  }
+  return first;
+}
+
+Outcome<LabVerdict> judge_file(const Lab& lab, const fs::path& file, const JudgeRequest& request) {
   const auto start = std::chrono::steady_clock::now();
-  LabVerdict verdict{.lab = &lab, .file = file};
-  Judge judge(verdict, threads);
+  LabVerdict verdict{.program = request.program, .lab = &lab, .file = file};
+  Judge judge(verdict, request);
   if (const auto judged = judge.judge(); !judged) return tl::make_unexpected(judged.error());
-  if (interrupted()) return tl::make_unexpected(Failure{exit_interrupted, {}});
+  if (request.stop != nullptr && request.stop->load()) return interruption();
   judge.conclude();
   verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return verdict;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::labs

@@ -1,17 +1,19 @@
 // One submission of a lab, judged: compiled, recorded, run on inputs that it has not seen, checked, measured.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "labs/engine/recording.h"
 #include "isa/host/outcome.h"
+#include "labs/engine/recording.h"
 #include "labs/judge.h"
-#include "report/run/run.h"
+#include "verify/launch/outputs.h"
+#include "verify/verdict/findings.h"
 
-namespace palladion::cli {
+namespace palladion::labs {
 
 struct CaseVerdict {
   std::string values;                             // "n=4096"
@@ -26,7 +28,7 @@ struct CaseVerdict {
 };
 
 struct MeasureVerdict {
-  const labs::Measure* rule = nullptr;
+  const Measure* rule = nullptr;
   std::optional<double> value;
   std::string why_none;
   bool with_values = false;  // the clock needed the arrays' contents
@@ -34,24 +36,25 @@ struct MeasureVerdict {
 };
 
 struct QuestionVerdict {
-  const labs::Question* question = nullptr;
+  const Question* question = nullptr;
   std::string answer;
   bool answered() const { return !answer.empty() && answer != "?"; }
   bool ok() const { return question->accepts(answer); }
 };
 
 struct LabVerdict {
-  const labs::Lab* lab = nullptr;
+  std::string program;  // that the commands name which show a finding again
+  const Lab* lab = nullptr;
   std::filesystem::path file;
   std::string refusal;  // of the compiler, or while the kernel was recorded; whole lines
-  std::vector<const labs::TextRule*> broken_rules;
+  std::vector<const TextRule*> broken_rules;
   std::vector<Recording> recorded;  // of the cases, then of the measures
   std::vector<CaseVerdict> cases;
-  std::vector<SeenFinding> findings;
+  std::vector<verify::SeenFinding> findings;
   std::vector<MeasureVerdict> measures;  // of a kernel whose cases are right
   std::vector<QuestionVerdict> questions;
-  labs::Symptoms symptoms;
-  const labs::Reply* reply = nullptr;
+  Symptoms symptoms;
+  const Reply* reply = nullptr;
   bool passed = false;
   double compile_seconds = 0, seconds = 0;
 };
@@ -59,24 +62,25 @@ struct LabVerdict {
 // Labs are small: a warp that executes more loops for ever.
 inline constexpr uint64_t most_warp_instructions = uint64_t{1} << 24;
 
-const isa::ArchSpec& arch_of(const labs::Lab& lab);
-std::vector<std::string> array_names(const labs::Lab& lab);  // inputs, then outputs
+const isa::ArchSpec& arch_of(const Lab& lab);
+std::vector<std::string> array_names(const Lab& lab);  // inputs, then outputs
 // The command that shows the findings of a case.
 std::string replay_of(const LabVerdict& verdict, const Recording& recording);
 // The finding that the reply explains, else the first one that counts; null: there is none.
-const SeenFinding* main_finding(const LabVerdict& verdict);
+const verify::SeenFinding* main_finding(const LabVerdict& verdict);
 
 // Whether a finding is the learner's mistake.
-bool counts(const labs::Lab& lab, const sim::Finding& finding);
+bool counts(const Lab& lab, const sim::Finding& finding);
+
+struct JudgeRequest {
+  unsigned threads = 0;                     // of the host; 0: all
+  std::string program = "palladion";        // LabVerdict::program
+  const std::atomic<bool>* stop = nullptr;  // set from outside: judging ends
+  kernels::Note note = {};                  // a line when something takes long
+};
 
 // The error: there is no compiler, or the recording ended without an answer.
-Outcome<LabVerdict> judge_file(const labs::Lab& lab, const std::filesystem::path& file, unsigned threads);
+host::Outcome<LabVerdict> judge_file(const Lab& lab, const std::filesystem::path& file,
+                                     const JudgeRequest& request);
 
-// The reply's text. {line} stands for the line of the file in the finding that is shown, {measured} and
-// {limit} for the first measure that is out of its range and the end of that range.
-std::string reply_text(const LabVerdict& verdict);
-
-void print_verdict(const LabVerdict& verdict);
-json::object verdict_json(const LabVerdict& verdict);
-
-}  // namespace palladion::cli
+}  // namespace palladion::labs

@@ -1,6 +1,6 @@
 #include "report/explain/capture_codes.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 constexpr isa::CodeText capture_table[] = {
@@ -46,4 +46,4 @@ constexpr isa::CodeText capture_table[] = {
 
 std::span<const isa::CodeText> capture_codes() { return capture_table; }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -5,8 +5,8 @@
 
 #include "isa/core/code_text.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 
 std::span<const isa::CodeText> capture_codes();
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

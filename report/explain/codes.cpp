@@ -6,18 +6,18 @@
 #include <cctype>
 #include <vector>
 
-#include "report/explain/capture_codes.h"
 #include "cuda/native/codes.h"
 #include "frontend/core/codes.h"
 #include "isa/arch/codes.h"
 #include "isa/text/codes.h"
 #include "isa/verify/codes.h"
 #include "kernels/frame/codes.h"
+#include "report/explain/capture_codes.h"
 #include "sim/check/catalogue/catalogue.h"
 #include "sim/launch/codes.h"
 #include "verify/arrays/words.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 using sim::check::code_groups, sim::check::CodeGroup;
@@ -68,4 +68,4 @@ std::string entry_of(int number) {
   return group == std::end(code_groups) ? "" : fmt::format("{}-{:02}", group->letters, number % 100);
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -7,7 +7,7 @@
 
 #include "isa/core/code_text.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 
 using isa::CodeText;
 
@@ -20,4 +20,4 @@ int code_number(std::string_view word);
 // The entry of the taxonomy that a code reports, "MB-13"; empty for other codes.
 std::string entry_of(int number);
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

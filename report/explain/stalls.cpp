@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 using sim::Stall;
@@ -75,4 +75,4 @@ const StallText* find_stall(std::string_view words) {
   return at == std::end(table) ? nullptr : at;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

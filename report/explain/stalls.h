@@ -6,7 +6,7 @@
 
 #include "sim/launch/clock.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 
 struct StallText {
   sim::Stall stall;
@@ -18,4 +18,4 @@ std::span<const StallText> all_stalls();
 // "long scoreboard", also with underscores or hyphens; null for other words.
 const StallText* find_stall(std::string_view words);
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

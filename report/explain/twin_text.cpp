@@ -8,7 +8,7 @@
 #include "isa/text/print.h"
 #include "verify/arrays/words.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 using Lines = std::vector<std::string_view>;
@@ -91,4 +91,4 @@ TwinText twin_text(const kernels::zoo::Pair& pair) {
   return where_apart(text_of(wrong.job), text_of(right.job));
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

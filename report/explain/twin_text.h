@@ -6,7 +6,7 @@
 
 #include "kernels/zoo/zoo.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 
 struct TwinText {
   std::string wrong, right;  // lines of PTX; those of one twin alone begin with "> "
@@ -18,4 +18,4 @@ TwinText twin_text(const kernels::zoo::Pair& pair);
 
 TwinText where_apart(std::string_view wrong, std::string_view right);
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

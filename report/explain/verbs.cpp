@@ -4,7 +4,7 @@
 #include <fstream>
 #include <set>
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,4 +105,4 @@ std::vector<VerbText> find_verbs(std::string_view word, const fs::path& palladio
   return out;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace palladion::cli {
+namespace palladion::report {
 
 struct VerbText {
   std::string name;         // "plgpu::barrier_wait"
@@ -19,4 +19,4 @@ struct VerbText {
 // "plgpu::barrier_wait" or "plgpu.barrier_wait".
 std::vector<VerbText> find_verbs(std::string_view word, const std::filesystem::path& palladion);
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -1,19 +1,20 @@
+#include "report/lab/verdict_text.h"
+
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "report/text/markdown.h"
-#include "labs/engine/verdict.h"
-#include "isa/host/files.h"
-#include "cli/support/output.h"
-#include "cli/support/program_name.h"
-#include "cli/support/term.h"
 #include "labs/measures.h"
 #include "report/run/run_text.h"
+#include "report/text/markdown.h"
+#include "report/text/numbers.h"
+#include "report/text/paint.h"
 
-namespace palladion::cli {
+namespace palladion::report {
+
 namespace {
+
+using labs::CaseVerdict, labs::LabVerdict, labs::MeasureVerdict, labs::QuestionVerdict;
 
 std::string number_text(double number) {
   return number == double(uint64_t(number)) ? grouped(uint64_t(number)) : fmt::format("{:g}", number);
@@ -60,37 +61,25 @@ std::string ending(const LabVerdict& v) {
                      human_seconds(v.compile_seconds));
 }
 
-void print_finding(const LabVerdict& v, bool color) {
+std::string shown_finding_text(const LabVerdict& v, const LabView& view) {
   const SeenFinding* shown = main_finding(v);
-  if (shown == nullptr) return;
+  if (shown == nullptr) return {};
   SeenFinding finding = *shown;
   for (sim::Site& site : finding.finding.sites)
     if (site.source.known()) site.ptx_line = 0;  // of a text that the learner does not have
-  print_out("\n" + finding_text(finding, {.folder = current_folder(), .color = color}));
+  std::string text = "\n" + finding_text(finding, {.folder = view.folder, .color = view.color});
   const auto others = std::ranges::count_if(
                           v.findings, [&](const SeenFinding& seen) { return counts(*v.lab, seen.finding); }) -
                       1;
   if (others > 0)
-    print_out("{}\n", paint(fmt::format("and {} more finding{}, as `{}` shows", others,
-                                        others == 1 ? "" : "s", shown->replay),
-                            Style::dim, color));
+    text += paint(fmt::format("and {} more finding{}, as `{}` shows", others, others == 1 ? "" : "s",
+                              shown->replay),
+                  Style::dim, view.color) +
+            "\n";
+  return text;
 }
 
 }  // namespace
-
-// The others often follow from it.
-const SeenFinding* main_finding(const LabVerdict& v) {
-  const SeenFinding* first = nullptr;
-  for (const SeenFinding& seen : v.findings) {
-    if (!counts(*v.lab, seen.finding)) continue;
-    if (first == nullptr) first = &seen;
-    if (v.reply != nullptr)
-      for (const labs::Condition& condition : v.reply->conditions)
-        if (condition.kind == labs::Condition::Kind::code && condition.word == seen.finding.code.name())
-          return &seen;
-  }
-  return first;
-}
 
 std::string reply_text(const LabVerdict& v) {
   if (v.reply == nullptr) return {};
@@ -114,41 +103,40 @@ std::string reply_text(const LabVerdict& v) {
   return text;
 }
 
+namespace {
+
 std::string broken_text(const labs::TextRule& rule) {
   if (!rule.wanted) return "is not wanted";
   return rule.times == 1 ? "is missing" : fmt::format("is there fewer than {} times", rule.times);
 }
 
-void print_verdict(const LabVerdict& v) {
-  const bool color = wants_color(stdout);
+}  // namespace
+
+std::string verdict_text(const LabVerdict& v, const LabView& view) {
   const auto good = [&](bool ok, const std::string& text) {
-    return paint(text, ok ? Style::green : Style::red, color);
+    return paint(text, ok ? Style::green : Style::red, view.color);
   };
-  print_out("{}  {}\n", paint(fmt::format("lab {}", v.lab->folder), Style::bold, color), v.lab->title);
-  if (!v.refusal.empty()) print_out("\n" + v.refusal);
+  std::string text =
+      fmt::format("{}  {}\n", paint("lab " + v.lab->folder, Style::bold, view.color), v.lab->title);
+  if (!v.refusal.empty()) text += "\n" + v.refusal;
   for (const labs::TextRule* rule : v.broken_rules)
-    print_out(row(rule->of == labs::TextRule::Of::ptx ? "PTX" : "source",
-                  good(false, fmt::format("`{}` {}: {}", rule->text, broken_text(*rule), rule->why))));
+    text += row(rule->of == labs::TextRule::Of::ptx ? "PTX" : "source",
+                good(false, fmt::format("`{}` {}: {}", rule->text, broken_text(*rule), rule->why)));
   for (size_t i = 0; i < v.cases.size(); ++i)
-    print_out(row(fmt::format("input {}", i + 1),
-                  fmt::format("{}: {}", v.cases[i].values, good(v.cases[i].ok(), case_text(v.cases[i])))));
+    text += row(fmt::format("input {}", i + 1),
+                fmt::format("{}: {}", v.cases[i].values, good(v.cases[i].ok(), case_text(v.cases[i]))));
   for (const MeasureVerdict& m : v.measures)
-    print_out(row(m.rule->quantity,
-                  fmt::format("{}: {}", labs::text_of(m.rule->values), good(m.ok(), measure_text(m)))));
-  for (const QuestionVerdict& q : v.questions) print_out(row("answer", good(q.ok(), answer_text(q))));
-  for (const CaseVerdict& c : v.cases)
-    if (!c.refused.empty()) {
-      print_out("\n" + c.refused);
-      break;
-    }
-  print_finding(v, color);
-  if (v.passed) {
-    print_out(row("verdict", paint("passed", Style::green, color) + ending(v)));
-    return;
-  }
+    text += row(m.rule->quantity,
+                fmt::format("{}: {}", labs::text_of(m.rule->values), good(m.ok(), measure_text(m))));
+  for (const QuestionVerdict& q : v.questions) text += row("answer", good(q.ok(), answer_text(q)));
+  const auto refused = std::ranges::find_if(v.cases, [](const CaseVerdict& c) { return !c.refused.empty(); });
+  if (refused != v.cases.end()) text += "\n" + refused->refused;
+  text += shown_finding_text(v, view);
+  if (v.passed) return text + row("verdict", paint("passed", Style::green, view.color) + ending(v));
   if (v.reply != nullptr)
-    print_out("\n{}\n{}\n", paint("What this means", Style::bold, color), paragraphs(reply_text(v), color));
-  print_out(row("verdict", paint("not yet", Style::red, color) + ending(v)));
+    text += fmt::format("\n{}\n{}\n", paint("What this means", Style::bold, view.color),
+                        paragraphs(reply_text(v), view.color));
+  return text + row("verdict", paint("not yet", Style::red, view.color) + ending(v));
 }
 
 json::object verdict_json(const LabVerdict& v) {
@@ -168,7 +156,7 @@ json::object verdict_json(const LabVerdict& v) {
                 const bool known = !f.finding.sites.empty() && f.finding.sites[0].source.known();
                 return json::object{{"code", f.finding.code.name()},
                                     {"severity", word(f.finding.severity)},
-                                    {"message", report::message_text(f.finding)},
+                                    {"message", message_text(f.finding)},
                                     {"line", known ? f.finding.sites[0].source.line : 0}};
               }));
   out.emplace(
@@ -187,4 +175,4 @@ json::object verdict_json(const LabVerdict& v) {
   return out;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -1,16 +1,15 @@
+#include "report/run/check_text.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "cli/check/check_run.h"
-#include "cli/support/output.h"
-#include "cli/support/term.h"
 #include "report/json/findings_json.h"
 #include "report/run/run_json.h"
-#include "report/run/run_text.h"
+#include "report/text/paint.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
+
+using verify::CheckReport;
 
 // The run with the largest coverage: schedules differ in how often a warp polls, hardly in more.
 const Watched* widest(const CheckReport& report) {
@@ -60,12 +59,18 @@ std::string schedules_text(const CheckReport& report) {
   return text;
 }
 
-void print_reference(std::string_view label_of_row, const CheckReport& report, bool color) {
+std::string reference_text(const Launched& launched, const CheckReport& report, bool color) {
+  const std::string_view label_of_row =
+      launched.reference == Launched::Reference::device ? "device" : "reference";
+  std::string text;
   for (const auto& [schedule, c] : report.reference) {
     const Style style = c.comparison.ok() ? Style::green : Style::red;
     const std::string label = report.reference.size() > 1 ? fmt::format("{}, {}: ", c.output, schedule) : "";
-    print_out(row(label_of_row, paint(label + describe_comparison(c), style, color)));
+    text += row(label_of_row, paint(label + describe_comparison(c), style, color));
   }
+  if (launched.reference == Launched::Reference::missing)
+    text += row("reference", "no reference: outputs are compared between schedules alone");
+  return text;
 }
 
 json::object trial_json(const verify::Trial& trial) {
@@ -88,35 +93,33 @@ json::object wall_json(unsigned threads, const CheckReport& report) {
 
 }  // namespace
 
-void print_check(const Subject& subject, const CheckRequest& request, const CheckReport& report) {
-  const bool color = wants_color(stdout);
-  FindingView view = view_of(subject, request.run.findings.limit, stderr);
-  view.schedules = report.trials.size();
-  print_err(fmt::format("{}{}", findings_text(report.findings, view), report.unused_suppressions));
-  print_reference(subject.recorded ? "device" : "reference", report, color);
-  if (subject.spec != nullptr && !subject.spec->reference)
-    print_out(row("reference", "no reference: outputs are compared between schedules alone"));
-  print_out(row("findings", findings_count_text(report.findings)));
-  print_out(row("schedules", schedules_text(report)));
-  if (report.explored) print_out(row(exploration, explored_text(*report.explored)));
-  if (const Watched* watched = widest(report)) print_out(row("coverage", coverage_text(watched->coverage)));
-  print_out(row("verdict", verdict_text(report.verdict, color)));
+std::vector<Part> check_text(const Launched& launched, const CheckReport& report, const CheckView& view) {
+  std::string text = reference_text(launched, report, view.color);
+  text += row("findings", findings_count_text(report.findings));
+  text += row("schedules", schedules_text(report));
+  if (report.explored) text += row(verify::exploration, explored_text(*report.explored));
+  if (const Watched* watched = widest(report)) text += row("coverage", coverage_text(watched->coverage));
+  text += row("verdict", verdict_text(report.verdict, view.color));
+  FindingView findings = view.findings;
+  findings.schedules = report.trials.size();
+  return {{Part::To::err, findings_text(report.findings, findings) + view.unused_suppressions},
+          {Part::To::out, std::move(text)}};
 }
 
-std::string check_json(const Subject& subject, const CheckRequest& request, const CheckReport& report) {
+std::string check_json(const Launched& launched, const CheckReport& report, const Checked& checked) {
   json::object out = {{"command", "check"}};
-  append(out, launched_json(launched(subject)));
-  append(out, {{"seed", request.run.subject.seed}, {"exit_code", int(report.exit_code)}});
+  append(out, launched_json(launched));
+  append(out, {{"seed", checked.seed}, {"exit_code", checked.exit_code}});
   append(out, verdict_json(report.verdict));
   append(out, {{"decided_by_one_run", report.decided}, {"findings", findings_json(report.findings)}});
   if (!report.trials.empty())
-    out.emplace("outputs", outputs_json(subject.job, report.trials.front().outcome.outputs));
+    out.emplace("outputs", outputs_json(*launched.job, report.trials.front().outcome.outputs));
   const auto comparison = [](const auto& c) { return comparison_json(c.output, c.schedule); };
   append(out, {{"schedules", array_of(report.trials, trial_json)},
                {"reference", array_of(report.reference, comparison)}});
-  if (report.explored) out.emplace("exploration", exploration_json(*request.explore, *report.explored));
-  out.emplace("wall", wall_json(request.run.machine.threads, report));
+  if (report.explored) out.emplace("exploration", exploration_json(checked.explore, *report.explored));
+  out.emplace("wall", wall_json(checked.threads, report));
   return json_text(out);
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -1,22 +1,21 @@
+#include "report/run/mutation_text.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 
-#include "cli/check/mutate.h"
-#include "cli/support/output.h"
-#include "cli/support/term.h"
 #include "report/run/run_json.h"
-#include "report/run/run_text.h"
+#include "report/text/numbers.h"
+#include "report/text/row.h"
+#include "report/text/words.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 using sim::check::Mutation;
-
-using verify::MutantOutcome;
-using verify::MutantResult;
+using verify::MutantOutcome, verify::MutantResult, verify::MutationReport;
 
 // A row of the table: the mutants of one operator.
 struct Tally {
@@ -45,11 +44,11 @@ std::map<Mutation, Tally> tallies(const MutationReport& report) {
   return all;
 }
 
-std::string place(const Subject& subject, const sim::check::Mutant& m) {
-  const isa::Module& module = subject.program();
+std::string place(const Launched& launched, const sim::check::Mutant& m) {
+  const isa::Module& module = *launched.job->module;
   sim::Site site{.ptx_line = m.ptx_line};
   if (m.source < module.source_locs.size()) site.source = module.source_locs[m.source];
-  return fmt::format("{}, instruction {} of `{}`", report::place_text(site, subject.ptx_name), m.instruction,
+  return fmt::format("{}, instruction {} of `{}`", place_text(site, launched.ptx_name), m.instruction,
                      module.functions[m.function].name);
 }
 
@@ -59,53 +58,55 @@ std::string result_text(const MutantOutcome& m) {
   return m.schedule.empty() ? text : fmt::format("{}, {}", text, m.schedule);
 }
 
-void print_line(std::string_view name, const Tally& t) {
-  print_out("  {:30} {:>7} {:>7} {:>10} {:>9}  {}\n", name, t.mutants, t.caught, t.equivalent, t.survivors,
-            t.codes_text());
+std::string line_text(std::string_view name, const Tally& t) {
+  return fmt::format("  {:30} {:>7} {:>7} {:>10} {:>9}  {}\n", name, t.mutants, t.caught, t.equivalent,
+                     t.survivors, t.codes_text());
 }
 
-void print_table(const MutationReport& report) {
-  print_out("\n  {:30} {:>7} {:>7} {:>10} {:>9}  {}\n", "operator", "mutants", "caught", "equivalent",
-            "survivors", "caught by");
+std::string table_text(const MutationReport& report) {
+  std::string text = fmt::format("\n  {:30} {:>7} {:>7} {:>10} {:>9}  {}\n", "operator", "mutants", "caught",
+                                 "equivalent", "survivors", "caught by");
   Tally all;
-  for (const auto& [mutation, tally] : tallies(report)) print_line(sim::check::name(mutation), tally);
+  for (const auto& [mutation, tally] : tallies(report)) text += line_text(sim::check::name(mutation), tally);
   for (const MutantOutcome& m : report.mutants) all.add(m);
   all.codes.clear();
-  print_line("all", all);
+  return text + line_text("all", all);
 }
 
-void print_equivalent(const MutationReport& report) {
-  if (report.count(MutantResult::equivalent) == 0) return;
-  print_out("\n  equivalent, because\n");
+std::string equivalent_text(const MutationReport& report) {
+  if (report.count(MutantResult::equivalent) == 0) return {};
+  std::string text = "\n  equivalent, because\n";
   for (const sim::check::EquivalenceRule& rule : sim::check::equivalence_rules()) {
     const auto n = std::ranges::count_if(report.mutants, [&](const MutantOutcome& m) {
       return m.result == MutantResult::equivalent && m.rule == &rule;
     });
-    if (n != 0) print_out("  {:>5}  {}: {}\n", n, rule.name, rule.doc);
+    if (n != 0) text += fmt::format("  {:>5}  {}: {}\n", n, rule.name, rule.doc);
   }
+  return text;
 }
 
 template <class Select>
-void print_mutants(const Subject& subject, const MutationReport& report, std::string_view title,
-                   Select&& select) {
-  bool first = true;
+std::string mutants_text(const Launched& launched, const MutationReport& report, std::string_view title,
+                         Select&& select) {
+  std::string text;
   for (const MutantOutcome& m : report.mutants) {
     if (!select(m)) continue;
-    if (std::exchange(first, false)) print_out("\n  {}\n", title);
-    print_out("    {}\n      {}\n      {}\n", m.mutant.description(), place(subject, m.mutant),
-              result_text(m));
-    if (m.contradicts()) print_out("      rule: {}\n", m.rule->name);
+    if (text.empty()) text = fmt::format("\n  {}\n", title);
+    text += fmt::format("    {}\n      {}\n      {}\n", m.mutant.description(), place(launched, m.mutant),
+                        result_text(m));
+    if (m.contradicts()) text += fmt::format("      rule: {}\n", m.rule->name);
   }
+  return text;
 }
 
-json::object mutant_json(const Subject& subject, const MutantOutcome& m) {
+json::object mutant_json(const Launched& launched, const MutantOutcome& m) {
   json::object out = {{"operator", sim::check::name(m.mutant.mutation)},
                       {"fate", name(m.result)},
-                      {"function", subject.program().functions[m.mutant.function].name},
+                      {"function", launched.job->module->functions[m.mutant.function].name},
                       {"instruction", m.mutant.instruction},
                       {"before", m.mutant.before}};
   if (!m.mutant.after.empty()) out.emplace("after", m.mutant.after);
-  append(out, {{"place", place(subject, m.mutant)}, {"codes", array_of(m.codes)}});
+  append(out, {{"place", place(launched, m.mutant)}, {"codes", array_of(m.codes)}});
   if (!m.schedule.empty()) out.emplace("schedule", m.schedule);
   if (m.rule != nullptr) out.emplace("rule", m.rule->name);
   return out;
@@ -113,44 +114,44 @@ json::object mutant_json(const Subject& subject, const MutantOutcome& m) {
 
 }  // namespace
 
-void print_mutation(const Subject& subject, const MutationReport& report) {
-  print_table(report);
-  print_equivalent(report);
-  print_mutants(subject, report, "survivors", [](const MutantOutcome& m) { return survives(m.result); });
-  print_mutants(subject, report, "caught, though a rule calls them equivalent",
-                [](const MutantOutcome& m) { return m.contradicts(); });
+std::string mutation_text(const Launched& launched, const MutationReport& report, double seconds) {
+  std::string text = table_text(report) + equivalent_text(report);
+  text +=
+      mutants_text(launched, report, "survivors", [](const MutantOutcome& m) { return survives(m.result); });
+  text += mutants_text(launched, report, "caught, though a rule calls them equivalent",
+                       [](const MutantOutcome& m) { return m.contradicts(); });
   const size_t n = report.mutants.size();
   const size_t broken = n - report.count(MutantResult::equivalent) - report.count(MutantResult::not_run);
   const size_t caught = report.count(MutantResult::caught) + report.count(MutantResult::refused);
-  print_out("\n{}", row("mutants", fmt::format("{} of {} that break something are caught ({:.1f} %), {} are "
-                                               "equivalent",
-                                               caught, broken,
-                                               broken == 0 ? 100.0 : 100.0 * double(caught) / double(broken),
-                                               report.count(MutantResult::equivalent))));
+  text += "\n" + row("mutants", fmt::format("{} of {} that break something are caught ({:.1f} %), {} are "
+                                            "equivalent",
+                                            caught, broken,
+                                            broken == 0 ? 100.0 : 100.0 * double(caught) / double(broken),
+                                            report.count(MutantResult::equivalent)));
   if (const size_t left = report.count(MutantResult::not_run); left != 0)
-    print_out(row("interrupted", fmt::format("{} were not run", left)));
-  print_out(row("schedules", fmt::format("{}", fmt::join(report.schedules, ", "))));
-  print_out(row("wall", human_seconds(report.seconds)));
+    text += row("interrupted", fmt::format("{} were not run", left));
+  return text + row("schedules", fmt::format("{}", fmt::join(report.schedules, ", "))) +
+         row("wall", human_seconds(seconds));
 }
 
-std::string mutation_json(const Subject& subject, const RunRequest& request, const MutationReport& report) {
+std::string mutation_json(const Launched& launched, const MutationReport& report, const Mutated& mutated) {
   json::object out = {{"command", "check --mutate"}}, counts;
-  append(out, launched_json(launched(subject)));
+  append(out, launched_json(launched));
   for (size_t i = 0; i < verify::mutant_results; ++i)
     counts.emplace(name(MutantResult(i)), report.count(MutantResult(i)));
   const auto rule_json = [](const sim::check::EquivalenceRule& rule) {
     return json::object{{"name", rule.name}, {"because", rule.doc}};
   };
-  const auto mutant = [&](const MutantOutcome& m) { return mutant_json(subject, m); };
-  append(out, {{"seed", request.subject.seed},
-               {"exit_code", int(report.exit_code)},
+  const auto mutant = [&](const MutantOutcome& m) { return mutant_json(launched, m); };
+  append(out, {{"seed", mutated.seed},
+               {"exit_code", mutated.exit_code},
                {"instructions", report.instructions},
                {"schedules", array_of(report.schedules)},
                {"counts", std::move(counts)},
                {"rules", array_of(sim::check::equivalence_rules(), rule_json)},
                {"mutants", array_of(report.mutants, mutant)},
-               {"wall", json::object{{"threads", request.machine.threads}, {"seconds", report.seconds}}}});
+               {"wall", json::object{{"threads", mutated.threads}, {"seconds", mutated.seconds}}}});
   return json_text(out);
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -4,32 +4,15 @@
 
 #include <filesystem>
 
-namespace palladion::cli {
+namespace palladion::report {
+
+using namespace host;
+
 namespace {
 
 constexpr uint64_t usual_ctas = 4;  // whose scopes are shown
 
-std::string title_of(const Subject& subject, const RunRequest& request) {
-  std::string title = subject.name;
-  for (const auto* pairs : {&request.subject.sizes, &request.subject.settings})
-    for (const auto& [name, value] : *pairs) title += fmt::format(" {}={}", name, value);
-  return fmt::format("{}, {}, {}", title, request.subject.arch->name, name(request.usual_conditions()));
-}
-
 }  // namespace
-
-traces::RecorderOptions recorder_options(const RunRequest& request) {
-  return request.trace.recorder(request.machine.clock ? traces::TimeUnit::sm_cycles
-                                                      : traces::TimeUnit::warp_instructions);
-}
-
-traces::Header trace_header(const Subject& subject, const RunRequest& request,
-                            const traces::RecorderOptions& recorded) {
-  traces::Header header{
-      .title = title_of(subject, request), .unit = recorded.unit, .from = recorded.window.first};
-  if (request.machine.clock) header.sm_clock_mhz = request.machine.clock->parameters.sm_clock;
-  return header;
-}
 
 RunTrace::RunTrace(std::string file, std::unique_ptr<traces::Sink> sink, traces::RecorderOptions options)
     : file_(std::move(file)), sink_(std::move(sink)), unit_(options.unit) {
@@ -42,21 +25,18 @@ RunTrace::RunTrace(std::string file, std::unique_ptr<traces::Sink> sink, traces:
   recorder_.emplace(*sink_, options);
 }
 
-Outcome<std::unique_ptr<RunTrace>> RunTrace::open(const Subject& subject, const RunRequest& request) {
-  const TraceRequest& trace = request.trace;
-  if (trace.file.empty()) return nullptr;
-  const traces::RecorderOptions options = recorder_options(request);
-  auto sink = traces::open(trace.file, trace_header(subject, request, options),
-                           trace.limit.value_or(traces::usual_limit));
+Outcome<std::unique_ptr<RunTrace>> RunTrace::open(const std::string& file, const traces::Header& header,
+                                                  uint64_t limit, const traces::RecorderOptions& options) {
+  auto sink = traces::open(file, header, limit);
   if (!sink) return user_error(sink.error());
-  return std::unique_ptr<RunTrace>(new RunTrace(trace.file, std::move(*sink), options));
+  return std::unique_ptr<RunTrace>(new RunTrace(file, std::move(*sink), options));
 }
 
-void RunTrace::add_scopes(const RunScopes* simulated, const RunScopes* device) {
+void RunTrace::add_scopes(const traces::RunScopes* simulated, const traces::RunScopes* device) {
   report_.scopes_missing = simulated != nullptr && simulated->times.lanes.empty();
   const uint64_t start = simulated != nullptr && !report_.scopes_missing ? simulated->start : 0;
   bool room = !recorder_->full();
-  const auto add = [&](const RunScopes& scopes, const traces::Track& process) {
+  const auto add = [&](const traces::RunScopes& scopes, const traces::Track& process) {
     report_.lost += scopes.lost;
     room = room && traces::add_scopes(*sink_, scopes.times, process, first_cta_, last_cta_, start);
   };
@@ -89,4 +69,4 @@ TraceReport RunTrace::finish() {
   return report;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

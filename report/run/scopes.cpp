@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <map>
 
-#include "isa/host/files.h"
 #include "frontend/core/profile.h"
+#include "isa/host/files.h"
 
-namespace palladion::cli {
+namespace palladion::report {
+
+using namespace host;
+
 namespace {
 
 using Warpgroups = std::vector<plgpu::ProfiledWarpgroup>;
@@ -80,16 +83,6 @@ RunScopes scopes_of(const plgpu::Profile& profile, std::span<const std::byte> bu
   return out;
 }
 
-Outcome<void> check_scopes(const Subject& subject) {
-  if (subject.kernel && subject.kernel->launch.profile) return {};
-  const bool can = subject.spec != nullptr && std::ranges::any_of(subject.spec->settings, [](const auto& s) {
-                     return std::string_view(s.name) == "profile";
-                   });
-  return user_error(
-      fmt::format("{} records no scopes, by which both sides are compared", subject.name),
-      can ? "--set profile=1" : "a kernel records them with plgpu::profile_scope and profile_space");
-}
-
 Outcome<RunScopes> read_scopes(const std::string& file) {
   const auto text = read_text(file, most_of_records);
   if (!text) return user_error(text.error());
@@ -106,4 +99,4 @@ Outcome<void> write_scopes(const std::string& file, const RunScopes& scopes) {
   return {};
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -6,11 +6,11 @@
 #include <span>
 #include <string>
 
-#include "cli/subjects/subject.h"
+#include "frontend/core/launch.h"
 #include "isa/host/outcome.h"
 #include "traces/scopes.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 
 using traces::RunScopes;
 
@@ -18,9 +18,7 @@ using traces::RunScopes;
 RunScopes scopes_of(const plgpu::Profile& profile, std::span<const std::byte> buffer, double sm_clock_mhz,
                     std::string what, std::string kernel);
 
-// A kernel without scopes has nothing to compare.
-Outcome<void> check_scopes(const Subject& subject);
-Outcome<RunScopes> read_scopes(const std::string& file);
-Outcome<void> write_scopes(const std::string& file, const RunScopes& scopes);
+host::Outcome<RunScopes> read_scopes(const std::string& file);
+host::Outcome<void> write_scopes(const std::string& file, const RunScopes& scopes);
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -1,35 +1,23 @@
-// A sweep as text and as JSON.
+#include "report/run/sweep_text.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "verify/sweep/sweep.h"
 #include "report/json/document.h"
 #include "report/run/time_text.h"
 #include "report/text/numbers.h"
 #include "report/text/paint.h"
 #include "report/text/row.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
+using verify::Axis, verify::SweepReport, verify::Timed;
 using Cells = std::vector<std::string>;
 
-std::string title(const SweepReport& r) {
-  std::vector<std::string> parts;
-  parts.reserve(r.spec->sizes.size() + r.spec->settings.size());
-  for (const kernels::SizeParam& p : r.spec->sizes)
-    parts.push_back(fmt::format("{}={}", p.name, r.fixed.size(p.name)));
-  for (const kernels::Setting& s : r.spec->settings)
-    if (r.fixed.settings.contains(s.name))
-      parts.push_back(fmt::format("{}={}", s.name, r.fixed.word(s.name)));
-  return fmt::format("{}  {}\n", r.spec->name, fmt::join(parts, " "));
-}
-
-std::string plural(uint64_t n, std::string_view word) {
-  return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s");
-}
+std::string title(const Swept& s) { return fmt::format("{}  {}\n", s.kernel, fmt::join(s.fixed, " ")); }
 
 size_t with_values(const SweepReport& r) {
   return size_t(std::ranges::count_if(
@@ -47,14 +35,13 @@ std::string summary(const SweepReport& r) {
   return text;
 }
 
-std::string conditions(const SweepReport& r) {
+std::string conditions(const Swept& s, const SweepReport& r) {
   const size_t full = with_values(r), timed = r.ranking().size();
-  std::string text =
-      fmt::format("hardware schedule, L2 {}, {:.4g} MHz ({}), values {}", report::name(r.clock.l2),
-                  r.clock.parameters.sm_clock, clock_caveat(r.fixed.arch->measured),
-                  full == 0       ? "none"
-                  : full == timed ? "full"
-                                  : "none where possible");
+  std::string text = fmt::format("hardware schedule, L2 {}, {:.4g} MHz ({}), values {}", name(s.l2),
+                                 s.sm_clock, clock_caveat(s.arch->measured),
+                                 full == 0       ? "none"
+                                 : full == timed ? "full"
+                                                 : "none where possible");
   if (full != 0)
     text += fmt::format("; {} needed the arrays' contents: control or addresses depend on them", full);
   return text;
@@ -147,7 +134,7 @@ json::object timed_json(const Timed& t) {
                  {"microseconds", t.microseconds},
                  {"tflops", t.tflops},
                  {"gb_per_s", t.gb_per_s},
-                 {"values", report::name(t.values)},
+                 {"values", name(t.values)},
                  {"critical", t.critical},
                  {"busy", t.busy},
                  {"limit", t.limit}});
@@ -156,11 +143,11 @@ json::object timed_json(const Timed& t) {
 
 }  // namespace
 
-std::string sweep_text(const SweepReport& r, const SweepRequest& request, bool color) {
-  std::string out = title(r) + row("sweep", summary(r)) + row("", conditions(r));
+std::string sweep_text(const Swept& swept, const SweepReport& r, size_t top, bool color) {
+  std::string out = title(swept) + row("sweep", summary(r)) + row("", conditions(swept, r));
   for (const std::string& note : r.notes) out += row("note", note);
-  out += ranking_text(r, request.top, color) + left_out_text(r, color);
-  const std::string& file = request.state;
+  out += ranking_text(r, top, color) + left_out_text(r, color);
+  const std::string& file = swept.state;
   if (r.interrupted && !file.empty())
     out += fmt::format("interrupted: what is done is in {}, `--resume {}` goes on\n", file, file);
   else if (r.interrupted)
@@ -168,28 +155,28 @@ std::string sweep_text(const SweepReport& r, const SweepRequest& request, bool c
   return out;
 }
 
-std::string sweep_json(const SweepReport& r) {
+std::string sweep_json(const Swept& swept, const SweepReport& r, int exit_code) {
   const auto timed = [&](size_t i) { return timed_json(r.all[i]); };
   json::object combined;
   for (const Axis& axis : r.axes) combined.emplace(axis.name, array_of(axis.values));
   return json_text(json::object{
       {"command", "sweep"},
       {"palladion", version},
-      {"kernel", r.spec->name},
-      {"sizes", object_of(r.fixed.sizes)},
-      {"settings", object_of(r.fixed.settings)},
+      {"kernel", swept.kernel},
+      {"sizes", object_of(swept.sizes)},
+      {"settings", object_of(swept.settings)},
       {"combined", std::move(combined)},
       {"schedule", "hardware"},
-      {"l2", report::name(r.clock.l2)},
-      {"sm_clock_mhz", r.clock.parameters.sm_clock},
-      {"clock_measured", r.fixed.arch->measured},
+      {"l2", name(swept.l2)},
+      {"sm_clock_mhz", swept.sm_clock},
+      {"clock_measured", swept.arch->measured},
       {"power_throttling_modelled", false},
       {"configurations", r.all.size()},
       {"interrupted", r.interrupted},
-      {"exit_code", int(r.exit_code())},
+      {"exit_code", exit_code},
       {"ranking", array_of(r.ranking(), timed)},
       {"left_out", array_of(r.without_time(), timed)},
       {"wall", json::object{{"seconds", r.seconds}, {"threads", r.threads}, {"taken_over", r.taken_over}}}});
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -2,68 +2,48 @@
 
 #include <algorithm>
 
-#include "verify/launch/timed_run.h"
-#include "cli/support/term.h"
+#include "report/text/finding_text.h"
+#include "sim/launch/launch.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 double bytes_in_and_out(const Job& job) {
   double bytes = 0;
   for (const Buffer& b : job.buffers) {
     if (b.role == Role::scratch) continue;
-    bytes += bytes_of(b.type) * (b.role == Role::inout ? 2 : 1);
+    bytes += double(b.type.bytes()) * (b.role == Role::inout ? 2 : 1);
   }
   return bytes;
 }
 
 }  // namespace
 
-TimeReport time_report(const Subject& subject, const sim::RunResult& result, const ClockSettings& settings) {
+TimeReport time_report(const Job& job, const isa::ArchSpec& arch, const Registers& registers, sim::L2Start l2,
+                       sim::Values values, const sim::RunResult& result) {
   TimeReport time;
   time.clock = result.clock;
-  time.measured = subject.arch->measured;
+  time.measured = arch.measured;
   time.ctas_per_sm = result.resident_ctas_per_sm;
-  time.registers = subject.registers;
+  time.registers = registers;
   time.registers.count = result.registers_per_thread;
-  time.l2 = settings.l2;
-  time.values = settings.values;
-  time.where = sim::where_time_went(subject.program(), subject.job.entry, *subject.arch, result.clock);
-  time.array_bytes = bytes_in_and_out(subject.job);
-  time.warps = static_cast<uint32_t>((subject.job.block.count() + 31) / 32);
+  time.l2 = l2;
+  time.values = values;
+  time.where = sim::where_time_went(*job.module, job.entry, arch, result.clock);
+  time.array_bytes = bytes_in_and_out(job);
+  time.warps = static_cast<uint32_t>((job.block.count() + 31) / 32);
   return time;
 }
 
-WhyReport ask_why(const Subject& subject, const sim::ClockReport& clock, const ClockSettings& settings,
-                  unsigned threads) {
-  ClockSettings plain = settings;
-  plain.values = sim::Values::none;
-  WhyReport why;
-  why.cycles = clock.cycles;
-  if (settings.values == sim::Values::full) {  // once without values: is it possible?
-    const sim::RunResult probe = timed_run(subject, plain, threads, 0);
-    if (refused_for_values(probe))
-      plain.values = sim::Values::full;
-    else if (probe.completed)
-      why.cycles = probe.clock.cycles;
-  }
-  why.values = plain.values;
-  sim::ClockReport base = clock;
-  base.cycles = why.cycles;
-  const auto runs = std::ranges::count_if(sim::relaxations(),
-                                          [&](const sim::Relaxation& r) { return sim::can_matter(r, base); });
-  Progress progress("what would help", static_cast<uint64_t>(runs));
-  const auto run = [&](const isa::ClockParameters& parameters) -> std::optional<uint64_t> {
-    ClockSettings relaxed = plain;
-    relaxed.parameters = parameters;
-    const sim::RunResult result = timed_run(subject, relaxed, threads, 0);
-    return result.completed ? std::optional(result.clock.cycles) : std::nullopt;
-  };
-  why.gains = sim::try_relaxations(
-      settings.parameters, base, run,
-      {.threads = threads, .progress = [&](uint64_t done, uint64_t) { progress.update(done); }});
-  why.interrupted = interrupted();
-  return why;
+NoTime why_no_time(const sim::RunResult& result) {
+  if (!result.errors.empty()) return {result.errors.front().code, result.errors.front().message};
+  const auto ends = [](const sim::Finding& f) { return f.fatal; };
+  auto at = std::ranges::find_if(result.findings, ends);
+  if (at == result.findings.end() && !result.completed) at = result.findings.begin();
+  if (at != result.findings.end()) return {at->code.name(), message_text(*at)};
+  if (result.interrupted) return {"", "interrupted"};
+  if (!result.completed) return {"", "it did not come to its end"};
+  return result.clock.cycles == 0 ? NoTime{"", "the clock did not run"} : NoTime{};
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

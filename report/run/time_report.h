@@ -1,15 +1,22 @@
-// The clock's report of a run, and the runs of --why.
+// The clock's report, made of a run.
 #pragma once
 
-#include "cli/options/clock_settings.h"
-#include "cli/subjects/subject.h"
+#include <string>
+
+#include "report/run/launched.h"
 #include "report/run/time.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 
-TimeReport time_report(const Subject& subject, const sim::RunResult& result, const ClockSettings& settings);
-// Runs it again and again, `threads` at once.
-WhyReport ask_why(const Subject& subject, const sim::ClockReport& clock, const ClockSettings& settings,
-                  unsigned threads);
+// `registers`: that the run was asked to count with.
+TimeReport time_report(const Job& job, const isa::ArchSpec& arch, const Registers& registers, sim::L2Start l2,
+                       sim::Values values, const sim::RunResult& result);
 
-}  // namespace palladion::cli
+// Why there is no time: the machine's first error, else its first finding that ended the run. Empty: there is
+// one.
+struct NoTime {
+  std::string code, reason;
+};
+NoTime why_no_time(const sim::RunResult& result);
+
+}  // namespace palladion::report

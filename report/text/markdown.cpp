@@ -1,9 +1,9 @@
 #include "report/text/markdown.h"
 
-#include "cli/support/term.h"
+#include "report/text/paint.h"
 #include "verify/arrays/words.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 std::string with_code(std::string_view line) {
@@ -41,4 +41,4 @@ std::string paragraphs(std::string_view markdown, bool color) {
   return out;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

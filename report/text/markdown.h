@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace palladion::cli {
+namespace palladion::report {
 
 // Headings bold, code in backquotes coloured; lines stay as they are.
 std::string paragraphs(std::string_view markdown, bool color);
 
-}  // namespace palladion::cli
+}  // namespace palladion::report

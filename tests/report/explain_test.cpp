@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "report/explain/stalls.h"
 #include "kernels/zoo/zoo.h"
+#include "report/explain/stalls.h"
 #include "report/text/finding_text.h"
 #include "sim/check/catalogue/catalogue.h"
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 namespace fs = std::filesystem;
@@ -149,11 +149,11 @@ TEST(Codes, EntriesOfTheTaxonomyNameCodes) {
 }
 
 TEST(Codes, RulesNameTheirManual) {
-  EXPECT_EQ(report::manual_text("Proxies; membar/fence: fence.proxy.async"),
+  EXPECT_EQ(manual_text("Proxies; membar/fence: fence.proxy.async"),
             "PTX, \"Proxies; membar/fence: fence.proxy.async\"");
-  EXPECT_EQ(report::manual_text("CUDA programming guide: Compute Capabilities"),
+  EXPECT_EQ(manual_text("CUDA programming guide: Compute Capabilities"),
             "CUDA programming guide: Compute Capabilities");
-  EXPECT_EQ(report::manual_text(""), "");
+  EXPECT_EQ(manual_text(""), "");
 }
 
 TEST(Codes, EveryPairOfTheZooHasItsText) {
@@ -182,4 +182,4 @@ TEST(Stalls, EveryReasonIsExplainedUnderItsOwnName) {
 }
 
 }  // namespace
-}  // namespace palladion::cli
+}  // namespace palladion::report

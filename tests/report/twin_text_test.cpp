@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace palladion::cli {
+namespace palladion::report {
 namespace {
 
 TEST(TwinText, ShowsTheLinesAroundWhatDiffers) {
@@ -38,4 +38,4 @@ TEST(TwinText, TextsThatDifferEverywhereAreNotShown) {
 }
 
 }  // namespace
-}  // namespace palladion::cli
+}  // namespace palladion::report

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
-namespace palladion::cli {
+namespace palladion::npy {
 namespace {
 
 using testing::HasSubstr;
@@ -183,9 +183,9 @@ TEST_F(NpyTest, damaged_headers_are_errors) {
 
 TEST_F(NpyTest, writing_replaces_whole_files_only) {
   const auto path = folder_ / "out.npy";
-  ASSERT_TRUE(write_text(path, "old"));
+  ASSERT_TRUE(host::write_text(path, "old"));
   EXPECT_FALSE(write_npy(path, "f32", npy::Shape{4}, std::vector<std::byte>(3)).has_value());
-  EXPECT_EQ(*read_text(path, 1 << 20), "old");
+  EXPECT_EQ(*host::read_text(path, 1 << 20), "old");
   ASSERT_TRUE(write_npy(path, "f32", npy::Shape{1}, std::vector<std::byte>(4)));
   EXPECT_EQ(read_npy(path)->dtype, "f32");
   EXPECT_EQ(files_in_folder(), 1u) << "nothing is left aside";
@@ -194,22 +194,22 @@ TEST_F(NpyTest, writing_replaces_whole_files_only) {
 TEST_F(NpyTest, writing_keeps_mode_and_links) {
   namespace fs = std::filesystem;
   const auto file = folder_ / "real", link = folder_ / "link";
-  ASSERT_TRUE(write_text(file, "old"));
+  ASSERT_TRUE(host::write_text(file, "old"));
   fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
   fs::create_symlink(file, link);
-  ASSERT_TRUE(write_text(link, "new"));
-  EXPECT_EQ(*read_text(file, 1 << 20), "new");
+  ASSERT_TRUE(host::write_text(link, "new"));
+  EXPECT_EQ(*host::read_text(file, 1 << 20), "new");
   EXPECT_TRUE(fs::is_symlink(link));
   EXPECT_EQ(fs::status(file).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
 TEST_F(NpyTest, devices_and_missing_folders) {
-  EXPECT_TRUE(write_text("/dev/null", "gone").has_value());
+  EXPECT_TRUE(host::write_text("/dev/null", "gone").has_value());
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
-  const auto missing = write_text(folder_ / "no" / "such" / "x.json", "{}");
+  const auto missing = host::write_text(folder_ / "no" / "such" / "x.json", "{}");
   ASSERT_FALSE(missing.has_value());
   EXPECT_THAT(missing.error(), HasSubstr("no/such/x.json: cannot be written: No such file"));
 }
 
 }  // namespace
-}  // namespace palladion::cli
+}  // namespace palladion::npy

@@ -5,12 +5,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/toolkit.h"
 #include "verify/sweep/axes.h"
 #include "verify/sweep/state.h"
-#include "tests/cli/program.h"
-#include "tests/support/toolkit.h"
 
-namespace palladion::cli {
+namespace palladion::verify {
 namespace {
 
 using testing::ElementsAre;
@@ -94,6 +93,11 @@ TEST(SweepState, ALineIsReadBackAsItWasWritten) {
   }
 }
 
+std::string contents(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 class SweepFile : public testing::Test {
  protected:
   std::string file() const { return (folder_.path() / "sweep.jsonl").string(); }
@@ -133,7 +137,7 @@ TEST_F(SweepFile, ALastLineThatWasCutShortIsDoneAgain) {
       EXPECT_EQ(state->find(2), nullptr);
       EXPECT_TRUE(state->append(some(3, 300)));
     }
-    EXPECT_EQ(read(file()), whole + state_line(some(3, 300)) + "\n") << "nothing is left of the cut line";
+    EXPECT_EQ(contents(file()), whole + state_line(some(3, 300)) + "\n") << "nothing is left of the cut line";
   }
 }
 
@@ -143,9 +147,9 @@ TEST_F(SweepFile, AFileThatIsSomethingElseIsLeftAsItIs) {
     write(text);
     const auto state = SweepState::open(file(), false, notes_);
     ASSERT_FALSE(state);
-    EXPECT_EQ(state.error().code, exit_user_error);
+    EXPECT_EQ(state.error().kind, host::Failure::Kind::mistake);
     EXPECT_THAT(state.error().text, HasSubstr("sweep.jsonl:1: this is no line of a sweep's state"));
-    EXPECT_EQ(read(file()), text);
+    EXPECT_EQ(contents(file()), text);
   }
 }
 
@@ -163,4 +167,4 @@ TEST_F(SweepFile, ResumingNeedsAFile) {
 }
 
 }  // namespace
-}  // namespace palladion::cli
+}  // namespace palladion::verify

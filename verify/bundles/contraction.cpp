@@ -12,7 +12,7 @@
 #include "verify/arrays/words.h"
 #include "verify/launch/runner.h"
 
-namespace palladion::cli {
+namespace palladion::verify {
 namespace {
 
 constexpr size_t longest_ptx = 1 << 20;  // ptxas takes minutes for more
@@ -99,15 +99,15 @@ std::string answer_text(const SumsOfPtxas& s) {
   return fmt::format("decides {} as the machine, {}", s.alike, fmt::join(parts, ", "));
 }
 
-std::string ask(const Subject& subject, const sim::Program& program) {
+std::string ask(const Job& job, const isa::ArchSpec& arch, const sim::Program& program) {
   for (const char* tool : {"ptxas", "nvdisasm"})
-    if (!find_tool(tool))
+    if (!cuda::toolkit::find_tool(tool))
       return fmt::format("ptxas was not asked: there is no {} in CUDA_HOME or on PATH", tool);
-  const std::string ptx = ptx_of(subject.job);
+  const std::string ptx = ptx_of(job);
   if (ptx.size() > longest_ptx) return "ptxas was not asked: the PTX is longer than 1 MiB";
-  const auto code = ask_machine_code(ptx, subject.arch->ptx_target);
+  const auto code = cuda::toolkit::ask_machine_code(ptx, arch.ptx_target);
   if (!code) return "ptxas was not asked: " + code.error().text;
-  return "of the sums of floats ptxas " + answer_text(sums_of_ptxas(program, subject.job.entry, *code));
+  return "of the sums of floats ptxas " + answer_text(sums_of_ptxas(program, job.entry, *code));
 }
 
 }  // namespace
@@ -134,12 +134,11 @@ SumsOfPtxas sums_of_ptxas(const sim::Program& program, std::string_view entry,
   return out;
 }
 
-std::string contraction_note(const Subject& subject) {
-  const isa::Module& module = subject.program();
-  const isa::Function* const entry = module.find_entry(subject.job.entry);
+std::string contraction_note(const Job& job, const isa::ArchSpec& arch) {
+  const isa::Module& module = *job.module;
+  const isa::Function* const entry = module.find_entry(job.entry);
   if (entry == nullptr) return {};
-  const auto program =
-      sim::compile(module, *entry, *subject.arch, std::vector<uint64_t>(module.symbols.size()));
+  const auto program = sim::compile(module, *entry, arch, std::vector<uint64_t>(module.symbols.size()));
   const bool has_sums = std::ranges::any_of(program->code, [](const sim::MicroOp& op) {
     return op.instruction != nullptr && is_sum_of_floats(*op.instruction);
   });
@@ -151,7 +150,7 @@ std::string contraction_note(const Subject& subject) {
         "it "
         "unrolls the loop, which is not modelled",
         sums, sums == 1 ? "" : "s", sums == 1 ? "s" : "");
-  return text + "\n" + ask(subject, *program);
+  return text + "\n" + ask(job, arch, *program);
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::verify

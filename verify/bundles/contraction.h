@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/subjects/subject.h"
 #include "sim/program/program.h"
+#include "verify/launch/job.h"
 
-namespace palladion::cli {
+namespace palladion::verify {
 
 // Of the sums of floats in a program, by their lines of PTX: what ptxas made of them, beside the machine.
 struct SumsOfPtxas {
@@ -22,6 +22,6 @@ SumsOfPtxas sums_of_ptxas(const sim::Program& program, std::string_view entry, s
 
 // Lines, each behind a line break: sums that the rule does not decide; then ptxas' own answer, where this
 // host has ptxas and nvdisasm. Empty for a program without sums of floats.
-std::string contraction_note(const Subject& subject);
+std::string contraction_note(const Job& job, const isa::ArchSpec& arch);
 
-}  // namespace palladion::cli
+}  // namespace palladion::verify

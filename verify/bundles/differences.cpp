@@ -7,11 +7,14 @@
 #include <cstring>
 
 #include "verify/bundles/contraction.h"
-#include "cli/execute/execute.h"
 #include "verify/bundles/heap_note.h"
-#include "isa/host/interrupt.h"
+#include "verify/schedules/schedules.h"
+#include "verify/schedules/trial.h"
 
-namespace palladion::cli {
+namespace palladion::verify {
+
+using namespace host;
+
 namespace {
 
 // Floats are 4 bytes or less; of a word that differs another byte may vary than the one that differs.
@@ -22,7 +25,7 @@ constexpr uint64_t most_work = 32'000'000;           // warp instructions and wo
 
 // Words of one buffer whose bits are not the device's.
 struct Differing {
-  NamedComparison* comparison = nullptr;
+  OutputComparison* comparison = nullptr;
   const Array* got = nullptr;
   const Array* wanted = nullptr;
   size_t buffer = 0;
@@ -38,14 +41,15 @@ bool same_word(const Array& a, const Array& b, size_t at) {
   return std::memcmp(a.bytes.data() + at, b.bytes.data() + at, size_at(a, at)) == 0;
 }
 
-std::vector<Differing> differing_buffers(const Subject& subject, Report& report) {
+std::vector<Differing> differing_buffers(const Replay& replay,
+                                         std::span<OutputComparison* const> comparisons) {
   std::vector<Differing> out;
-  auto comparison = report.reference.begin();
-  for (size_t i = 0; i < report.sim->outputs.size() && comparison != report.reference.end(); ++i) {
-    const std::optional<Array>& wanted = subject.recorded->after[i];
+  auto comparison = comparisons.begin();
+  for (size_t i = 0; i < replay.outcome.outputs.size() && comparison != comparisons.end(); ++i) {
+    const std::optional<Array>& wanted = replay.recorded.after[i];
     if (!wanted) continue;
-    NamedComparison& c = *comparison++;
-    const Array& got = report.sim->outputs[i];
+    OutputComparison& c = **comparison++;
+    const Array& got = replay.outcome.outputs[i];
     if (c.comparison.ok() || got.bytes.size() != wanted->bytes.size()) continue;
     Differing d{.comparison = &c,
                 .got = &got,
@@ -87,13 +91,12 @@ std::string text_of(const Differing& d, uint64_t schedules) {
 }
 
 // Gives the number of runs that reached their end.
-uint64_t run_other_schedules(const Subject& subject, const Report& report, const MachineRequest& request,
-                             std::vector<Differing>& differing) {
-  MachineRequest unchecked = request;
-  unchecked.checks = no_checks;
-  unchecked.max_instructions = 2 * report.sim->result.instructions + 100'000;  // another order may never end
-  uint64_t work = report.sim->result.instructions + 1;
-  for (const Array& a : report.sim->outputs) work += a.bytes.size() / word_bytes;
+uint64_t run_other_schedules(const Replay& replay, std::vector<Differing>& differing) {
+  const uint64_t instructions = replay.outcome.result.instructions;
+  TrialSetup setup{.job = replay.job, .arch = replay.arch, .run = replay.run, .checks = no_checks};
+  setup.run.max_warp_instructions = 2 * instructions + 100'000;  // another order may never end
+  uint64_t work = instructions + 1;
+  for (const Array& a : replay.outcome.outputs) work += a.bytes.size() / word_bytes;
   uint64_t schedules = 0;
   const auto start = std::chrono::steady_clock::now();
   for (uint64_t n = 1; n <= std::clamp<uint64_t>(most_work / work, 1, most_schedules); ++n) {
@@ -101,11 +104,10 @@ uint64_t run_other_schedules(const Subject& subject, const Report& report, const
     // CTAs one after the other, too: atomics of resident ones meet round by round.
     const auto conditions = sim::check::conditions_named(
         fmt::format("seeded:{},order=random:{},lanes={}{}", n, n, n, n % 2 == 0 ? ",resident=1" : ""));
-    Job job = subject.job;
-    const MachineRun run = run_on_machine(subject, job, unchecked, *conditions);
-    if (interrupted()) break;
-    if (!run.outcome.result.completed) continue;
-    for (Differing& d : differing) look(d, run.outcome.outputs[d.buffer]);
+    const Trial trial = try_under(setup, *conditions);
+    if (stopped(setup.run)) break;
+    if (!trial.outcome.result.completed) continue;
+    for (Differing& d : differing) look(d, trial.outcome.outputs[d.buffer]);
     ++schedules;
   }
   return schedules;
@@ -113,23 +115,21 @@ uint64_t run_other_schedules(const Subject& subject, const Report& report, const
 
 }  // namespace
 
-void explain_differences(const Subject& subject, Report& report, const MachineRequest& request) {
-  if (!subject.recorded || !report.sim || !report.sim->result.completed) return;
-  std::vector<Differing> differing = differing_buffers(subject, report);
-  if (differing.empty()) return;
+void explain_differences(const Replay& replay, std::span<OutputComparison* const> comparisons) {
+  std::vector<Differing> differing = differing_buffers(replay, comparisons);
   // What is explained by the heap needs no other schedule.
   std::erase_if(differing, [&](const Differing& d) {
-    const std::string note = heap_note(subject, *d.got, *d.wanted);
+    const std::string note = heap_note(*replay.job.module, replay.recorded.manifest, *d.got, *d.wanted);
     d.comparison->note += note;
     return !note.empty();
   });
   if (differing.empty()) return;
-  const uint64_t schedules = run_other_schedules(subject, report, request, differing);
+  const uint64_t schedules = run_other_schedules(replay, differing);
   if (schedules != 0)
     for (const Differing& d : differing) d.comparison->note += text_of(d, schedules);
-  if (request.fmad && !interrupted() &&
+  if (replay.run.fmad && !stopped(replay.run) &&
       std::ranges::any_of(differing, [](const Differing& d) { return d.varying() != d.at.size(); }))
-    differing.front().comparison->note += contraction_note(subject);
+    differing.front().comparison->note += contraction_note(replay.job, replay.arch);
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::verify

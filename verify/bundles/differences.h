@@ -1,17 +1,26 @@
-// Why a device left other bytes than the machine: the order of threads, or sums that ptxas contracted
-// otherwise.
+// Why a device left other bytes than the machine: addresses of the heap, the order of threads, or sums that
+// ptxas contracted otherwise.
 #pragma once
 
-#include "cli/runs/run_request.h"
-#include "cli/subjects/subject.h"
-#include "report/run/run.h"
+#include <span>
 
-namespace palladion::cli {
+#include "verify/bundles/bundle_job.h"
+#include "verify/launch/runner.h"
 
-// Replays a bundle whose buffers differ (`report.reference`) under other schedules, few where it is long, and
-// appends to the note of each buffer how many of the words of 4 bytes that differ vary between the schedules,
-// and how many have the device's bits under one of them. Where some do not vary, adds what ptxas contracts
-// (contraction_note.h). Ctrl-C ends it.
-void explain_differences(const Subject& subject, Report& report, const MachineRequest& request);
+namespace palladion::verify {
 
-}  // namespace palladion::cli
+struct Replay {
+  const Recorded& recorded;
+  const Job& job;
+  const isa::ArchSpec& arch;
+  const SimOutcome& outcome;  // of the run that left other bytes
+  sim::RunOptions run;        // host threads, contraction, the flag that stops it
+};
+
+// Runs it under other schedules, few where it is long, and appends to the note of each comparison that is not
+// equal how many of the words of 4 bytes that differ vary between the schedules, and how many have the
+// device's bits under one of them. Where some do not vary, adds what ptxas contracts (contraction.h).
+// `comparisons`: of the outputs whose contents the device left, in their order.
+void explain_differences(const Replay& replay, std::span<OutputComparison* const> comparisons);
+
+}  // namespace palladion::verify

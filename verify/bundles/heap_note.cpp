@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-namespace palladion::cli {
+namespace palladion::verify {
 namespace {
 
 bool allocates(const isa::Module& module) {
@@ -17,10 +17,11 @@ bool allocates(const isa::Module& module) {
 
 }  // namespace
 
-std::string heap_note(const Subject& subject, const Array& got, const Array& wanted) {
-  if (!allocates(subject.program())) return {};
+std::string heap_note(const isa::Module& program, const cuda::bundle::Manifest& manifest, const Array& got,
+                      const Array& wanted) {
+  if (!allocates(program)) return {};
   const auto recorded = [&](uint64_t address) {
-    return std::ranges::any_of(subject.recorded->manifest.buffers,
+    return std::ranges::any_of(manifest.buffers,
                                [&](const cuda::bundle::Buffer& b) { return address - b.address < b.bytes; });
   };
   std::map<uint64_t, uint64_t> stands_for;
@@ -45,4 +46,4 @@ std::string heap_note(const Subject& subject, const Array& got, const Array& wan
       words);
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::verify

@@ -5,10 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include "isa/host/files.h"
 #include "cuda/bundle/read.h"
+#include "isa/host/files.h"
 
-namespace palladion::cli {
+namespace palladion::verify {
+
+using namespace host;
+
 namespace {
 
 using Kind = cuda::bundle::Contents::Kind;
@@ -68,4 +71,4 @@ Outcome<void> strip(const std::filesystem::path& folder, cuda::bundle::Manifest&
   return {};
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::verify

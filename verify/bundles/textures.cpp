@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace palladion::cli {
+namespace palladion::verify {
 namespace {
 
 using cuda::bundle::Object;
@@ -104,4 +104,4 @@ std::vector<TextureObject> objects_of(const cuda::bundle::Manifest& m, int buffe
   return out;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::verify

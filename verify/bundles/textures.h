@@ -3,9 +3,9 @@
 #include "cuda/bundle/bundle.h"
 #include "verify/launch/job.h"
 
-namespace palladion::cli {
+namespace palladion::verify {
 
 // `buffer`: the job's buffer of the first array of the manifest; the others follow it.
 std::vector<TextureObject> objects_of(const cuda::bundle::Manifest& manifest, int buffer);
 
-}  // namespace palladion::cli
+}  // namespace palladion::verify

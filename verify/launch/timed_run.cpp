@@ -2,22 +2,15 @@
 
 #include <algorithm>
 
-#include "cli/support/term.h"
 #include "sim/launch/codes.h"
 
-namespace palladion::cli {
+namespace palladion::verify {
 
-sim::RunResult timed_run(const Subject& subject, const ClockSettings& settings, unsigned threads,
-                         uint64_t max_instructions) {
-  Job copy = subject.job;
-  sim::Machine machine(*subject.arch);
-  sim::RunOptions run;
+sim::RunResult timed_run(const Job& job, const isa::ArchSpec& arch, sim::RunOptions run) {
+  Job copy = job;
+  sim::Machine machine(arch);
   run.schedule.kind = sim::Schedule::Kind::hardware;
-  run.threads = std::max(1U, threads);
-  run.max_warp_instructions = max_instructions;
-  run.stop = &interrupt_flag();
-  run.registers = subject.registers.count;
-  settings.apply(run);
+  run.threads = std::max(1U, run.threads);
   return palladion::run(copy, machine, run).result;
 }
 
@@ -26,15 +19,36 @@ bool refused_for_values(const sim::RunResult& result) {
   return std::ranges::any_of(result.errors, refuses) || std::ranges::any_of(result.findings, refuses);
 }
 
-NoTime why_no_time(const sim::RunResult& result) {
-  if (!result.errors.empty()) return {result.errors.front().code, result.errors.front().message};
-  const auto ends = [](const sim::Finding& f) { return f.fatal; };
-  auto at = std::ranges::find_if(result.findings, ends);
-  if (at == result.findings.end() && !result.completed) at = result.findings.begin();
-  if (at != result.findings.end()) return {at->code.name(), report::message_text(*at)};
-  if (result.interrupted) return {"", "interrupted"};
-  if (!result.completed) return {"", "it did not come to its end"};
-  return result.clock.cycles == 0 ? NoTime{"", "the clock did not run"} : NoTime{};
+WhyReport ask_why(const Job& job, const isa::ArchSpec& arch, const sim::RunOptions& asked,
+                  const sim::ClockReport& clock,
+                  const std::function<void(uint64_t done, uint64_t all)>& progress) {
+  sim::RunOptions plain = asked;
+  plain.values = sim::Values::none;
+  WhyReport why;
+  why.cycles = clock.cycles;
+  if (asked.values == sim::Values::full) {  // once without values: is it possible?
+    const sim::RunResult probe = timed_run(job, arch, plain);
+    if (refused_for_values(probe))
+      plain.values = sim::Values::full;
+    else if (probe.completed)
+      why.cycles = probe.clock.cycles;
+  }
+  why.values = plain.values;
+  sim::ClockReport base = clock;
+  base.cycles = why.cycles;
+  const auto runs = static_cast<uint64_t>(std::ranges::count_if(
+      sim::relaxations(), [&](const sim::Relaxation& r) { return sim::can_matter(r, base); }));
+  if (progress) progress(0, runs);
+  const auto run = [&](const isa::ClockParameters& parameters) -> std::optional<uint64_t> {
+    sim::RunOptions relaxed = plain;
+    relaxed.parameters = &parameters;
+    const sim::RunResult result = timed_run(job, arch, relaxed);
+    return result.completed ? std::optional(result.clock.cycles) : std::nullopt;
+  };
+  why.gains =
+      sim::try_relaxations(*asked.parameters, base, run, {.threads = plain.threads, .progress = progress});
+  why.interrupted = plain.stop != nullptr && plain.stop->load();
+  return why;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::verify

@@ -7,7 +7,7 @@
 
 #include "verify/arrays/words.h"
 
-namespace palladion::cli {
+namespace palladion::verify {
 namespace {
 
 constexpr int64_t most_values = 10'000;  // of one range
@@ -90,4 +90,4 @@ std::map<std::string, std::string> combination(const std::vector<Axis>& axes, ui
   return out;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::verify

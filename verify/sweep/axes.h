@@ -7,7 +7,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace palladion::cli {
+namespace palladion::verify {
 
 struct Axis {
   std::string name;
@@ -23,4 +23,4 @@ uint64_t combinations(const std::vector<Axis>& axes);
 // The i-th, the last axis changing fastest.
 std::map<std::string, std::string> combination(const std::vector<Axis>& axes, uint64_t i);
 
-}  // namespace palladion::cli
+}  // namespace palladion::verify

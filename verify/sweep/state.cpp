@@ -11,12 +11,15 @@
 #include <filesystem>
 #include <utility>
 
-#include "cli/options/clock_settings.h"
 #include "isa/host/files.h"
 #include "report/json/document.h"
-#include "report/run/time.h"
 
-namespace palladion::cli {
+namespace palladion::verify {
+
+using namespace host;
+using report::append, report::json_line, report::object_of;
+namespace json = report::json;
+
 namespace {
 
 // Numbers are kept as texts: Boost.JSON 1.81 may read a double as its neighbour.
@@ -49,7 +52,7 @@ tl::unexpected<Failure> no_state(const std::string& file, size_t line) {
 std::string state_line(const Timed& t) {
   json::object line = {{"key", fmt::format("{:016x}", t.key)},
                        {"settings", object_of(t.settings)},
-                       {"values", report::name(t.values)},
+                       {"values", t.values == sim::Values::full ? "full" : "none"},
                        {"cycles", t.cycles}};
   if (t.cycles == 0)
     append(line, {{"code", t.code}, {"reason", t.reason}});
@@ -149,4 +152,4 @@ tl::expected<void, std::string> SweepState::append(const Timed& timed) {
   return tl::make_unexpected(fmt::format("{}: cannot be written: {}", file_, std::strerror(errno)));
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::verify

@@ -11,7 +11,7 @@
 #include "isa/host/outcome.h"
 #include "sim/launch/clock.h"
 
-namespace palladion::cli {
+namespace palladion::verify {
 
 // One configuration.
 struct Timed {
@@ -36,7 +36,8 @@ class SweepState {
  public:
   // No file: nothing is kept. `must_exist`: for --resume. A last line that was cut short is dropped, and
   // reported in `notes`; any other line that cannot be read is an error: the file is something else.
-  static Outcome<SweepState> open(const std::string& file, bool must_exist, std::vector<std::string>& notes);
+  static host::Outcome<SweepState> open(const std::string& file, bool must_exist,
+                                        std::vector<std::string>& notes);
   SweepState(SweepState&& other) noexcept;
   ~SweepState();
 
@@ -52,4 +53,4 @@ class SweepState {
   std::mutex mutex_;
 };
 
-}  // namespace palladion::cli
+}  // namespace palladion::verify

@@ -1,33 +1,20 @@
-// `palladion sweep`: every combination of a kernel's settings under the hardware schedule, ranked by time.
+// Every combination of settings, ranked by time.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "isa/host/outcome.h"
+#include "verify/schedules/progress.h"
 #include "verify/sweep/axes.h"
-#include "cli/runs/run_request.h"
 #include "verify/sweep/state.h"
-#include "kernels/frame/registry.h"
 
-namespace palladion::cli {
-
-struct SweepRequest {
-  SubjectRequest subject;  // without the settings that are combined
-  std::vector<Axis> axes;  // in the order given
-  ClockSettings clock;
-  unsigned threads = 1;
-  uint64_t max_instructions = usual_max_instructions;  // of a warp
-  size_t top = 20;                                     // configurations reported; 0: all
-  std::string state;                                   // a file that keeps what is done; empty: none
-  bool resumes = false;                                // the file must exist
-};
+namespace palladion::verify {
 
 struct SweepReport {
-  const kernels::KernelSpec* spec = nullptr;
-  kernels::Choice fixed;  // sizes, and settings that are not combined
   std::vector<Axis> axes;
-  ClockSettings clock;
   std::vector<Timed> all;  // in the order of the combinations
   size_t taken_over = 0;   // of an earlier sweep
   bool interrupted = false;
@@ -39,13 +26,22 @@ struct SweepReport {
   std::vector<size_t> ranking() const;
   // Those that are invalid, or did not end.
   std::vector<size_t> without_time() const;
-  ExitCode exit_code() const;
 };
 
-// Checks the words, then runs; returns the user's error.
-Outcome<SweepReport> run_sweep(const SweepRequest& request);
+struct SweepRequest {
+  std::vector<Axis> axes;  // in the order given
+  unsigned threads = 1;
+  std::string state;     // a file that keeps what is done; empty: none
+  bool resumes = false;  // the file must exist
+};
 
-std::string sweep_text(const SweepReport& report, const SweepRequest& request, bool color);
-std::string sweep_json(const SweepReport& report);
+// Times one configuration, which has its settings, or says why it has no time; from several threads. What
+// `known` has of its key is taken over. Timed::done false: it was interrupted.
+using KnownTime = std::function<const Timed*(uint64_t key)>;
+using TimeOne = std::function<void(Timed& timed, const KnownTime& known)>;
 
-}  // namespace palladion::cli
+// The error: the file of the state cannot be read or written.
+host::Outcome<SweepReport> sweep(const SweepRequest& request, const TimeOne& time_one,
+                                 const Progress<uint64_t>& progress = {});
+
+}  // namespace palladion::verify

@@ -8,7 +8,7 @@
 #include "isa/host/outcome.h"
 #include "labs/lab.h"
 
-namespace palladion::cli {
+namespace palladion::labs {
 
 struct LabProgress {
   std::string folder;  // where it was started
@@ -21,16 +21,16 @@ struct LabProgress {
 class ProgressFile {
  public:
   // Empty when there is no file yet. The error: it cannot be read, or is malformed.
-  static Outcome<ProgressFile> read();
-  Outcome<void> write() const;
+  static host::Outcome<ProgressFile> read();
+  host::Outcome<void> write() const;
 
-  LabProgress& of(const labs::Lab& lab) { return labs_[lab.name]; }
-  LabProgress of(const labs::Lab& lab) const;
-  void forget(const labs::Lab& lab) { labs_.erase(lab.name); }
+  LabProgress& of(const Lab& lab) { return labs_[lab.name]; }
+  LabProgress of(const Lab& lab) const;
+  void forget(const Lab& lab) { labs_.erase(lab.name); }
 
  private:
   std::filesystem::path path_;
   std::map<std::string, LabProgress> labs_;
 };
 
-}  // namespace palladion::cli
+}  // namespace palladion::labs

@@ -1,10 +1,10 @@
-#include "cli/options/units.h"
+#include "isa/host/units.h"
 
 #include <gtest/gtest.h>
 
 #include "verify/arrays/words.h"
 
-namespace palladion::cli {
+namespace palladion::host {
 namespace {
 
 using std::chrono::milliseconds;
@@ -45,4 +45,4 @@ TEST(Words, TwoLettersThatAreExchangedAreOneMistake) {
 }
 
 }  // namespace
-}  // namespace palladion::cli
+}  // namespace palladion::host

@@ -1,4 +1,4 @@
-#include "cli/lab/progress.h"
+#include "labs/engine/progress.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,14 @@
 #include "isa/host/files.h"
 #include "report/json/document.h"
 
-namespace palladion::cli {
+namespace palladion::labs {
+
+using namespace host;
+
 namespace {
 
 namespace fs = std::filesystem;
+namespace json = report::json;
 
 fs::path data_folder() {
   const char* const data = std::getenv("XDG_DATA_HOME");
@@ -66,13 +70,14 @@ Outcome<void> ProgressFile::write() const {
   fs::create_directories(path_.parent_path(), failed);
   json::object all;
   for (const auto& [name, progress] : labs_) all.emplace(name, progress_json(progress));
-  if (const auto written = write_text(path_, json_text(all)); !written) return not_written(written.error());
+  if (const auto written = write_text(path_, report::json_text(all)); !written)
+    return not_written(written.error());
   return {};
 }
 
-LabProgress ProgressFile::of(const labs::Lab& lab) const {
+LabProgress ProgressFile::of(const Lab& lab) const {
   const auto at = labs_.find(lab.name);
   return at == labs_.end() ? LabProgress{} : at->second;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::labs

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace palladion::cli {
+namespace palladion::host {
 
 // "65536", "500MB", "2 G" (decimal, as disks are sold), "48KiB", "4 GiB"; at most 2^63.
 std::optional<uint64_t> bytes_in(std::string_view text);
@@ -15,4 +15,4 @@ std::optional<std::chrono::milliseconds> time_in(std::string_view text);
 // "1755" (MHz), "1.98GHz".
 std::optional<double> megahertz_in(std::string_view text);
 
-}  // namespace palladion::cli
+}  // namespace palladion::host

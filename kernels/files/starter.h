@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace palladion::cli {
+namespace palladion::kernels {
 
 struct StarterFile {
   std::string name, text;
@@ -14,4 +14,4 @@ struct StarterFile {
 // Of a project and a kernel called `name`, an identifier.
 std::vector<StarterFile> starter_files(std::string_view name);
 
-}  // namespace palladion::cli
+}  // namespace palladion::kernels

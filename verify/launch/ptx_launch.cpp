@@ -1,16 +1,21 @@
-// A file of PTX and its --arg list as a job.
+#include "verify/launch/ptx_launch.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "cli/subjects/subject.h"
 #include "isa/host/files.h"
+#include "isa/text/parse.h"
+#include "isa/verify/verify.h"
+#include "verify/arrays/npy_files.h"
 #include "verify/arrays/words.h"
-#include "verify/launch/arg_spec.h"
 
-namespace palladion::cli {
+namespace palladion::verify {
+
+using namespace host;
+
 namespace {
 
 constexpr uint64_t most_of_parameter = 1 << 16;  // bytes; PTX allows 32764 for all together
@@ -46,17 +51,18 @@ Outcome<const isa::Function*> find_entry(const isa::Module& module, const std::s
 // Makes buffers and parameter values of --arg specs.
 class Binder {
  public:
-  Binder(Subject& subject, const isa::Function& entry) : subject_(subject), entry_(entry) {}
+  Binder(Job& job, isa::Module& module, const isa::Function& entry)
+      : job_(job), module_(module), entry_(entry) {}
 
   // `variables`: the module's .texref, .surfref and .samplerref.
-  Outcome<void> bind(const std::vector<ArgSpec>& args, const std::vector<Binding>& variables) {
+  Outcome<BoundArrays> bind(const std::vector<ArgSpec>& args, const std::vector<Binding>& variables) {
     specs_ = args;
     if (specs_.size() != entry_.params.size()) return wrong_count();
     for (const Binding& binding : variables)
-      if (const auto named = add_variable(binding); !named) return named;
+      if (const auto named = add_variable(binding); !named) return tl::make_unexpected(named.error());
     buffer_of_.assign(specs_.size(), -1);
     for (size_t i = 0; i < specs_.size(); ++i)  // tensor maps may name arrays that come later
-      if (const auto made = make_buffer(i); !made) return made;
+      if (const auto made = make_buffer(i); !made) return tl::make_unexpected(made.error());
     for (size_t i = 0; i < specs_.size(); ++i) {
       auto value = value_of(i);
       if (!value) return tl::make_unexpected(value.error());
@@ -64,15 +70,15 @@ class Binder {
         variable(i).init = std::get<BytesValue>(*value).bytes;
         continue;
       }
-      if (const auto fits = check_size(i, *value); !fits) return fits;
-      subject_.job.params.push_back(std::move(*value));
+      if (const auto fits = check_size(i, *value); !fits) return tl::make_unexpected(fits.error());
+      job_.params.push_back(std::move(*value));
     }
-    return {};
+    return std::move(arrays_);
   }
 
  private:
   tl::unexpected<Failure> wrong_count() const {
-    const auto texts = parameter_texts(*subject_.job.module, entry_);
+    const auto texts = parameter_texts(module_, entry_);
     return user_error(fmt::format("entry `{}` takes {} parameters, {} --arg {} given", entry_.name,
                                   texts.size(), specs_.size(), specs_.size() == 1 ? "is" : "are"),
                       texts.empty() ? "" : fmt::format("it takes {}", fmt::join(texts, ", ")));
@@ -80,12 +86,10 @@ class Binder {
 
   // Behind the parameters' specs stand those of variables.
   bool is_variable(size_t i) const { return i >= entry_.params.size(); }
-  isa::Variable& variable(size_t i) {
-    return subject_.module->symbols[variables_[i - entry_.params.size()]].variable;
-  }
+  isa::Variable& variable(size_t i) { return module_.symbols[variables_[i - entry_.params.size()]].variable; }
   // Its name as an array, and in messages.
   std::string name_of(size_t i) const {
-    return is_variable(i) ? subject_.module->symbols[variables_[i - entry_.params.size()]].name
+    return is_variable(i) ? module_.symbols[variables_[i - entry_.params.size()]].name
                           : fmt::format("arg{}", i);
   }
   std::string place_of(size_t i) const {
@@ -94,8 +98,8 @@ class Binder {
 
   Outcome<void> add_variable(const Binding& binding) {
     const std::string& name = binding.name;
-    const isa::SymbolId id = subject_.module->find_symbol(name);
-    const isa::Type type = id == isa::no_id ? isa::Type::none : subject_.module->symbols[id].variable.type;
+    const isa::SymbolId id = module_.find_symbol(name);
+    const isa::Type type = id == isa::no_id ? isa::Type::none : module_.symbols[id].variable.type;
     const std::string text = fmt::format("{}={}", name, binding.text);
     if (!isa::is_opaque(type))
       return user_error(
@@ -132,11 +136,11 @@ class Binder {
       buffer.initial = std::move(*array);
       contents = arg->file;
     } else if (!arg->file.empty()) {
-      subject_.out_files[buffer.name] = arg->file;
+      arrays_.out_files[buffer.name] = arg->file;
     }
-    buffer_of_[i] = int(subject_.job.buffers.size());
-    subject_.job.buffers.push_back(std::move(buffer));
-    subject_.contents.push_back(std::move(contents));
+    buffer_of_[i] = int(job_.buffers.size());
+    job_.buffers.push_back(std::move(buffer));
+    arrays_.contents.push_back(std::move(contents));
     return {};
   }
 
@@ -157,7 +161,7 @@ class Binder {
     if (!over) return tl::make_unexpected(over.error());
     const auto map = tensor_map_of(arg);
     if (!map) return user_error(fmt::format("argument {}: {}", i, map.error()));
-    const Buffer& buffer = subject_.job.buffers[size_t(*over)];
+    const Buffer& buffer = job_.buffers[size_t(*over)];
     uint64_t last = uint64_t(map->element_bytes()) * map->dims[0];
     for (int d = 1; d < map->rank; ++d) last += map->strides[size_t(d) - 1] * (map->dims[size_t(d)] - 1);
     if (map->global_address + last > uint64_t(buffer.type.bytes()))
@@ -171,11 +175,11 @@ class Binder {
     const char* const what = arg.surface ? "surface" : "texture";
     const auto over = buffer_under(i, arg.array ? int(i) : arg.over, what);
     if (!over) return tl::make_unexpected(over.error());
-    const Buffer& buffer = subject_.job.buffers[size_t(*over)];
+    const Buffer& buffer = job_.buffers[size_t(*over)];
     if (arg.texture.image.bytes() > uint64_t(buffer.type.bytes()))
       return user_error(fmt::format("{}: the {} covers {} bytes, {} has {}", place_of(i), what,
                                     arg.texture.image.bytes(), describe(buffer.type), buffer.type.bytes()));
-    auto& objects = subject_.job.objects;
+    auto& objects = job_.objects;
     const uint64_t handle = objects.size() + 1;
     objects.push_back({.handle = handle, .surface = arg.surface, .buffer = *over, .texture = arg.texture});
     return BytesValue{bytes_of_word(handle)};
@@ -189,7 +193,7 @@ class Binder {
   }
 
   Outcome<void> check_size(size_t i, const ParamValue& value) const {
-    const isa::Symbol& parameter = subject_.job.module->symbols[entry_.params[i]];
+    const isa::Symbol& parameter = module_.symbols[entry_.params[i]];
     uint64_t bytes = 8;
     if (const auto* raw = std::get_if<BytesValue>(&value)) bytes = raw->bytes.size();
     if (std::holds_alternative<TensorMapValue>(value)) bytes = isa::tensor_map_bytes;
@@ -198,7 +202,9 @@ class Binder {
                                   parameter_text(parameter), parameter.variable.size()));
   }
 
-  Subject& subject_;
+  Job& job_;
+  isa::Module& module_;
+  BoundArrays arrays_;
   const isa::Function& entry_;
   std::vector<ArgSpec> specs_;
   std::vector<isa::SymbolId> variables_;
@@ -215,22 +221,31 @@ Outcome<isa::Dim3> dims(const std::optional<isa::Dim3>& given, const char* optio
 
 }  // namespace
 
-Outcome<void> bind_arguments(Subject& subject, const PtxFile& file) {
-  const auto entry = find_entry(*subject.module, file.entry);
+Outcome<std::unique_ptr<isa::Module>> module_of_ptx(const std::string& text, const std::string& path,
+                                                    const isa::ArchSpec* chip) {
+  auto module = isa::parse(text, path);
+  if (!module) return failure_of(module.error(), text);
+  isa::Diagnostics problems = chip == nullptr ? isa::verify(*module) : isa::verify(*module, *chip);
+  std::erase_if(problems, [](const isa::Diagnostic& d) { return d.severity == isa::Severity::warning; });
+  if (!problems.empty()) return failure_of(problems, text);
+  return std::make_unique<isa::Module>(std::move(*module));
+}
+
+Outcome<BoundArrays> bind_arguments(Job& job, isa::Module& module, const PtxLaunch& launch) {
+  const auto entry = find_entry(module, launch.entry);
   if (!entry) return tl::make_unexpected(entry.error());
   const isa::Function& f = **entry;
-  Job& job = subject.job;
   job.entry = f.name;
-  const auto grid = dims(file.grid, "--grid", std::nullopt);
-  const auto block = dims(file.block, "--block", f.reqntid);
-  const auto cluster = dims(file.cluster, "--cluster", f.reqnctapercluster.value_or(isa::Dim3{}));
+  const auto grid = dims(launch.grid, "--grid", std::nullopt);
+  const auto block = dims(launch.block, "--block", f.reqntid);
+  const auto cluster = dims(launch.cluster, "--cluster", f.reqnctapercluster.value_or(isa::Dim3{}));
   for (const auto* each : {&grid, &block, &cluster})
     if (!*each) return tl::make_unexpected(each->error());
   job.grid = *grid;
   job.block = *block;
   job.cluster = *cluster;
-  job.dynamic_shared = file.dynamic_shared;
-  return Binder(subject, f).bind(file.args, file.binds);
+  job.dynamic_shared = launch.dynamic_shared;
+  return Binder(job, module, f).bind(launch.args, launch.binds);
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::verify

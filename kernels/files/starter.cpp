@@ -1,6 +1,6 @@
-#include "cli/commands/starter.h"
+#include "kernels/files/starter.h"
 
-namespace palladion::cli {
+namespace palladion::kernels {
 namespace {
 
 constexpr std::string_view cmake_text = R"(cmake_minimum_required(VERSION 3.25)
@@ -111,4 +111,4 @@ std::vector<StarterFile> starter_files(std::string_view name) {
           {"README.md", filled_in(readme_text, name)}};
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::kernels

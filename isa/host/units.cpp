@@ -1,10 +1,10 @@
-#include "cli/options/units.h"
+#include "isa/host/units.h"
 
 #include <charconv>
 #include <cmath>
 #include <initializer_list>
 
-namespace palladion::cli {
+namespace palladion::host {
 namespace {
 
 struct Unit {
@@ -60,4 +60,4 @@ std::optional<double> megahertz_in(std::string_view text) {
   return number_with(text, {{"", 1}, {"MHz", 1}, {"GHz", 1e3}});
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::host
