@@ -183,7 +183,7 @@ void MemoryChecks::access_shared(const Access& a, uint32_t lanes) {
   if (is_strong(a.order) || a.kind == Access::Kind::atomic)
     for (uint32_t m = lanes; m != 0; m &= m - 1) {
       const int lane = std::countr_zero(m);
-      order_.strong(a, a.addresses[lane] & 0xFFFF'FFFF, 1U << lane, true);
+      order_.strong().access(a, a.addresses[lane] & 0xFFFF'FFFF, 1U << lane, true);
     }
   Actor actor = actor_of(a, lanes);
   actor.unchanged = a.kind == Access::Kind::write ? a.unchanged : 0;
@@ -230,7 +230,7 @@ void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
   if (is_strong(a.order) || a.kind == Access::Kind::atomic)
     for (uint32_t m = lanes; m != 0; m &= m - 1) {
       const int lane = std::countr_zero(m);
-      order_.strong(a, a.addresses[lane], 1U << lane, false);
+      order_.strong().access(a, a.addresses[lane], 1U << lane, false);
     }
   const WarpOfCluster warp = order_.index(origin);
   GlobalAccess g;

@@ -144,7 +144,7 @@ void judge(Finding& f, Code code, const Case& c, bool equal_values, const std::o
   // CUDA's own example: __threadfence, a relaxed atomic, a volatile read, and no fence behind the atomic.
   const auto first_lane = static_cast<uint32_t>(std::countr_zero(c.conflict.earlier_lanes | 1U << 31));
   if (code == Code::unsynchronised_flag && c.later.strong && !c.later.writes && !c.then.async &&
-      c.order.knows_unacquired(c.order.cta_of(c.now.warp), c.then.cluster, c.then.warp, first_lane,
+      c.order.strong().knows_unacquired(c.order.cta_of(c.now.warp), c.then.cluster, c.then.warp, first_lane,
                                c.then.time)) {
     f.severity = FindingSeverity::strict;
     f.notes.push_back(say<Phrase::no_fence_of_reader>());
