@@ -29,9 +29,8 @@ void HappensBefore::acquire_released(const Origin& origin, const std::vector<Rel
     const bool included =
         r.cta == origin.cta_rank || (r.scope >= isa::Scope::cluster && scope >= isa::Scope::cluster);
     if (!included)
-      dropped_.add(
-          r.scope < isa::Scope::cluster ? DroppedEdge::Why::release_scope : DroppedEdge::Why::scope, origin,
-          origin);
+      dropped_.add(r.scope < isa::Scope::cluster ? DroppedEdge::Why::release_scope : DroppedEdge::Why::scope,
+                   origin, origin);
     acquire(index(origin), origin.lanes, *r.view, included);
   }
 }
@@ -156,8 +155,9 @@ void HappensBefore::on(const ClusterBarrierEvent& e) {
   if (e.step == ClusterBarrierEvent::Step::pass) return acquire(warp, origin.lanes, *g.joined);
   if (b != nullptr && b->order == isa::Order::relaxed) {
     // Behind a fence a relaxed arrival releases what the fence did.
-    const StrongAccesses::Fenced& fenced = strong_.fenced(warp);
-    if (fenced.view != nullptr && fenced.scope >= isa::Scope::cluster) join(g.joined, *fenced.view);
+    strong_.for_each_fenced(warp, origin.lanes, [&](isa::Scope scope, const ViewRef& view) {
+      if (scope >= isa::Scope::cluster) join(g.joined, *view);
+    });
     step(warp);
     return dropped_.add(DroppedEdge::Why::relaxed, origin, origin);
   }
@@ -197,9 +197,9 @@ void HappensBefore::arrive_relaxed(const MbarrierEvent& e, const isa::Mbarrier& 
   const Origin& origin = e.origin;
   const WarpOfCluster warp = index(origin);
   auto& to = mbarriers_[e.address].phases[e.phase].released;
-  const StrongAccesses::Fenced& fenced = strong_.fenced(warp);
-  if (fenced.view != nullptr && (fenced.lanes & origin.lanes) != 0)
-    add_release(to, origin.cta_rank, std::min(m.scope, fenced.scope), fenced.view);
+  strong_.for_each_fenced(warp, origin.lanes, [&](isa::Scope scope, const ViewRef& view) {
+    add_release(to, origin.cta_rank, std::min(m.scope, scope), view);
+  });
   if (!tensor_memory()) return step(warp);
   add_release(to, origin.cta_rank, m.scope,
               std::make_shared<View>(release(warp, origin.lanes, origin.pc)->only(Visibility::tensor)));

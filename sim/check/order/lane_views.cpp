@@ -22,7 +22,7 @@ Times LaneViews::own_times(WarpOfCluster warp, uint32_t lane) const {
   return t;
 }
 
-std::shared_ptr<View> LaneViews::release(WarpOfCluster warp, uint32_t lanes, uint32_t pc) {
+std::shared_ptr<View> LaneViews::released(WarpOfCluster warp, uint32_t lanes) const {
   std::shared_ptr<View> out;
   for_each_view(warp, lanes, [&](const ViewRef& view, uint32_t) {
     if (out == nullptr)
@@ -42,6 +42,11 @@ std::shared_ptr<View> LaneViews::release(WarpOfCluster warp, uint32_t lanes, uin
       out->learn(warp, lane, own_times(warp, lane));
     }
   }
+  return out;
+}
+
+std::shared_ptr<View> LaneViews::release(WarpOfCluster warp, uint32_t lanes, uint32_t pc) {
+  std::shared_ptr<View> out = released(warp, lanes);
   advance(warp, pc);
   return out;
 }

@@ -58,7 +58,9 @@ class LaneViews : public OrderQueries {
   Point now(const Origin& origin) const override;
   bool before(const Point& p, const Origin& origin) const override;
 
-  // What the lanes release: their views and their own accesses. Advances the warp's time.
+  // What the lanes release: their views and their own accesses.
+  std::shared_ptr<View> released(WarpOfCluster warp, uint32_t lanes) const;
+  // The same; advances the warp's time.
   std::shared_ptr<View> release(WarpOfCluster warp, uint32_t lanes, uint32_t pc);
   void acquire(WarpOfCluster warp, uint32_t lanes, const View& what, bool strict = true);
   void set_view(WarpOfCluster warp, uint32_t lanes, const ViewRef& to);

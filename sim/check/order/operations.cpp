@@ -28,7 +28,8 @@ void HappensBefore::on(const AsyncJoined& event) {
   const std::shared_ptr<AsyncRecord> op = record(event.id);
   op->joined.push_back({index(origin), time(index(origin))});
   op->warpgroup = index(origin) / mma_warps_;
-  operations_[index(origin)].groups[static_cast<size_t>(isa::AsyncGroup::wgmma) - 1].push_back({op, origin.lanes});
+  operations_[index(origin)].groups[static_cast<size_t>(isa::AsyncGroup::wgmma) - 1].push_back(
+      {op, origin.lanes});
 }
 
 ViewRef HappensBefore::issuers_view(const Origin& origin, const AsyncRecord& op) {
@@ -55,7 +56,8 @@ void HappensBefore::on(const ArrivalDeferred& event) {
   const Origin& origin = event.origin;
   if (std::holds_alternative<isa::Tcgen05Commit>(*origin.effect)) return commit(event);
   auto& all = deferred_[event.id];
-  for (const Issued& i : operations_[index(origin)].groups[static_cast<size_t>(isa::AsyncGroup::cp_async) - 1])
+  for (const Issued& i :
+       operations_[index(origin)].groups[static_cast<size_t>(isa::AsyncGroup::cp_async) - 1])
     if (i.op != nullptr && (i.lanes & origin.lanes) != 0) all.push_back(i.op);
 }
 
