@@ -124,6 +124,7 @@ Actor MemoryChecks::actor_of(const Access& a, uint32_t lanes) const {
   actor.reads = a.kind != Access::Kind::write;
   actor.writes = a.kind != Access::Kind::read;
   actor.strong = is_strong(a.order) || a.kind == Access::Kind::atomic;
+  actor.observes = observes(a);
   actor.scope = a.scope;
   return actor;
 }
@@ -248,6 +249,7 @@ void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
   g.record.warp = warp;
   g.record.flags = flags_of(a);
   g.record.scope = a.scope;
+  g.observes = observes(a);
   const StoredValues values(context_, a);
   g.record.valued = a.kind == Access::Kind::write && values.known();
   if (a.kind == Access::Kind::write) g.unchanged = a.unchanged;

@@ -8,14 +8,6 @@ namespace {
 
 constexpr size_t most_kept = 16;  // writes of one location: more are joined
 
-// "Atomic reduction operations like red do not form acquire patterns" (PTX, "Reductions do not form Acquire
-// Patterns").
-bool reads(const Access& a) {
-  if (a.kind != Access::Kind::atomic) return a.kind == Access::Kind::read;
-  const auto* atomic = std::get_if<isa::Atomic>(a.origin.effect);
-  return atomic == nullptr || atomic->dst >= 0;
-}
-
 bool same_write(const Written& a, const Written& b) {
   return a.cluster == b.cluster && a.cta == b.cta && a.scope == b.scope &&
          std::ranges::equal(a.fences, b.fences, {}, &FenceInstance::released, &FenceInstance::released);
@@ -39,6 +31,12 @@ void join_writes(std::vector<Written>& all, bool by_scope) {
 }
 
 }  // namespace
+
+bool observes(const Access& a) {
+  if (a.kind != Access::Kind::atomic) return a.kind == Access::Kind::read && a.order != isa::Order::weak;
+  const auto* atomic = std::get_if<isa::Atomic>(a.origin.effect);
+  return atomic == nullptr || atomic->dst >= 0;
+}
 
 void add_release(std::vector<Released>& to, uint32_t cta, isa::Scope scope, ViewRef view) {
   for (Released& r : to)
@@ -166,7 +164,7 @@ bool StrongAccesses::knows_unacquired(uint32_t cta, uint32_t cluster, WarpOfClus
 void StrongAccesses::access(const Access& a, uint64_t address, uint32_t lanes, bool shared) {
   Locations& all = shared ? shared_ : global_;
   const auto at = all.find(address);
-  if (at != all.end() && reads(a)) read(a, lanes, at->second, shared);
+  if (at != all.end() && observes(a)) read(a, lanes, at->second, shared);
   if (a.kind != Access::Kind::read) write(a, lanes, at != all.end() ? at->second : all[address], shared);
 }
 

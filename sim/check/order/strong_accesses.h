@@ -18,6 +18,10 @@ inline bool releases(isa::Order o) {
   return o == isa::Order::release || o == isa::Order::acq_rel || o == isa::Order::sc;
 }
 
+// A strong read. "Atomic reduction operations like red do not form acquire patterns" (PTX, "Reductions do not
+// form Acquire Patterns").
+bool observes(const Access& a);
+
 // What was released, and the releasing CTA: an acquire takes it whole, or without its strict part when the
 // scopes do not include both ends.
 struct Released {
