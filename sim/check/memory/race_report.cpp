@@ -144,8 +144,8 @@ void judge(Finding& f, Code code, const Case& c, bool equal_values, const std::o
   // CUDA's own example: __threadfence, a relaxed atomic, a volatile read, and no fence behind the atomic.
   const auto first_lane = static_cast<uint32_t>(std::countr_zero(c.conflict.earlier_lanes | 1U << 31));
   if (code == Code::unsynchronised_flag && c.later.strong && !c.later.writes && !c.then.async &&
-      c.order.knows_unacquired(c.order.cta_of(c.now.warp), c.then.cluster, c.then.warp, first_lane,
-                               c.then.time)) {
+      c.order.strong().knows_unacquired(c.order.cta_of(c.now.warp), c.then.cluster, c.then.warp, first_lane,
+                                        c.then.time)) {
     f.severity = FindingSeverity::strict;
     f.notes.push_back(say<Phrase::no_fence_of_reader>());
   }
@@ -207,7 +207,8 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   // Shipped compilers let every thread store one value.
   const bool equal_content = now.content != 0 && now.content == then.content;
   // Of another cluster's store, which runs beside this one, memory does not say whether it was before.
-  const bool unchanged = (conflict.lanes & ~later.unchanged) == 0 && then.cluster == now.cluster;
+  const bool unchanged =
+      conflict.last && (conflict.lanes & ~later.unchanged) == 0 && then.cluster == now.cluster;
   const bool equal_values = (unchanged || equal_content || conflict.equal) && conflict.earlier_wrote &&
                             !then.async && conflict.relation == Relation::unordered;
   const uint32_t lanes = now.async || together(c.now_effect) ? now.lanes : lane_of(conflict, c.same_warp());
