@@ -117,6 +117,11 @@ Run::Run(Run&&) noexcept = default;
 Run& Run::operator=(Run&&) noexcept = default;
 
 bool Run::advance() { return held_ != nullptr && held_->grid.advance(*held_->how); }
+Run::Step Run::step() {
+  if (held_ == nullptr || !held_->grid.advance_or_wait(*held_->how)) return Step::over;
+  return held_->grid.waits ? Step::waits : Step::on;
+}
+uint64_t Run::progress() const { return held_ == nullptr ? 0 : held_->grid.progress(); }
 uint64_t Run::position() const { return held_ == nullptr ? 0 : held_->grid.state.boundaries; }
 
 Snapshot Run::snapshot() const {

@@ -1,5 +1,6 @@
 #pragma once
 // A launch that is under way, from one boundary of its schedule to the next (sim/schedule/grid.h).
+#include <cstdint>
 #include <memory>
 
 #include "sim/launch/launch.h"
@@ -21,6 +22,13 @@ class Run {
 
   // To the next boundary; false when the run is over.
   bool advance();
+  // The same, in schedules without a clock; but where nothing can proceed and lanes spin on memory, the run
+  // has not ended: `waits`. It goes on when something outside has changed GMEM; `advance` ends it as a
+  // deadlock.
+  enum class Step : uint8_t { on, waits, over };
+  Step step();
+  // Grows with every change of memory, barriers and asynchronous operations.
+  uint64_t progress() const;
   // Boundaries that it has passed: where it stands.
   uint64_t position() const;
   // snapshot.h. `restore` takes a snapshot of this run; a refused launch has none. What observers know is

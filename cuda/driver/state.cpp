@@ -93,6 +93,10 @@ void write_json(const State& s) {
   }
   out << "],\n \"findings\": [";
   comma = "";
+  if (!s.host_findings.empty()) {
+    out << findings_json("", s.host_findings);
+    comma = ",";
+  }
   for (const LaunchRecord& l : s.launches) {
     if (l.found.empty()) continue;
     out << comma << findings_json(l.kernel, l.found);
@@ -123,6 +127,7 @@ void report() {
   State& s = state();
   const Guard guard(s.lock);
   if (!s.initialised) return;
+  end_all_operations();
   show_printed();
   std::fflush(stdout);
   if (!s.settings.json.empty()) write_json(s);

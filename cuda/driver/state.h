@@ -1,7 +1,6 @@
 #pragma once
 // What the library knows: one device, its memory, the program's modules, what was launched. All of it is
-// behind one lock, and every operation of a stream is done when it is put there: streams are in order, and no
-// order between two streams is promised.
+// behind one lock.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "cuda/driver/abi.h"
+#include "cuda/order/ranges.h"
 #include "sim/check/core/options.h"
 #include "sim/machine.h"
 
@@ -55,6 +55,8 @@ enum class Origin : uint8_t { device, host, managed, registered, array, mapped }
 struct Block {
   Pointer base = 0;
   size_t size = 0, mapped = 0;
+  uint8_t* machine_view =
+      nullptr;  // the same bytes again, where pages are closed to the program (order/host_access.h)
   Origin origin = Origin::device;
   uint64_t id = 0;
   uint32_t host_flags = 0;
@@ -94,14 +96,14 @@ struct State {
   uint64_t errors = 0, next_id = 1;
   // CUlimit, as an H200 answers (measured).
   size_t limits[10] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448, 0, 0};
-  bool heap_used = false;      // by a kernel: its size is fixed
-  Pointer grid_workspace = 0;  // launch.cpp
-  Pointer device_queue = 0;    // device_launches.cpp
-  Pointer conditions = 0;      // conditions.cpp
-  uint64_t performed = 0;      // launches of kernels
-  int nested = 0;              // launches by kernels that are performed now
-  double clock_us = 0;         // the device's time under a schedule with a clock
+  bool heap_used = false;    // by a kernel: its size is fixed
+  Pointer device_queue = 0;  // device_launches.cpp
+  Pointer conditions = 0;    // conditions.cpp
+  uint64_t performed = 0;    // launches of kernels
+  int nested = 0;            // launches by kernels that are performed now
+  double clock_us = 0;       // the device's time under a schedule with a clock
   std::vector<LaunchRecord> launches;
+  std::vector<sim::Finding> host_findings;  // of the order of operations, PLD70xx
   std::map<std::string, uint64_t> missing;  // calls that are not there
   std::string printed;                      // of kernels, shown at the next synchronisation
 
@@ -117,6 +119,7 @@ Context* current();  // of this thread; null: none
 Status unsupported(const std::string& what);
 void show_printed();
 void report();  // the table at the end
+void end_all_operations();
 
 // images.cpp, code.cpp
 isa::Module* module_of(Image& image);  // null: it has none, or a refused one
@@ -130,15 +133,26 @@ struct LaunchWork {
   bool cooperative = false;
   int priority = 0;
   std::map<uint32_t, LaunchAttributeValue> hints;  // attributes without an effect here, kept for questions
+  bool programmatic() const {                      // may begin before the kernel in front of it is over
+    const auto hint = hints.find(static_cast<uint32_t>(LaunchAttributeId::programmatic_stream_serialization));
+    return hint != hints.end() && hint->second.flag != 0;
+  }
   std::vector<uint8_t> params;
   std::vector<void*> pointers;  // to each of them, for the one who asks
 };
 Status prepare(LaunchWork& work, void* function, void** params, void** extra);
-Status perform(const LaunchWork& work);
+struct Doing;  // order/judge.h
+// Begins it, and ends it unless it waits for what another stream or the host writes.
+Status perform(const LaunchWork& work, const Doing& doing);
+// Launches that wait go on; whether one of them did anything.
+bool resume_launches();
+bool some_launch_waits();
+// They are deadlocks.
+void end_waiting_launches();
 // device_launches.cpp: kernels that kernels launch.
 bool launches_kernels(const isa::Module& module);
 void give_queue(State& s, sim::Launch& launch);
-Status perform_launched(State& s, const LaunchWork& parent);
+Status perform_launched(State& s, const LaunchWork& parent, const Doing& doing);
 // conditions.cpp: kernels that set the conditions of graphs.
 bool sets_conditions(const isa::Module& module);
 void give_conditions(State& s, sim::Launch& launch);
@@ -153,6 +167,7 @@ int resident_clusters(int ctas_per_sm, const isa::Dim3& cluster);  // of the who
 void** parameter_pointers(LaunchWork& work);                       // valid until it changes
 
 // memory.cpp
+bool is_known(const void* p);  // memory of the machine, else the program's own
 // Addresses that nothing else gets, with a gap behind them.
 Pointer take_addresses(size_t bytes, size_t alignment);
 Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name);
@@ -166,6 +181,11 @@ void forget_advice(Pointer p, size_t bytes);  // managed.cpp
 void trim_pools();                            // at a synchronisation
 Status copy(void* to, const void* from, size_t bytes);
 Status copy_3d(const Memcpy3D& c);
+std::string text_of(const Memcpy3D& c);  // "copy of 256 bytes from the host"
+order::Touched touched_by(const Memcpy3D& c);
+order::Touched touched_by(const MemsetNode& m);
+order::Touched touched_by_owner(Pointer p);  // who allocates or frees it
+bool is_pinned_or_managed(const void* p);
 Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height);
 
 }  // namespace palladion::cuda::driver

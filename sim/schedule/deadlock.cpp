@@ -26,6 +26,15 @@ bool spins(const Wait& w) {
 
 }  // namespace
 
+bool some_spin(std::span<const ClusterState* const> resident) {
+  for (const ClusterState* cluster : resident)
+    for (const CtaState& cta : cluster->ctas)
+      for (const WarpState& warp : cta.warps)
+        for (const LaneGroup& g : warp.groups)
+          if (g.mask != 0 && spins(g.wait)) return true;
+  return false;
+}
+
 Finding describe_deadlock(const Program& program, const GlobalMemory& memory,
                           std::span<const ClusterState* const> resident, bool more_clusters) {
   constexpr size_t shown = 24;

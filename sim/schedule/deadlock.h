@@ -12,4 +12,7 @@ namespace palladion::sim {
 Finding describe_deadlock(const Program& program, const GlobalMemory& memory,
                           std::span<const ClusterState* const> resident, bool more_clusters);
 
+// Whether lanes read memory again and again.
+bool some_spin(std::span<const ClusterState* const> resident);
+
 }  // namespace palladion::sim

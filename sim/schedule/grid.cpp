@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/schedule/deadlock.h"
 #include "sim/schedule/results.h"
 
 namespace palladion::sim {
@@ -116,7 +117,15 @@ bool Grid::loops_for_ever() {
   return true;
 }
 
-bool Grid::advance(Advance& how) {
+bool Grid::advance(Advance& how) { return advance(how, false); }
+
+bool Grid::advance_or_wait(Advance& how) {
+  if (waits) how.memory_changed();
+  waits = false;
+  return advance(how, true);
+}
+
+bool Grid::advance(Advance& how, bool may_wait) {
   if (state.over) return false;
   how.admit(*this);
   if (resident_.empty()) {
@@ -132,6 +141,8 @@ bool Grid::advance(Advance& how) {
     state.result.interrupted = true;
     state.over = true;
   } else if (!state.faulted && how.stuck(*this)) {
+    waits = may_wait && some_spin(resident_);
+    if (waits) return true;
     report_deadlock(context_.program, context_.memory, resident_, more_clusters(), options_.observer,
                     state.result);
     state.over = true;

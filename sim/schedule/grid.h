@@ -44,6 +44,8 @@ class Advance {
   virtual void retire(Grid& grid) = 0;
   // True when no state can change any more.
   virtual bool stuck(Grid& grid) = 0;
+  // GMEM may have been changed from outside since it was stuck.
+  virtual void memory_changed() {}
   // The grid has ended: final results.
   virtual void finish(Grid&) {}
   // A copy is a snapshot; `restored` connects it to the grid whose state was restored.
@@ -59,6 +61,10 @@ class Grid : public UnstartedClusters {
 
   // Executes up to the next boundary; false when the grid has ended.
   bool advance(Advance& how);
+  // The same; but when nothing can proceed and lanes spin on memory, `waits` becomes true and the grid has
+  // not ended: it goes on when something outside has changed the memory.
+  bool advance_or_wait(Advance& how);
+  bool waits = false;
   // Restores an earlier or later state of this grid.
   void restore(const GridState& saved);
 
@@ -89,6 +95,7 @@ class Grid : public UnstartedClusters {
   void collect(ClusterState& cluster);
   bool over_limit();
   bool loops_for_ever();
+  bool advance(Advance& how, bool may_wait);
   void finish(Advance& how);
 
   const RunContext& context_;

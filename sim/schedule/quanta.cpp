@@ -99,4 +99,10 @@ bool Quanta::stuck(Grid& grid) {
   return nothing_runs || spins_.all_spin(grid.resident()) || quiet_ >= stuck_boundaries;
 }
 
+void Quanta::memory_changed() {
+  last_progress_ = ~0ULL;
+  spins_.reset();
+  quiet_ = 0;
+}
+
 }  // namespace palladion::sim

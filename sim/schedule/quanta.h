@@ -13,6 +13,7 @@ class Quanta final : public Advance {
   void run(Grid& grid) override;
   void retire(Grid& grid) override;
   bool stuck(Grid& grid) override;
+  void memory_changed() override;
   std::unique_ptr<Advance> clone() const override { return std::make_unique<Quanta>(*this); }
 
  private:

@@ -19,7 +19,8 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"cuda/native", {"isa", "cuda/abi"}},
     {"cuda/toolkit", {"cuda/native", "cuda/bundle", "verify/arrays", "isa"}},
     {"cuda/capture", {"cuda/bundle", "cuda/fatbin", "cuda/abi"}},
-    {"cuda/driver", {"report/text", "verify/verdict", "sim", "isa", "cuda/fatbin", "cuda/abi"}},
+    {"cuda/order", {}},
+    {"cuda/driver", {"report/text", "verify/verdict", "sim", "isa", "cuda/order", "cuda/fatbin", "cuda/abi"}},
     {"traces", {"report/text", "sim", "isa"}},
     {"verify/arrays", {"frontend", "isa"}},
     {"verify/launch", {"verify/arrays", "frontend", "sim", "cuda/native", "isa"}},
@@ -100,6 +101,7 @@ const std::vector<std::vector<std::string>> levels = {
     {"verify/bundles"},
     // cuda/driver
     {"cuda/driver"},
+    {"cuda/driver/order"},
     {"cuda/driver/modules", "cuda/driver/streams"},
     {"cuda/driver/memory"},
     {"cuda/driver/device", "cuda/driver/graphs", "cuda/driver/launch"},

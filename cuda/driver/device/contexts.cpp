@@ -32,6 +32,8 @@ void free_memory(const Context* owner) {
 
 void reset_primary() {
   State& s = state();
+  complete(streams().all());
+  host_knows_all();
   show_printed();
   forget_textures();
   forget_arrays();
@@ -113,6 +115,8 @@ PLD_CUDA cuCtxDestroy_v2(Context* context) {
   show_printed();
   const auto found = std::ranges::find_if(made, [&](const auto& m) { return m.get() == context; });
   if (found == made.end()) return invalid_context;
+  complete(streams().all());
+  host_knows_all();
   free_memory(context);
   if (current() == context) stack.pop_back();
   return made.erase(found), success;
@@ -157,6 +161,8 @@ PLD_CUDA cuCtxGetApiVersion(Context*, unsigned* version) { return *version = 302
 PLD_CUDA cuCtxSynchronize() {
   const Guard guard(state().lock);
   if (const Status status = may_wait_for_all(); status != success) return status;
+  complete(streams().all());
+  host_knows_all();
   show_printed();
   trim_pools();
   return state().sticky;

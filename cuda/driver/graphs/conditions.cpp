@@ -93,18 +93,40 @@ bool is_allowed_body(const Graph& graph) {
   });
 }
 
+// To the end: then its kernels have set conditions.
+Status run_body(Graph& body, Doing& doing) {
+  Doing inside{streams().put_branch(doing.place.stream, doing.place.line, doing.place.before), nullptr};
+  if (const Status status = run_graph(body, inside); status != success) return status;
+  doing.place.before = inside.place.after();
+  return complete(doing.place.before);
+}
+
 // Only a kernel can end the loop.
-Status run_loop(const ConditionalWork& work) {
+Status run_loop(const ConditionalWork& work, Doing& doing) {
   State& s = state();
   while (value_of(work.handle) != 0) {
     const uint64_t before = s.performed;
-    if (const Status status = run_graph(*work.bodies.front()); status != success) return status;
+    if (const Status status = run_body(*work.bodies.front(), doing); status != success) return status;
     if (s.performed != before) continue;
     fmt::print(stderr, "palladion exec: a WHILE node of a graph does not end: its body launches no kernel\n");
     ++s.errors;
     return s.sticky = launch_timeout;
   }
   return success;
+}
+
+Status run_chosen(const ConditionalWork& work, Doing& doing) {
+  const uint32_t value = value_of(work.handle);
+  switch (work.type) {
+    case ConditionalType::when:
+      if (value != 0) return run_body(*work.bodies.front(), doing);
+      return work.bodies.size() == 2 ? run_body(*work.bodies.back(), doing) : success;
+    case ConditionalType::loop:
+      return run_loop(work, doing);
+    case ConditionalType::choice:
+      return value < work.bodies.size() ? run_body(*work.bodies[value], doing) : success;
+  }
+  return invalid_value;
 }
 
 }  // namespace
@@ -141,18 +163,10 @@ Status add_conditional_node(Node** out, Graph* graph, Node* const* after, size_t
   return status;
 }
 
-Status run_conditional(const ConditionalWork& work) {
-  const uint32_t value = value_of(work.handle);
-  switch (work.type) {
-    case ConditionalType::when:
-      if (value != 0) return run_graph(*work.bodies.front());
-      return work.bodies.size() == 2 ? run_graph(*work.bodies.back()) : success;
-    case ConditionalType::loop:
-      return run_loop(work);
-    case ConditionalType::choice:
-      return value < work.bodies.size() ? run_graph(*work.bodies[value]) : success;
-  }
-  return invalid_value;
+Status run_conditional(ConditionalWork& work, Doing& doing) {
+  const Status status = run_chosen(work, doing);
+  finished(doing.place);
+  return status;
 }
 
 void assign_defaults(const Graph& graph) {

@@ -121,7 +121,11 @@ PLD_CUDA cuGraphInstantiateWithParams(Graph** exec, Graph* graph, InstantiatePar
   return instantiate(exec, graph, params->flags, params->result);
 }
 PLD_CUDA cuGraphExecGetFlags(Graph* exec, uint64_t* flags) { return *flags = exec->flags, success; }
-PLD_CUDA cuGraphExecDestroy(Graph* exec) { return delete exec, success; }
+// A launch of it goes on.
+PLD_CUDA cuGraphExecDestroy(Graph* exec) {
+  const Guard guard(state().lock);
+  return delete exec, success;
+}
 PLD_CUDA cuGraphUpload(Graph*, Stream*) { return success; }
 PLD_CUDA cuGraphLaunch(Graph* exec, Stream* stream) {
   const Guard guard(state().lock);
@@ -138,8 +142,14 @@ PLD_CUDA cuGraphLaunch(Graph* exec, Stream* stream) {
     if ((exec->flags & auto_free) == 0) return invalid_value;  // the last launch's was not freed
     release(work->address);
   }
+  Doing doing{streams().put(line_of(stream)), nullptr};
+  doing.place.before.join(exec->launched);  // launches of one graph do not overlap
+  if (has_conditions(*exec)) complete(doing.place.before);
   assign_defaults(*exec);
-  return run_graph(*exec);
+  const Status status = run_graph(*exec, doing);
+  if (status != success) finished(doing.place);
+  streams().extend(line_of(stream), exec->launched = doing.place.after());
+  return status;
 }
 PLD_CUDA cuGraphExecUpdate_v2(Graph* exec, Graph* graph, UpdateResult* result) {
   const Guard guard(state().lock);

@@ -48,13 +48,26 @@ std::vector<Node*> in_order(const Graph& graph) {
   return order;
 }
 
-Status run_graph(Graph& graph) {
+Status run_graph(Graph& graph, Doing& doing) {
   const std::vector<Node*> order = in_order(graph);
   if (order.size() != graph.nodes.size()) return invalid_value;
-  for (const Node* const node : order)
-    if (node->enabled)
-      if (const Status status = run(node->work); status != success) return status;
-  return success;
+  const order::Clock start = doing.place.before;
+  std::unordered_map<const Node*, order::Clock> over;
+  for (Node* const node : order) {
+    order::Clock before = start;
+    for (const Node* const n : node->after) before.join(over.at(n));
+    if (const auto* wait = std::get_if<WaitWork>(&node->work)) before.join(wait->event->mark.over);
+    if (node->enabled) {
+      if (node->line == 0) node->line = streams().add_branch();
+      Doing inside{streams().put_branch(doing.place.stream, node->line, std::move(before)), nullptr};
+      inside.as = named(node->work, "a graph");
+      if (const Status status = submit(inside, node->work); status != success) return status;
+      before = inside.place.after();
+    }
+    doing.place.before.join(before);
+    over[node] = std::move(before);
+  }
+  return submit(doing, EmptyWork{});
 }
 
 namespace {
@@ -78,6 +91,7 @@ std::unique_ptr<Graph> copy_of(const Graph& graph) {
     auto made = std::make_unique<Node>(*node);
     made->graph = out.get();
     made->origin = node.get();
+    made->line = 0;
     if (auto* launch = std::get_if<std::shared_ptr<LaunchWork>>(&made->work))
       *launch = std::make_shared<LaunchWork>(**launch);
     if (auto* child = std::get_if<std::shared_ptr<Graph>>(&made->work)) *child = copy_of(**child);

@@ -1,8 +1,11 @@
 // Kernels that kernels launch (CUDA dynamic parallelism). They are performed when the grid that launched them
 // has ended, in the order of their launches, each with all that it launches itself before the next: an order
 // that the device's streams allow, whichever of them was named.
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "cuda/driver/order/judge.h"
 #include "cuda/driver/state.h"
 #include "sim/launch/device_queue.h"
 
@@ -16,7 +19,7 @@ std::span<uint8_t> queue_of(const State& s) {
   return {s.machine->memory().find(s.device_queue, queue_bytes), queue_bytes};
 }
 
-Status perform_one(State& s, const LaunchWork& parent, sim::DeviceWork& child) {
+Status perform_one(State& s, const LaunchWork& parent, sim::DeviceWork& child, const Doing& doing) {
   if (child.kind == sim::DeviceWork::Kind::copy)
     return copy(reinterpret_cast<void*>(child.to), reinterpret_cast<const void*>(child.from), child.bytes);
   Image& image = *parent.kernel->image;
@@ -31,7 +34,9 @@ Status perform_one(State& s, const LaunchWork& parent, sim::DeviceWork& child) {
   work.cluster = entry.reqnctapercluster.value_or(isa::Dim3{});
   work.shared = child.shared;
   work.params = std::move(child.params);
-  const Status done = perform(work);
+  const Status done = perform(
+      work, {doing.place, named(order::Operation::Does::kernel, fmt::format("kernel `{}`", work.kernel->name),
+                                doing.as ? doing.as->stream : "")});
   return done != success ? done : s.sticky;
 }
 
@@ -50,14 +55,14 @@ void give_queue(State& s, sim::Launch& launch) {
   launch.environment[sim::device_queue_low] = static_cast<uint32_t>(s.device_queue);
 }
 
-Status perform_launched(State& s, const LaunchWork& parent) {
+Status perform_launched(State& s, const LaunchWork& parent, const Doing& doing) {
   std::vector<sim::DeviceWork> children = sim::DeviceQueue(queue_of(s)).take();
   if (children.empty()) return success;
   if (s.nested == deepest) return unsupported("launches by kernels that are nested deeper than 24 levels");
   ++s.nested;
   Status status = success;
   for (sim::DeviceWork& child : children) {
-    status = perform_one(s, parent, child);
+    status = perform_one(s, parent, child, doing);
     if (status != success) break;
   }
   --s.nested;

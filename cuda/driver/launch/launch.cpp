@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <list>
+#include <utility>
 
+#include "cuda/driver/order/judge.h"
 #include "cuda/driver/state.h"
 #include "report/text/finding_text.h"
 #include "sim/check/core/merge.h"
@@ -94,12 +97,13 @@ void** parameter_pointers(LaunchWork& work) {
 
 namespace {
 
-// Launches do not overlap: one workspace is enough.
-void give_workspace(State& s, sim::Launch& launch) {
-  if (s.grid_workspace == 0)
-    s.grid_workspace =
-        s.machine->memory().allocate(sim::grid_workspace_bytes, "workspace of a cooperative launch");
-  sim::set_grid_workspace(s.machine->memory(), s.grid_workspace, launch);
+std::vector<Pointer> free_workspaces;  // of cooperative launches
+
+Pointer take_workspace(State& s) {
+  if (free_workspaces.empty())
+    return s.machine->memory().allocate(sim::grid_workspace_bytes, "workspace of a cooperative launch");
+  const Pointer p = free_workspaces.back();
+  return free_workspaces.pop_back(), p;
 }
 
 bool allocates(const isa::Module& module) {
@@ -109,9 +113,9 @@ bool allocates(const isa::Module& module) {
 
 }  // namespace
 
-Status perform(const LaunchWork& work) {
-  State& s = state();
-  if (s.sticky != success) return s.sticky;
+namespace {
+
+sim::Launch launch_of(State& s, const LaunchWork& work) {
   sim::Launch launch;
   launch.module = work.kernel->image->module.get();
   launch.entry = work.kernel->name;
@@ -122,11 +126,13 @@ Status perform(const LaunchWork& work) {
   launch.params = work.params;
   launch.stack_bytes = s.limits[limit_stack];
   launch.heap_bytes = s.limits[limit_heap];
-  if (work.cooperative) give_workspace(s, launch);
   if (allocates(*launch.module)) s.heap_used = true;
-  const bool launches = launches_kernels(*launch.module);
-  if (launches) give_queue(s, launch);
+  if (launches_kernels(*launch.module)) give_queue(s, launch);
   if (sets_conditions(*launch.module)) give_conditions(s, launch);
+  return launch;
+}
+
+sim::RunOptions options_of(const State& s, const LaunchWork& work) {
   sim::RunOptions options;
   options.schedule = sim::schedule_named(s.settings.schedule).value_or(sim::Schedule{});
   options.threads = s.settings.threads;
@@ -134,27 +140,69 @@ Status perform(const LaunchWork& work) {
   // All of its CTAs wait for each other: check_launch has seen that the chip has room for them.
   if (work.cooperative) options.resident_clusters = work.grid.count() / work.cluster.count();
   options.fmad = s.settings.fmad;
-  verify::Watch watch(sim::check::options_named(s.settings.check, nullptr).value_or(verify::no_checks));
-  options.observer = watch.observer();
-  ++s.performed;
-  const auto start = std::chrono::steady_clock::now();
-  const sim::RunResult result = s.machine->run(launch, options);
-  LaunchRecord& record = record_of(s, work);
-  ++record.launches;
-  record.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  record.instructions += result.instructions;
-  record.cycles += result.clock.cycles;
-  record.microseconds += result.clock.microseconds();
-  keep(record, result.findings);
-  s.clock_us += result.clock.microseconds();
-  s.printed += result.printed;
-  if (!result.errors.empty()) {
-    for (const isa::Diagnostic& d : result.errors)
-      tell(fmt::format("{}: {}", work.kernel->name, isa::render(isa::Diagnostics{d})));
-    ++s.errors;
-    return result.errors.front().severity == isa::Severity::unsupported ? not_supported
-                                                                        : launch_out_of_resources;
+  return options;
+}
+
+std::vector<sim::Observer*> judged_by(Footprint& footprint) {
+  return judges() ? std::vector<sim::Observer*>{&footprint} : std::vector<sim::Observer*>{};
+}
+
+// A launch from its begin to its end.
+class Running {
+ public:
+  Running(State& s, const LaunchWork& work, const Doing& doing)
+      : work_(work),
+        doing_(doing),
+        watch_(sim::check::options_named(s.settings.check, nullptr).value_or(verify::no_checks),
+               judged_by(footprint_)),
+        run_(sim::Run(sim::RunResult{})) {
+    sim::Launch launch = launch_of(s, work);
+    if (work.cooperative)
+      sim::set_grid_workspace(s.machine->memory(), workspace_ = take_workspace(s), launch);
+    sim::RunOptions options = options_of(s, work);
+    options.observer = watch_.observer();
+    has_clock_ = options.schedule.kind == sim::Schedule::Kind::hardware;
+    const auto start = std::chrono::steady_clock::now();
+    run_ = s.machine->start(launch, options);
+    seconds_ += since(start);
   }
+  ~Running() {
+    if (workspace_ != 0) free_workspaces.push_back(workspace_);
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  // To its end, or until it waits for what is outside; false then.
+  bool go_on(bool may_wait) {
+    const auto start = std::chrono::steady_clock::now();
+    auto step = sim::Run::Step::on;
+    while (step == sim::Run::Step::on)
+      step = may_wait && !has_clock_ ? run_.step()
+             : run_.advance()        ? sim::Run::Step::on
+                                     : sim::Run::Step::over;
+    seconds_ += since(start);
+    return step == sim::Run::Step::over;
+  }
+  uint64_t progress() const { return run_.progress(); }
+  Status end(State& s);
+
+ private:
+  static double since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  Status tell_findings(State& s, const LaunchRecord& record, const sim::RunResult& result);
+
+  LaunchWork work_;
+  Doing doing_;
+  Footprint footprint_;
+  verify::Watch watch_;
+  sim::Run run_;
+  Pointer workspace_ = 0;
+  bool has_clock_ = false;
+  double seconds_ = 0;
+};
+
+Status Running::tell_findings(State& s, const LaunchRecord& record, const sim::RunResult& result) {
   Status status = success;
   for (const sim::Finding& f : result.findings) {
     if (record.launches == 1 || counts(f)) tell(report::finding_text(f, {.ptx = {}}));
@@ -163,9 +211,78 @@ Status perform(const LaunchWork& work) {
   }
   if (result.deadlocked && status == success) status = launch_timeout;
   if (!result.completed && status == success) status = launch_failed;
+  return status;
+}
+
+Status Running::end(State& s) {
+  const sim::RunResult result = run_.take_result();
+  finished(doing_.place);
+  judge_kernel(doing_, footprint_);
+  LaunchRecord& record = record_of(s, work_);
+  ++record.launches;
+  record.seconds += seconds_;
+  record.instructions += result.instructions;
+  record.cycles += result.clock.cycles;
+  record.microseconds += result.clock.microseconds();
+  keep(record, result.findings);
+  s.clock_us += result.clock.microseconds();
+  s.printed += result.printed;
+  if (!result.errors.empty()) {
+    for (const isa::Diagnostic& d : result.errors)
+      tell(fmt::format("{}: {}", work_.kernel->name, isa::render(isa::Diagnostics{d})));
+    ++s.errors;
+    return result.errors.front().severity == isa::Severity::unsupported ? not_supported
+                                                                        : launch_out_of_resources;
+  }
+  const Status status = tell_findings(s, record, result);
   if (status != success) s.sticky = status;
-  if (status == success && launches) return perform_launched(s, work);
+  if (status == success && launches_kernels(*work_.kernel->image->module))
+    return perform_launched(s, work_, doing_);
   return success;  // as on a GPU, the next call that waits gives the kernel's error
+}
+
+std::list<std::unique_ptr<Running>> waiting;  // for what another stream or the host writes
+
+}  // namespace
+
+Status perform(const LaunchWork& work, const Doing& doing) {
+  State& s = state();
+  if (s.sticky != success) return s.sticky;
+  ++s.performed;
+  auto running = std::make_unique<Running>(s, work, doing);
+  const bool launches = launches_kernels(*work.kernel->image->module);
+  if (running->go_on(s.nested == 0 && !launches)) return running->end(s);
+  waiting.push_back(std::move(running));
+  return success;
+}
+
+bool resume_launches() {
+  State& s = state();
+  bool any = false;
+  for (auto at = waiting.begin(); at != waiting.end();) {
+    Running& running = **at;
+    const uint64_t before = running.progress();
+    const bool over = running.go_on(true);
+    any |= over || running.progress() != before;
+    const auto next = std::next(at);
+    if (over) {
+      const std::unique_ptr<Running> ended = std::move(*at);
+      waiting.erase(at);
+      ended->end(s);
+    }
+    at = next;
+  }
+  return any;
+}
+
+bool some_launch_waits() { return !waiting.empty(); }
+
+void end_waiting_launches() {
+  State& s = state();
+  for (auto all = std::exchange(waiting, {}); !all.empty(); all.pop_front()) {
+    all.front()->go_on(false);
+    all.front()->end(s);
+  }
 }
 
 tl::expected<Needs, Status> needs_of(Kernel& kernel) {

@@ -56,9 +56,8 @@ struct Marks {
   Event *triggered = nullptr, *completed = nullptr;  // events that the launch records
 };
 
-// What an attribute asks for. Streams do not overlap, and a kernel is over when its launch returns: so
-// nothing is left to do for programmatic launches, priorities and the ways to wait. Hints on caches and
-// domains of memory order are for the chip's speed alone.
+// What an attribute asks for. Priorities and ways to wait have no effect; hints on caches and domains of
+// memory order are for the chip's speed alone.
 Status apply(const LaunchAttribute& a, LaunchWork& w, Marks& marks) {
   using enum LaunchAttributeId;
   switch (a.id) {
@@ -96,10 +95,19 @@ Status launch(Kernel* kernel, std::shared_ptr<LaunchWork> work, Stream* stream, 
   if (s.sticky != success) return s.sticky;
   if (const Status status = prepare(*work, kernel, params, extra); status != success) return status;
   if (const Status status = check_launch(*work); status != success) return status;
-  if (const Status status = enqueue(stream, std::move(work)); status != success) return status;
-  for (Event* event : {marks.triggered, marks.completed})
-    if (event != nullptr)
-      if (const Status status = record(event, stream); status != success) return status;
+  Doing doing;
+  if (const Status status = enqueue(stream, std::move(work), doing); status != success) return status;
+  if (capturing(stream)) {
+    for (Event* event : {marks.triggered, marks.completed})
+      if (event != nullptr)
+        if (const Status status = record(event, stream); status != success) return status;
+    return success;
+  }
+  // The first is recorded when the CTAs have let dependent kernels begin, the second when they have begun
+  // themselves.
+  const order::Clock& begun = doing.place.programmatic ? doing.place.early : doing.place.before;
+  if (marks.triggered != nullptr) mark(*marks.triggered, {begun, doing.place.after()}, line_of(stream));
+  if (marks.completed != nullptr) mark(*marks.completed, {begun, {}}, line_of(stream));
   return success;
 }
 

@@ -1,4 +1,4 @@
-// The driver API's copies. Asynchronous ones are done at once; a stream that is captured keeps them.
+// The driver API's copies.
 #include "cuda/driver/memory/arrays.h"
 #include "cuda/driver/streams/stream_capture.h"
 
@@ -13,24 +13,61 @@ const void* at(Pointer p) { return reinterpret_cast<const void*>(p); }
 bool on_device(const void* p) {
   State& s = state();
   const Guard guard(s.lock);
-  const auto address = reinterpret_cast<Pointer>(p);
-  return s.sticky != success || s.block_of(address) != nullptr ||
-         s.machine->memory().lookup(address) != nullptr;
+  return s.sticky != success || is_known(p);
 }
 
+// The host waits for it, unless both sides are memory of the device (CUDA runtime API, "API synchronization
+// behavior").
+bool host_waits_for(const Memcpy3D& c) {
+  const auto is_device = [](int type, Pointer p) {
+    return type == memory_array || (type != memory_host && is_known(at(p)) && !is_pinned_or_managed(at(p)));
+  };
+  return !is_device(c.src_type, c.src_device) || !is_device(c.dst_type, c.dst_device);
+}
+
+Status copy_now(const Memcpy3D& c) {
+  const Guard guard(state().lock);
+  show_printed();
+  if (state().sticky != success) return state().sticky;
+  if (const Status status = may_call_synchronous(); status != success) return status;
+  const Synchronous operation = begin_synchronous(order::Operation::Does::copy, text_of(c));
+  show_printed();
+  const Status status = operation.status != success ? operation.status : copy_3d(c);
+  end_synchronous(operation, status == success ? touched_by(c) : order::Touched{}, host_waits_for(c));
+  return status;
+}
 Status copy_now(void* dst, const void* src, size_t bytes) {
+  if (bytes != 0 && (dst == nullptr || src == nullptr)) return invalid_value;
+  return copy_now(plain_copy(dst, src, bytes));
+}
+
+// What of a copy from or to memory of the program that is not pinned is over when the call returns: its
+// source is kept, its destination is written.
+void wait_for_pageable(const Memcpy3D& c, const Doing& doing) {
+  const auto* const src =
+      at(c.src_type == memory_host ? reinterpret_cast<Pointer>(c.src_host) : c.src_device);
+  const auto* const dst =
+      at(c.dst_type == memory_host ? reinterpret_cast<Pointer>(c.dst_host) : c.dst_device);
+  if ((c.src_type != memory_array && !is_known(src)) || (c.dst_type != memory_array && !is_known(dst)))
+    complete(doing.place.after());
+  if (c.dst_type != memory_array && !is_known(dst)) host_knows(doing.place.after());
+}
+
+Status put_copy(Stream* stream, const Memcpy3D& c) {
   State& s = state();
   const Guard guard(s.lock);
-  show_printed();
   if (s.sticky != success) return s.sticky;
-  if (const Status status = may_call_synchronous(); status != success) return status;
-  return copy(dst, src, bytes);
+  Doing doing;
+  const bool captured = capturing(stream);
+  const Status status = enqueue(stream, c, doing);
+  if (status == success && !captured) wait_for_pageable(c, doing);
+  return status;
 }
 
 // What the arguments hold when a graph is made may be gone when it runs, but host memory is read then.
 Status copy_async(void* dst, const void* src, size_t bytes, Stream* stream) {
   if (dst == nullptr || src == nullptr) return bytes == 0 ? success : invalid_value;
-  return put(stream, plain_copy(dst, src, bytes));
+  return put_copy(stream, plain_copy(dst, src, bytes));
 }
 
 Memcpy3D three(const Memcpy2D& c) {
@@ -79,14 +116,8 @@ PLD_CUDA cuMemcpyDtoDAsync_v2(Pointer d, Pointer s, size_t n, Stream* q) {
   const bool known = on_device(at(d)) && on_device(at(s));
   return capturing(q) || known ? copy_async(to(d), at(s), n, q) : invalid_value;
 }
-PLD_CUDA cuMemcpy3D_v2(const Memcpy3D* c) {
-  const Guard guard(state().lock);
-  show_printed();
-  if (state().sticky != success) return state().sticky;
-  const Status status = may_call_synchronous();
-  return status != success ? status : copy_3d(*c);
-}
-PLD_CUDA cuMemcpy3DAsync_v2(const Memcpy3D* c, Stream* q) { return put(q, *c); }
+PLD_CUDA cuMemcpy3D_v2(const Memcpy3D* c) { return copy_now(*c); }
+PLD_CUDA cuMemcpy3DAsync_v2(const Memcpy3D* c, Stream* q) { return put_copy(q, *c); }
 PLD_CUDA cuMemcpy2D_v2(const Memcpy2D* c) {
   const Memcpy3D d = three(*c);
   return cuMemcpy3D_v2(&d);
@@ -122,8 +153,7 @@ PLD_CUDA cuMemcpyAtoHAsync_v2(void* d, void* array, size_t offset, size_t n, Str
   return copy_async(d, part_of(array, offset, n), n, q);
 }
 
-// One after the other; the attributes say how long a source must stay as it is, and every copy is done at
-// once.
+// One after the other; the attributes say how long a source must stay as it is.
 PLD_CUDA cuMemcpyBatchAsync_v2(const Pointer* d, const Pointer* s, const size_t* n, size_t count, const void*,
                                const size_t*, size_t, Stream* q) {
   const Guard guard(state().lock);

@@ -1,5 +1,6 @@
-// The driver API's functions for allocations and fills. Asynchronous ones are done at once; a stream that is
-// captured keeps them.
+// The driver API's functions for allocations and fills.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -25,7 +26,16 @@ Status fill_now(Pointer p, size_t pitch, uint32_t value, uint32_t element, size_
   const Guard guard(s.lock);
   if (s.sticky != success) return s.sticky;
   if (const Status status = may_call_synchronous(); status != success) return status;
-  return fill(p, pitch, value, element, width, height);
+  const MemsetNode m{
+      .dst = p, .pitch = pitch, .value = value, .element_bytes = element, .width = width, .height = height};
+  const Synchronous operation = begin_synchronous(order::Operation::Does::fill,
+                                                  fmt::format("fill of {} bytes", width * height * element));
+  const Status status =
+      operation.status != success ? operation.status : fill(p, pitch, value, element, width, height);
+  // The host does not wait for a fill of the device's memory.
+  end_synchronous(operation, status == success ? touched_by(m) : order::Touched{},
+                  is_pinned_or_managed(to(p)));
+  return status;
 }
 
 Status new_block(Pointer* p, size_t bytes, Origin origin) {
@@ -37,12 +47,32 @@ Status new_block(Pointer* p, size_t bytes, Origin origin) {
   return allocate(*p, bytes, origin, nullptr);
 }
 
+// cudaFree waits for all streams; but of memory that was allocated in a stream's order it takes for granted
+// that its uses are over (CUDA guide, "Stream Ordered Memory Allocator"), and nothing says that cudaFreeHost
+// waits.
+void wait_for_users(Pointer p) {
+  const Block* const b = state().block_of(p);
+  const bool waits = b == nullptr || (pool_that_gave(p) == nullptr && b->origin != Origin::host);
+  if (!waits && judges()) {
+    order::Place place;
+    place.before = streams().host();
+    const bool pinned = b->origin == Origin::host;
+    using Does = order::Operation::Does;
+    judge({place,
+           named(pinned ? Does::free_pinned : Does::free, pinned ? "cudaFreeHost" : "cudaFree", "the host")},
+          touched_by_owner(p));
+  }
+  complete(streams().all());
+  host_knows_all();
+}
+
 Status free_block(Pointer p) {
   State& s = state();
   const Guard guard(s.lock);
   show_printed();
   if (s.sticky != success) return s.sticky;
   if (const Status status = may_call_unsafe(); status != success) return status;
+  if (p != 0) wait_for_users(p);
   return release(p);
 }
 
@@ -93,6 +123,7 @@ PLD_CUDA cuMemHostRegister_v2(void* p, size_t bytes, unsigned flags) {
 PLD_CUDA cuMemHostUnregister(void* p) {
   const Guard guard(state().lock);
   if (const Status status = may_call_unsafe(); status != success) return status;
+  complete(streams().all());
   return release(reinterpret_cast<Pointer>(p)) == success ? success : host_memory_not_registered;
 }
 PLD_CUDA cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {

@@ -1,6 +1,8 @@
 // Memory: every allocation is memory of this process at the same address for host and device, so pinned and
 // managed memory need no second address. A kernel reaches what is bound to the machine and nothing else.
+#include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -51,12 +53,54 @@ bool inside(State& s, const void* p, size_t bytes) {
 // Module variables have addresses of the machine's own, the rest that of the host.
 uint8_t* host_of(State& s, const void* p) {
   const auto at = reinterpret_cast<Pointer>(p);
-  if (s.block_of(at) == nullptr)
+  const Block* const b = s.block_of(at);
+  if (b != nullptr && b->machine_view != nullptr) return b->machine_view + (at - b->base);
+  if (b == nullptr)
     if (const sim::Allocation* a = s.machine->memory().lookup(at)) return a->bytes + (at - a->base);
   return static_cast<uint8_t*>(const_cast<void*>(p));
 }
 
+struct Views {
+  void* program = MAP_FAILED;
+  uint8_t* machine = nullptr;  // null: the program's
+};
+
+Views map_once(Pointer at, size_t mapped) {
+  return {mmap(to(at), mapped, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0),
+          nullptr};
+}
+
+// The machine's view stays open while pages of the program's are closed.
+Views map_twice(Pointer at, size_t mapped) {
+  const int file = memfd_create("palladion", MFD_CLOEXEC);
+  if (file < 0) return {};
+  Views v;
+  if (ftruncate(file, static_cast<off_t>(mapped)) == 0) {
+    constexpr int how = MAP_SHARED | MAP_NORESERVE;
+    v.program = mmap(to(at), mapped, PROT_READ | PROT_WRITE, how | MAP_FIXED_NOREPLACE, file, 0);
+    void* const machine = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, how, file, 0);
+    if (machine == MAP_FAILED && v.program != MAP_FAILED) munmap(v.program, mapped);
+    if (machine == MAP_FAILED) v.program = MAP_FAILED;
+    v.machine = static_cast<uint8_t*>(machine);
+  }
+  close(file);
+  return v;
+}
+
 }  // namespace
+
+bool is_known(const void* p) {
+  State& s = state();
+  const auto at = reinterpret_cast<Pointer>(p);
+  return s.block_of(at) != nullptr || s.machine->memory().lookup(at) != nullptr;
+}
+
+bool is_pinned_or_managed(const void* p) {
+  const Block* const b = state().block_of(reinterpret_cast<Pointer>(p));
+  return b != nullptr &&
+         (b->origin == Origin::host || b->origin == Origin::managed || b->origin == Origin::registered);
+}
 
 Pointer take_addresses(size_t bytes, size_t alignment) {
   const Pointer at = (next_place + alignment - 1) / alignment * alignment;
@@ -68,17 +112,23 @@ Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name) {
   State& s = state();
   const size_t mapped = (bytes + page - 1) / page * page;
   if (bytes > static_cast<size_t>(s.arch->memory_bytes) - used_bytes()) return out_of_memory;
-  void* const p = mmap(reinterpret_cast<void*>(at), mapped, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  const bool shared = origin == Origin::host || origin == Origin::managed;
+  const auto [p, machine_view] = shared && judges() ? map_twice(at, mapped) : map_once(at, mapped);
   if (p == MAP_FAILED) return out_of_memory;
-  if (!s.machine->memory().bind_at(at, {static_cast<uint8_t*>(p), bytes},
-                                   name != nullptr ? name : name_of(origin), false)) {
+  uint8_t* const bound = machine_view != nullptr ? machine_view : static_cast<uint8_t*>(p);
+  if (!s.machine->memory().bind_at(at, {bound, bytes}, name != nullptr ? name : name_of(origin), false)) {
     munmap(p, mapped);
+    if (machine_view != nullptr) munmap(machine_view, mapped);
     return out_of_memory;
   }
-  if (origin == Origin::host || origin == Origin::managed) s.machine->memory().share_with_host(at);
-  s.blocks[at] = {
-      .base = at, .size = bytes, .mapped = mapped, .origin = origin, .id = s.next_id++, .owner = current()};
+  if (shared) s.machine->memory().share_with_host(at);
+  s.blocks[at] = {.base = at,
+                  .size = bytes,
+                  .mapped = mapped,
+                  .machine_view = machine_view,
+                  .origin = origin,
+                  .id = s.next_id++,
+                  .owner = current()};
   return success;
 }
 
@@ -105,6 +155,7 @@ Status release(Pointer p) {
   if (at == s.blocks.end() || at->second.origin == Origin::mapped) return invalid_value;
   s.machine->memory().release(p);
   if (at->second.mapped != 0) munmap(reinterpret_cast<void*>(p), at->second.mapped);
+  if (at->second.machine_view != nullptr) munmap(at->second.machine_view, at->second.mapped);
   forget_in_pool(p);
   if (at->second.origin == Origin::managed) forget_advice(p, at->second.size);
   forget_in_graphs(p);
@@ -177,6 +228,44 @@ Status copy_3d(const Memcpy3D& c) {
       if (status != success) return status;
     }
   return success;
+}
+
+order::Touched touched_by(const Memcpy3D& c) {
+  order::Touched t;
+  const auto from = source(c), to = destination(c);
+  if (!from || !to || c.width == 0) return t;
+  for (size_t z = 0; z < c.depth; ++z)
+    for (size_t y = 0; y < c.height; ++y) {
+      const auto read = reinterpret_cast<Pointer>(from->row(y, z)),
+                 written = reinterpret_cast<Pointer>(to->row(y, z));
+      t.read.add(read, read + c.width);
+      t.written.add(written, written + c.width);
+    }
+  return t;
+}
+
+order::Touched touched_by(const MemsetNode& m) {
+  order::Touched t;
+  for (size_t y = 0; y < m.height; ++y)
+    t.written.add(m.dst + y * m.pitch, m.dst + y * m.pitch + m.width * m.element_bytes);
+  return t;
+}
+
+order::Touched touched_by_owner(Pointer p) {
+  order::Touched t;
+  if (const Block* const b = state().block_of(p)) t.written.add(b->base, b->base + b->size);
+  return t;
+}
+
+std::string text_of(const Memcpy3D& c) {
+  const auto where = [](const std::optional<Side>& side) {
+    const Block* const b = side ? state().block_of(reinterpret_cast<Pointer>(side->base)) : nullptr;
+    return b != nullptr                   ? name_of(b->origin)
+           : side && is_known(side->base) ? "device memory"
+                                          : "pageable memory";
+  };
+  return fmt::format("copy of {} bytes from {} to {}", c.width * c.height * c.depth, where(source(c)),
+                     where(destination(c)));
 }
 
 Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height) {

@@ -1,5 +1,7 @@
 // Memory in the order of a stream, and pools: how much of a pool is in use, and how much it keeps. An
 // allocation of a pool is one like any other.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -41,7 +43,7 @@ void trim(Pool& pool, uint64_t bytes) {
   pool.kept = std::min(pool.kept, bytes > pool.used ? bytes - pool.used : 0);
 }
 
-Status allocate_from(Pointer* p, size_t bytes, Pool& pool) {
+Status allocate_from(Pointer* p, size_t bytes, Pool& pool, Stream* stream) {
   if (p == nullptr) return invalid_value;
   if (state().sticky != success) return state().sticky;
   if (pool.most_bytes != 0 && pool.used + bytes > pool.most_bytes) return out_of_memory;
@@ -52,7 +54,12 @@ Status allocate_from(Pointer* p, size_t bytes, Pool& pool) {
   pool.used += bytes;
   pool.used_high = std::max(pool.used_high, pool.used);
   pool.reserved_high = std::max(pool.reserved_high, pool.used + pool.kept);
-  return success;
+  Doing doing;
+  const Status put = enqueue(stream, EmptyWork{}, doing);
+  doing.as =
+      named(order::Operation::Does::allocate, fmt::format("allocation of {} bytes", bytes), name_of(stream));
+  judge(doing, touched_by_owner(*p));
+  return put;
 }
 
 // Pools of the device alone: its location, and no handles for other processes.
@@ -198,7 +205,7 @@ PLD_CUDA cuMemAllocFromPoolAsync(Pointer* p, size_t bytes, void* handle, Stream*
   if (pool == nullptr || bytes == 0) return invalid_value;
   if (const Status status = may_use(q); status != success) return status;
   if (capturing(q)) return capture_allocation(p, bytes, q);
-  return allocate_from(p, bytes, *pool);
+  return allocate_from(p, bytes, *pool, q);
 }
 PLD_CUDA cuMemAllocAsync(Pointer* p, size_t bytes, Stream* q) {
   const Guard guard(state().lock);
@@ -209,5 +216,6 @@ PLD_CUDA cuMemFreeAsync(Pointer p, Stream* q) {
   if (const Status status = may_use(q); status != success) return status;
   if (capturing(q)) return capture_free(p, q);
   if (state().sticky != success) return state().sticky;
-  return release(p);
+  if (!state().blocks.contains(p)) return p == 0 ? success : invalid_value;
+  return enqueue(q, FreeWork{p});
 }

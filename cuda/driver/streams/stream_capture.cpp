@@ -104,11 +104,17 @@ bool are_of(const Graph& graph, Node* const* nodes, size_t count) {
          std::all_of(nodes, nodes + count, [&](const Node* n) { return n != nullptr && n->graph == &graph; });
 }
 
+void wait_for(Stream* handle, Event& event) {
+  streams().wait(line_of(handle), event.mark);
+  event.waiting.push_back(line_of(handle));
+}
+
 // A stream that waits for an event of a sequence becomes a part of it.
-Status wait_in_capture(Stream* handle, const Event& event) {
+Status wait_in_capture(Stream* handle, Event& event) {
   Stream& stream = stream_of(handle);
   const std::shared_ptr<Capture>& capture = event.capture;
-  if (!capture) return stream.capture ? invalidated(*stream.capture, stream_capture_isolation) : success;
+  if (!capture && stream.capture) return invalidated(*stream.capture, stream_capture_isolation);
+  if (!capture) return wait_for(handle, event), success;
   if (capture->graph == nullptr)  // it is over
     return stream.capture ? invalidated(*stream.capture, captured_event) : captured_event;
   if (capture->invalid) return stream_capture_invalidated;
@@ -168,6 +174,7 @@ Status may_call_unsafe() {
   return status;
 }
 
+bool has_own_default_stream() { return own_default_stream; }
 Status may_call_synchronous() { return may_wait_for(own_default_stream ? per_thread_stream : nullptr); }
 
 void forget_in_capture(Stream* stream) {

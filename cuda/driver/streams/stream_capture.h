@@ -19,6 +19,7 @@ Status may_call_unsafe();
 // A copy or a fill that is over when its call returns: it is put into the default stream.
 Status may_call_synchronous();
 
+bool has_own_default_stream();           // this thread's synchronous calls go there
 void forget_in_capture(Stream* stream);  // it is destroyed
 
 }  // namespace palladion::cuda::driver

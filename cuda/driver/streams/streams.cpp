@@ -1,6 +1,7 @@
-// Streams and events. Every operation is done when it is put into its stream; so nothing is ever
-// pending.
+// Streams and events.
 #include "cuda/driver/streams/streams.h"
+
+#include <fmt/format.h>
 
 #include <chrono>
 #include <list>
@@ -31,6 +32,25 @@ Stream& stream_of(Stream* handle) {
   return reinterpret_cast<uintptr_t>(handle) <= 1 ? *legacy : *handle;
 }
 
+order::Line line_of(Stream* handle) {
+  constexpr unsigned non_blocking = 1;  // CU_STREAM_NON_BLOCKING
+  Stream& s = stream_of(handle);
+  if (s.line == 0)
+    s.line = streams().add(reinterpret_cast<uintptr_t>(handle) <= 1 ? order::Kind::legacy
+                           : (s.flags & non_blocking) != 0          ? order::Kind::non_blocking
+                                                                    : order::Kind::blocking);
+  return s.line;
+}
+
+std::string name_of(Stream* handle) {
+  if (reinterpret_cast<uintptr_t>(handle) <= 1) return "the default stream";
+  const Stream& s = stream_of(handle);
+  if (handle == per_thread_stream) return fmt::format("the default stream of thread {}", line_of(handle));
+  return fmt::format("stream {}{}", s.number, (s.flags & 1) != 0 ? " (non-blocking)" : "");
+}
+
+Stream* synchronous_stream() { return has_own_default_stream() ? per_thread_stream : nullptr; }
+
 bool capturing(Stream* handle) { return stream_of(handle).capture != nullptr; }
 
 double now_us() {
@@ -41,9 +61,22 @@ double now_us() {
 }
 
 Status enqueue(Stream* handle, Work work) {
+  Doing doing;
+  return enqueue(handle, std::move(work), doing);
+}
+
+Status enqueue(Stream* handle, Work work, Doing& doing) {
   Stream& stream = stream_of(handle);
   if (const Status status = may_use(handle); status != success) return status;
-  if (!stream.capture) return run(work);
+  if (!stream.capture) {
+    const auto* const launch = std::get_if<std::shared_ptr<LaunchWork>>(&work);
+    doing.place =
+        streams().put(line_of(handle), launch != nullptr, launch != nullptr && (*launch)->programmatic());
+    doing.as = named(work, name_of(handle));
+    const Status status = submit(doing, work);
+    streams().extend(line_of(handle), doing.place.after());
+    return status;
+  }
   Node* node = nullptr;
   const std::vector<Node*> after = stream.last;
   const Status status = add_node(&node, stream.capture->graph, after.data(), after.size(), std::move(work));
@@ -64,41 +97,61 @@ Status record(Event* event, Stream* handle) {
   const Stream& stream = stream_of(handle);
   event->capture = stream.capture;
   event->last = stream.last;
-  if (!stream.capture) event->recorded = true, event->us = now_us();
+  if (!stream.capture) mark(*event, streams().record(line_of(handle)), line_of(handle));
   return state().sticky;
+}
+
+void mark(Event& event, order::Mark what, order::Line stream) {
+  event.recorded = true;
+  event.us = now_us();
+  event.mark = std::move(what);
+  for (const order::Line waiting : event.waiting) waited_before_record(waiting, stream);
+  event.waiting.clear();
 }
 
 namespace {
 
-Status waited() {
+Status waited(const order::Clock& until) {
+  complete(until);
+  host_knows(until);
   show_printed();
   trim_pools();
   return state().sticky;
 }
 
+// Whether all of it is over; the host knows it then.
+Status asked(const order::Clock& until) {
+  go_on();
+  return state().sticky == success && !is_over(until) ? not_ready : waited(until);
+}
+
 }  // namespace
 }  // namespace palladion::cuda::driver
 
-// The function may call the driver: the lock is not held meanwhile.
+// The function may call the driver: the lock is not held meanwhile, unless other work was in front of it.
 PLD_CUDA cuLaunchHostFunc(Stream* stream, HostFn fn, void* data) {
-  Status sticky = success;
+  Doing doing;
   {
     const Guard guard(state().lock);
-    sticky = state().sticky;
     if (const Status status = may_use(stream); status != success) return status;
-    if (sticky == success && capturing(stream)) return enqueue(stream, HostNode{fn, data});
+    if (state().sticky != success) return state().sticky;
+    go_on();
+    if (capturing(stream) || !is_over(streams().of(line_of(stream))))
+      return enqueue(stream, HostNode{fn, data});
+    doing.place = streams().put(line_of(stream));
   }
-  show_printed();
-  if (sticky == success) fn(data);
-  return sticky;
+  call_host(doing.place, [&] { fn(data); });
+  return success;
 }
 PLD_CUDA cuStreamAddCallback(Stream* stream, void (*fn)(Stream*, Status, void*), void* data, unsigned) {
+  Doing doing;
   {
     const Guard guard(state().lock);
     if (const Status status = may_use_uncaptured(stream); status != success) return status;
+    doing.place = streams().put(line_of(stream));
+    complete(doing.place.before);
   }
-  show_printed();
-  fn(stream, state().sticky, data);
+  call_host(doing.place, [&] { fn(stream, state().sticky, data); });
   return success;
 }
 
@@ -109,6 +162,8 @@ PLD_CUDA cuStreamCreateWithPriority(Stream** out, unsigned flags, int priority) 
   stream->context = current();
   stream->priority = priority < -5 ? -5 : priority > 0 ? 0 : priority;
   stream->id = state().next_id++;
+  static uint64_t created = 0;
+  stream->number = ++created;
   return *out = stream, success;
 }
 PLD_CUDA cuStreamCreate(Stream** out, unsigned flags) { return cuStreamCreateWithPriority(out, flags, 0); }
@@ -116,17 +171,18 @@ PLD_CUDA cuStreamDestroy_v2(Stream* stream) {
   if (reinterpret_cast<uintptr_t>(stream) <= 2) return invalid_handle;
   const Guard guard(state().lock);
   forget_in_capture(stream);
+  if (stream->line != 0) streams().remove(stream->line);
   return delete stream, success;
 }
 PLD_CUDA cuStreamSynchronize(Stream* stream) {
   const Guard guard(state().lock);
   const Status status = may_wait_for(stream);
-  return status != success ? status : waited();
+  return status != success ? status : waited(streams().of(line_of(stream)));
 }
 PLD_CUDA cuStreamQuery(Stream* stream) {
   const Guard guard(state().lock);
   const Status status = may_wait_for(stream);
-  return status != success ? status : waited();
+  return status != success ? status : asked(streams().of(line_of(stream)));
 }
 PLD_CUDA cuStreamGetFlags(Stream* s, unsigned* flags) { return *flags = stream_of(s).flags, success; }
 PLD_CUDA cuStreamGetPriority(Stream* s, int* priority) { return *priority = stream_of(s).priority, success; }
@@ -195,18 +251,20 @@ PLD_CUDA cuEventRecordWithFlags(Event* event, Stream* stream, unsigned flags) {
 PLD_CUDA cuEventSynchronize(Event* event) {
   const Guard guard(state().lock);
   const Status status = may_wait_for(event);
-  return status != success ? status : waited();
+  return status != success ? status : waited(event->mark.over);
 }
 PLD_CUDA cuEventQuery(Event* event) {
   const Guard guard(state().lock);
   const Status status = may_wait_for(event);
-  return status != success ? status : waited();
+  return status != success ? status : asked(event->mark.over);
 }
 PLD_CUDA cuEventElapsedTime_v2(float* ms, Event* from, Event* to) {
   const Guard guard(state().lock);
   for (const Event* event : {from, to})
     if (event != nullptr && event->capture) return may_wait_for(event);
   if (from == nullptr || to == nullptr || !from->recorded || !to->recorded) return invalid_handle;
+  go_on();
+  if (!is_over(from->mark.over) || !is_over(to->mark.over)) return not_ready;
   return *ms = static_cast<float>((to->us - from->us) / 1000), success;
 }
 PLD_CUDA cuEventElapsedTime(float* ms, Event* from, Event* to) { return cuEventElapsedTime_v2(ms, from, to); }

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "cuda/driver/order/judge.h"
 #include "cuda/driver/state.h"
 
 namespace palladion::cuda::driver {
@@ -51,7 +52,8 @@ using Work = std::variant<EmptyWork, std::shared_ptr<LaunchWork>, Memcpy3D, Mems
                           std::shared_ptr<Graph>, WaitWork, RecordWork, AllocWork, FreeWork,
                           std::shared_ptr<ConditionalWork>>;
 NodeKind kind_of(const Work& work);
-Status run(const Work& work);
+// `doing.place.before` grows by what a graph did inside.
+Status run(const Work& work, Doing& doing);
 // A copy of `bytes` that lie together.
 Memcpy3D plain_copy(void* to, const void* from, size_t bytes);
 
@@ -61,6 +63,7 @@ struct Node {
   std::vector<Node*> after;  // what it depends on
   bool enabled = true;
   const Node* origin = nullptr;  // of a node of a clone
+  order::Line line = 0;          // of its launches; 0: none yet
 };
 struct UserObject {
   void* object = nullptr;
@@ -86,6 +89,7 @@ struct Graph {
   std::vector<std::unique_ptr<Node>> nodes;
   std::map<UserObject*, unsigned> objects;  // that it holds, how many times
   std::vector<std::shared_ptr<Condition>> conditions;
+  order::Clock launched;         // what is over when its last launch is
   Graph* parent = nullptr;       // of a conditional node's body: where the node is
   int captures = 0;              // that go on into it
   std::weak_ptr<void> instance;  // held by what was instantiated from it last
@@ -102,7 +106,8 @@ std::vector<Graph*> inner_graphs(const Work& work);
 // The node, or its copy, in this graph; null: none.
 Node* find_node(Graph& graph, const Node* origin);
 Status add_node(Node** out, Graph* graph, Node* const* after, size_t count, Work work);
-Status run_graph(Graph& graph);
+// Puts its nodes; it is over when `doing` is.
+Status run_graph(Graph& graph, Doing& doing);
 
 enum class CaptureMode : int { global = 0, thread_local_ = 1, relaxed = 2 };  // CUstreamCaptureMode
 struct Capture {
@@ -117,6 +122,8 @@ struct Capture {
   bool invalid = false;          // a rule was broken
 };
 struct Stream {
+  order::Line line = 0;  // 0: none yet
+  uint64_t number = 0;   // the program's n-th
   unsigned flags = 0;
   int priority = 0;
   uint64_t id = 0;
@@ -129,6 +136,8 @@ struct Event {
   unsigned flags = 0;
   bool recorded = false;
   double us = 0;  // the device's time, or the host's
+  order::Mark mark;
+  std::vector<order::Line> waiting;  // streams that waited since it was last recorded
   std::shared_ptr<Capture> capture;
   std::vector<Node*> last;
 };
@@ -140,9 +149,42 @@ Stream& stream_of(Stream* handle);
 bool capturing(Stream* handle);
 // Does it, or keeps it in the graph when the stream is captured, where that may be.
 Status enqueue(Stream* handle, Work work);
+// The operation; `as`: null where it is captured.
+Status enqueue(Stream* handle, Work work, Doing& doing);
 Status put(Stream* handle, Work work);  // unless a kernel failed
 Status record(Event* event, Stream* handle);
+void mark(Event& event, order::Mark what, order::Line stream);  // it is recorded
+// The program's function runs, and is over.
+template <class Call>
+void call_host(const order::Place& place, Call&& call) {
+  show_printed();
+  {
+    const InHostFunction running(place.before);
+    call();
+  }
+  const Guard guard(state().lock);
+  finished(place);
+}
+order::OperationRef named(const Work& work, std::string stream);
 double now_us();
+order::Line line_of(Stream* handle);
+std::string name_of(Stream* handle);  // "stream 3 (non-blocking)"
+Stream* synchronous_stream();         // into which this thread's synchronous calls are put
+
+// operations.cpp: when they are done.
+// Does it when what it depends on is over: now, or later.
+Status submit(Doing& doing, const Work& work);
+// Does what can be done.
+void go_on();
+// Does all up to there; launches that wait then for ever are deadlocks. The error of a kernel that failed.
+Status complete(const order::Clock& until);
+// An operation that is over when its call returns; it is to be ended with `end_synchronous`.
+struct Synchronous {
+  Doing doing;
+  Status status = success;
+};
+Synchronous begin_synchronous(order::Operation::Does does, std::string text);
+void end_synchronous(const Synchronous& operation, order::Touched touched, bool host_waits);
 
 // graph_memory.cpp: allocations that belong to a graph.
 Status capture_allocation(Pointer* out, size_t bytes, Stream* stream);
@@ -155,7 +197,7 @@ void forget_in_graphs(Pointer p);
 
 // conditions.cpp: conditional nodes.
 Status add_conditional_node(Node** out, Graph* graph, Node* const* after, size_t count, ConditionalNode* p);
-Status run_conditional(const ConditionalWork& work);
+Status run_conditional(ConditionalWork& work, Doing& doing);
 void assign_defaults(const Graph& graph);      // to the conditions of a graph that is launched
 bool has_conditions(const Graph& graph);       // or conditional nodes
 bool conditions_are_used(const Graph& graph);  // each by a node

@@ -1,4 +1,6 @@
 // What a stream or a graph does: one operation each.
+#include <fmt/format.h>
+
 #include "cuda/driver/streams/streams.h"
 
 namespace palladion::cuda::driver {
@@ -18,34 +20,74 @@ struct Kind {
   NodeKind operator()(const std::shared_ptr<ConditionalWork>&) const { return NodeKind::conditional; }
 };
 
+// Does the operation; what it depends on is over.
 struct Runner {
-  // What came before is done: there is nothing to wait for.
-  Status operator()(const EmptyWork&) const { return success; }
-  Status operator()(const WaitWork&) const { return success; }
-  Status operator()(const std::shared_ptr<LaunchWork>& w) const { return perform(*w); }
-  Status operator()(const Memcpy3D& c) const { return copy_3d(c); }
+  Doing& doing;
+
+  Status operator()(const EmptyWork&) const { return finished(doing.place), success; }
+  Status operator()(const WaitWork&) const { return finished(doing.place), success; }
+  Status operator()(const std::shared_ptr<LaunchWork>& w) const { return perform(*w, doing); }
+  Status operator()(const Memcpy3D& c) const {
+    const Status status = copy_3d(c);
+    if (status == success && doing.as) judge(doing, touched_by(c));
+    return finished(doing.place), status;
+  }
   Status operator()(const MemsetNode& m) const {
-    return fill(m.dst, m.pitch, m.value, m.element_bytes, m.width, m.height);
+    const Status status = fill(m.dst, m.pitch, m.value, m.element_bytes, m.width, m.height);
+    if (status == success && doing.as) judge(doing, touched_by(m));
+    return finished(doing.place), status;
   }
   Status operator()(const HostNode& h) const {
-    show_printed();
-    return h.fn(h.data), success;
+    return call_host(doing.place, [&] { h.fn(h.data); }), success;
   }
-  Status operator()(const std::shared_ptr<Graph>& g) const { return run_graph(*g); }
+  Status operator()(const std::shared_ptr<Graph>& g) const { return run_graph(*g, doing); }
   Status operator()(const RecordWork& r) const {
-    r.event->recorded = true;
-    r.event->us = now_us();
-    return success;
+    mark(*r.event, {doing.place.after(), {}}, doing.place.stream);
+    return finished(doing.place), success;
   }
-  Status operator()(const AllocWork& a) const { return run_allocation(a); }
-  Status operator()(const FreeWork& f) const { return run_free(f); }
-  Status operator()(const std::shared_ptr<ConditionalWork>& c) const { return run_conditional(*c); }
+  Status operator()(const AllocWork& a) const {
+    const Status status = run_allocation(a);
+    if (status == success && doing.as) judge(doing, touched_by_owner(a.address));
+    return finished(doing.place), status;
+  }
+  Status operator()(const FreeWork& f) const {
+    if (doing.as) judge(doing, touched_by_owner(f.address));
+    const Status status = run_free(f);
+    return finished(doing.place), status;
+  }
+  Status operator()(const std::shared_ptr<ConditionalWork>& c) const { return run_conditional(*c, doing); }
+};
+
+using Does = order::Operation::Does;
+struct Name {
+  Does does{};
+  std::string text;
+};
+struct Namer {
+  Name operator()(const std::shared_ptr<LaunchWork>& w) const {
+    return {Does::kernel, fmt::format("kernel `{}`", w->kernel->name)};
+  }
+  Name operator()(const Memcpy3D& c) const { return {Does::copy, text_of(c)}; }
+  Name operator()(const MemsetNode& m) const {
+    return {Does::fill, fmt::format("fill of {} bytes", m.width * m.height * m.element_bytes)};
+  }
+  Name operator()(const AllocWork& a) const {
+    return {Does::allocate, fmt::format("allocation of {} bytes", a.bytes)};
+  }
+  Name operator()(const FreeWork&) const { return {Does::free, "cudaFreeAsync"}; }
+  Name operator()(const auto&) const { return {}; }
 };
 
 }  // namespace
 
 NodeKind kind_of(const Work& work) { return std::visit(Kind{}, work); }
-Status run(const Work& work) { return std::visit(Runner{}, work); }
+Status run(const Work& work, Doing& doing) { return std::visit(Runner{doing}, work); }
+
+order::OperationRef named(const Work& work, std::string stream) {
+  if (!judges()) return nullptr;
+  Name name = std::visit(Namer{}, work);
+  return name.text.empty() ? nullptr : named(name.does, std::move(name.text), std::move(stream));
+}
 
 Memcpy3D plain_copy(void* to, const void* from, size_t bytes) {
   Memcpy3D c{};
