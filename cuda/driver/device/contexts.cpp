@@ -38,7 +38,6 @@ void reset_primary() {
   forget_textures();
   forget_arrays();
   free_memory(nullptr);
-  s.sticky = success;
   s.primary.active = false;
   s.primary.retained = 0;
 }
@@ -55,6 +54,7 @@ Context* current() { return stack.empty() ? nullptr : stack.back(); }
 PLD_CUDA cuDevicePrimaryCtxRetain(Context** context, DeviceId device) {
   const Guard guard(state().lock);
   if (device != 0) return invalid_device;
+  if (state().sticky != success) return state().sticky;  // a fault stays for the process
   Context& primary = state().primary;
   primary.active = true;
   ++primary.retained;
@@ -187,6 +187,9 @@ PLD_CUDA cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 PLD_CUDA cuCtxGetLimit(size_t* value, int limit) {
   const Guard guard(state().lock);
   if (limit < 0 || limit >= 10 || value == nullptr) return invalid_value;
+  if (state().sticky != success) return state().sticky;
+  constexpr int synchronisation_depth = 3;  // of kernels that wait for their children: gone since CUDA 12
+  if (limit == synchronisation_depth) return unsupported_limit;
   return *value = state().limits[limit], success;
 }
 PLD_CUDA cuCtxSetLimit(int limit, size_t value) {

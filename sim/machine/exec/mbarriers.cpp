@@ -100,7 +100,7 @@ uint8_t* mbarrier_word(Exec& x, const isa::Mbarrier& e, uint64_t address) {
             fmt::format("mbarrier at generic address 0x{:x}: not in shared memory", address));
     return nullptr;
   }
-  return x.shared(address, 8, "mbarrier access");
+  return x.own(e.space, address, "mbarrier access") ? x.shared(address, 8, "mbarrier access") : nullptr;
 }
 
 uint64_t word_at(const uint8_t* bytes) {
