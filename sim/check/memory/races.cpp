@@ -158,6 +158,7 @@ bool Detector::against(Ref earlier, bool wrote, bool last, uint64_t address, uin
   c.first_lanes = lanes_at(actor_, mine, first, 1);
   const uint32_t at = first - values_from_;
   c.last = last;
+  c.written_by = record_of(last_write_);
   c.equal = last && r.valued && values_.last != nullptr &&
             std::memcmp(values_.last + at, values_.now + at, count) == 0;
   note(c);
@@ -194,6 +195,7 @@ void Detector::note(const Conflict& c) {
     p.lanes |= c.lanes;
     p.equal &= c.equal;
     p.last &= c.last;
+    if (p.written_by != c.written_by) p.written_by = 0;
     return;
   }
   if (pending_count_ == pending_.size()) {
@@ -249,6 +251,7 @@ void Detector::add_read(Cell& c, Ref mine) {
 void Detector::touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t count, Ref mine) {
   const Actor& a = actor_;
   conflicting_write_ = 0;
+  last_write_ = cell.write;
   if (cell.write == 0) {
     if (a.reads && !defined_) {
       quiet_ = false;

@@ -51,6 +51,7 @@ struct Conflict {
   uint32_t lanes = 0;          // of the later access, at any of the bytes
   uint32_t first_lanes = 0;    // of the later access, at the first byte
   bool equal = false;          // both write the same values there
+  uint32_t written_by = 0;     // record of the last write there; 0: none, or several
   bool last = true;            // no other access has written there since the earlier one
 };
 
@@ -139,6 +140,7 @@ class Detector {
   Cell before_, after_;
   Ref before_mine_ = 0;
   bool quiet_ = false;         // nothing was reported for this granule
+  Ref last_write_ = 0;         // of the cell, before this access
   Ref conflicting_write_ = 0;  // the last write of the cell, where the access is in conflict with it
   std::vector<Ref> kept_;      // of one cell, while it is written
   uint64_t uninitialised_at_ = 0, uninitialised_bytes_ = 0;

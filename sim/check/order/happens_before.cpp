@@ -158,7 +158,10 @@ void HappensBefore::on(const ClusterBarrierEvent& e) {
     strong_.for_each_fenced(warp, origin.lanes, [&](isa::Scope scope, const ViewRef& view) {
       if (scope >= isa::Scope::cluster) join(g.joined, *view);
     });
-    step(warp);
+    if (tensor_memory())
+      join(g.joined, release(warp, origin.lanes, origin.pc)->only(Visibility::tensor));
+    else
+      step(warp);
     return dropped_.add(DroppedEdge::Why::relaxed, origin, origin);
   }
   join(g.joined, *release(warp, origin.lanes, origin.pc));
