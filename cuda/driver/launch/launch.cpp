@@ -97,7 +97,7 @@ void** parameter_pointers(LaunchWork& work) {
 
 namespace {
 
-std::vector<Pointer> free_workspaces;  // of cooperative launches
+auto& free_workspaces = *new std::vector<Pointer>;  // of cooperative launches
 
 Pointer take_workspace(State& s) {
   if (free_workspaces.empty())
@@ -241,7 +241,8 @@ Status Running::end(State& s) {
   return success;  // as on a GPU, the next call that waits gives the kernel's error
 }
 
-std::list<std::unique_ptr<Running>> waiting;  // for what another stream or the host writes
+// Launches that wait for what another stream or the host writes. Not destroyed: used at the program's end.
+auto& waiting = *new std::list<std::unique_ptr<Running>>;
 
 }  // namespace
 

@@ -10,7 +10,7 @@ struct Pending {
   Doing doing;
   Work work;
 };
-std::list<Pending> pending;  // in the order of their calls
+auto& pending = *new std::list<Pending>;  // in the order of their calls; used at the program's end
 
 // What the program may change, or destroy, before it is done.
 Work copy_of(const Work& work) {
