@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <list>
 #include <utility>
@@ -97,7 +98,7 @@ void** parameter_pointers(LaunchWork& work) {
 
 namespace {
 
-auto& free_workspaces = *new std::vector<Pointer>;  // of cooperative launches
+std::vector<Pointer> free_workspaces;  // of cooperative launches
 
 Pointer take_workspace(State& s) {
   if (free_workspaces.empty())
@@ -241,8 +242,7 @@ Status Running::end(State& s) {
   return success;  // as on a GPU, the next call that waits gives the kernel's error
 }
 
-// Launches that wait for what another stream or the host writes. Not destroyed: used at the program's end.
-auto& waiting = *new std::list<std::unique_ptr<Running>>;
+std::list<std::unique_ptr<Running>> waiting;  // for what another stream or the host writes
 
 }  // namespace
 
@@ -253,6 +253,8 @@ Status perform(const LaunchWork& work, const Doing& doing) {
   auto running = std::make_unique<Running>(s, work, doing);
   const bool launches = launches_kernels(*work.kernel->image->module);
   if (running->go_on(s.nested == 0 && !launches)) return running->end(s);
+  [[maybe_unused]] static const int at_end =
+      std::atexit(end_all_operations);  // while all of the machine is there
   waiting.push_back(std::move(running));
   return success;
 }

@@ -10,7 +10,7 @@ struct Pending {
   Doing doing;
   Work work;
 };
-auto& pending = *new std::list<Pending>;  // in the order of their calls; used at the program's end
+std::list<Pending> pending;  // in the order of their calls
 
 // What the program may change, or destroy, before it is done.
 Work copy_of(const Work& work) {
@@ -60,7 +60,10 @@ Status complete(const order::Clock& until) {
   return state().sticky;
 }
 
-void end_all_operations() { complete(streams().all()); }
+void end_all_operations() {
+  const Guard guard(state().lock);
+  complete(streams().all());
+}
 
 Synchronous begin_synchronous(order::Operation::Does does, std::string text) {
   Stream* const stream = synchronous_stream();

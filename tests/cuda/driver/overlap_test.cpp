@@ -120,7 +120,8 @@ TEST_F(Overlap, TheLegacyStreamDoesNotOverlapWithABlockingOne) {
     p.launch("produce_and_signal", nullptr, a, 0, flag);
     p.ask("cuCtxSynchronize");
   };
-  EXPECT_NE(output_of(program, true, unchecked).find("PLD3080"), std::string::npos);
+  const std::string text = output_of(program, true, unchecked);
+  EXPECT_NE(text.find("PLD3080"), std::string::npos) << text;
 }
 
 TEST_F(Overlap, AKernelThatNobodyWaitsForIsToldAtTheEnd) {
@@ -128,7 +129,8 @@ TEST_F(Overlap, AKernelThatNobodyWaitsForIsToldAtTheEnd) {
     const Pointer a = p.memory(), b = p.memory(), flag = p.memory();
     p.launch("await_and_consume", p.stream(), a, b, flag);
   };
-  EXPECT_NE(output_of(program, true, unchecked).find("PLD3080"), std::string::npos);
+  const std::string text = output_of(program, true, unchecked);
+  EXPECT_NE(text.find("PLD3080"), std::string::npos) << text;
 }
 
 }  // namespace
