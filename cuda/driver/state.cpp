@@ -127,7 +127,6 @@ void report() {
   State& s = state();
   const Guard guard(s.lock);
   if (!s.initialised) return;
-  end_all_operations();
   show_printed();
   std::fflush(stdout);
   if (!s.settings.json.empty()) write_json(s);

@@ -58,9 +58,7 @@ void Streams::triggers_early(const Place& kernel) {
   if (at != streams_.end() && at->second.trigger && kernel.programmatic) at->second.trigger = kernel.early;
 }
 
-void Streams::extend(Line stream, const Clock& over) {
-  streams_.at(stream).over.join(over);
-}
+void Streams::extend(Line stream, const Clock& over) { streams_.at(stream).over.join(over); }
 
 Clock Streams::of(Line stream) const {
   const Stream& s = streams_.at(stream);

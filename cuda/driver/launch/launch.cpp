@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <list>
 #include <utility>
@@ -256,6 +257,8 @@ Status perform(const LaunchWork& work, const Doing& doing) {
   auto running = std::make_unique<Running>(s, work, doing);
   const bool launches = launches_kernels(*work.kernel->image->module);
   if (running->go_on(s.nested == 0 && !launches)) return running->end(s);
+  [[maybe_unused]] static const int at_end =
+      std::atexit(end_all_operations);  // while all of the machine is there
   waiting.push_back(std::move(running));
   return success;
 }

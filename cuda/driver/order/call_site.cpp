@@ -33,7 +33,7 @@ std::string function_name(const char* symbol) {
 std::vector<void*> call_stack() {
   std::array<void*, most_frames> frames{};
   const int count = backtrace(frames.data(), most_frames);
-  return {frames.begin(), frames.begin() + count};
+  return std::vector<void*>(frames.begin(), frames.begin() + count);
 }
 
 std::string call_site(const std::vector<void*>& calls) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "cuda/driver/order/judge.h"
@@ -22,7 +23,7 @@ constexpr size_t page = 4096;
 constexpr size_t small_block = 64 * 1024;
 
 enum Closed : uint8_t { open, to_writes, to_all };
-std::map<Pointer, std::vector<Closed>> closed;  // pages, by the block's base
+auto& closed = *new std::map<Pointer, std::vector<Closed>>;  // pages, by the block's base
 
 int protection(Closed c) {
   return c == open ? PROT_READ | PROT_WRITE : c == to_writes ? PROT_READ : PROT_NONE;
@@ -130,8 +131,7 @@ void close_to_host(const order::Touched& touched) {
 
 void open_to_host(const order::InFlight& in_flight) {
   if (closed.empty()) return;
-  const auto before = std::move(closed);
-  closed.clear();
+  const auto before = std::exchange(closed, {});
   for (const auto& [base, pages] : before)
     if (state().blocks.contains(base)) mprotect(to(base), pages.size() * page, PROT_READ | PROT_WRITE);
   in_flight.for_each([](const order::Touched& t) { close_to_host(t); });

@@ -60,7 +60,10 @@ Status complete(const order::Clock& until) {
   return state().sticky;
 }
 
-void end_all_operations() { complete(streams().all()); }
+void end_all_operations() {
+  const Guard guard(state().lock);
+  complete(streams().all());
+}
 
 Synchronous begin_synchronous(order::Operation::Does does, std::string text) {
   Stream* const stream = synchronous_stream();
