@@ -56,7 +56,9 @@ constexpr isa::CodeText table[] = {
     isa::text_of(
         Code::remote_as_own, "shared memory of another CTA accessed as one's own",
         "An instruction of .shared or .shared::cta reaches the CTA that executes it alone; an address "
-        "of another CTA, which mapa gives, needs .shared::cluster.",
+        "of another CTA, which mapa gives, needs .shared::cluster. Of mbarriers, only arrivals reach another "
+        "CTA: a thread waits for those of "
+        "its own. A GPU ends the kernel with an illegal instruction.",
         "mapa.shared::cluster.u32 %r1, %r2, 1;\nmbarrier.arrive.shared::cta.b64 _, [%r1];",
         "mapa.shared::cluster.u32 %r1, %r2, 1;\nmbarrier.arrive.release.cluster.shared::cluster.b64 _, "
         "[%r1];"),

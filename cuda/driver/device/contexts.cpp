@@ -38,6 +38,7 @@ void reset_primary() {
   forget_textures();
   forget_arrays();
   free_memory(nullptr);
+  s.sticky = success;
   s.primary.active = false;
   s.primary.retained = 0;
 }
@@ -54,7 +55,6 @@ Context* current() { return stack.empty() ? nullptr : stack.back(); }
 PLD_CUDA cuDevicePrimaryCtxRetain(Context** context, DeviceId device) {
   const Guard guard(state().lock);
   if (device != 0) return invalid_device;
-  if (state().sticky != success) return state().sticky;  // a fault stays for the process
   Context& primary = state().primary;
   primary.active = true;
   ++primary.retained;

@@ -79,9 +79,9 @@ bool Exec::own(isa::Space stated, uint64_t address, const char* what) {
   const uint32_t rank = shared_address(address) >> cta_rank_shift;
   if (stated != isa::Space::shared_cta || rank == cta->rank || rank >= cluster.ctas.size()) return true;
   fault(Code::remote_as_own,
-        fmt::format("{} at shared address 0x{:x} of CTA rank {} by CTA rank {}, as .shared::cta", what,
+        fmt::format("{} at shared address 0x{:x} of CTA rank {} by CTA rank {}, as its own", what,
                     shared_address(address) & shared_offset_mask, rank, cta->rank),
-        "an address of another CTA of the cluster needs .shared::cluster");
+        "an address of another CTA needs .shared::cluster; of mbarriers only arrivals reach there");
   return false;
 }
 

@@ -86,7 +86,7 @@ std::vector<Case> tensor_maps() {
 }
 
 std::vector<Case> contexts() {
-  std::vector<Case> cases{
+  return {
       {"device_5",
        [](Driver& d) {
          int x = 0;
@@ -145,6 +145,11 @@ std::vector<Case> contexts() {
          d.ask("cuStreamQuery", Handle{});
        }},
   };
+}
+
+// CUlimit.
+std::vector<Case> limits() {
+  std::vector<Case> cases;
   for (const int limit : {0, 1, 2, 3, 4, 5, 6})
     cases.push_back({"limit_" + std::to_string(limit), [limit](Driver& d) {
                        size_t x = 0;
@@ -155,78 +160,79 @@ std::vector<Case> contexts() {
 }
 
 // A call behind a kernel that stored to NULL.
+Case behind(const char* name, const std::function<void(Driver&)>& then) {
+  return {std::string("after_fault_") + name, [then](Driver& d) {
+            Handle f = d.kernel(stores_to_null), s = stream(d);
+            launch_on(d, f, s);
+            d.ask("cuStreamSynchronize", s);
+            then(d);
+          }};
+}
+
 std::vector<Case> after_a_fault() {
-  const auto make = [](const char* name, const std::function<void(Driver&)>& then) {
-    return Case{std::string("after_fault_") + name, [then](Driver& d) {
-                  Handle f = d.kernel(stores_to_null), s = stream(d);
-                  launch_on(d, f, s);
-                  d.ask("cuStreamSynchronize", s);
-                  then(d);
-                }};
-  };
   return {
-      make("alloc",
-           [](Driver& d) {
-             Pointer p = 0;
-             d.ask("cuMemAlloc_v2", &p, size_t{64});
-           }),
-      make("free", [](Driver& d) { d.ask("cuMemFree_v2", Pointer{0}); }),
-      make("copy",
-           [](Driver& d) {
-             int x = 0;
-             d.ask("cuMemcpyDtoH_v2", static_cast<void*>(&x), Pointer{0x7000000}, size_t{4});
-           }),
-      make("stream_create",
-           [](Driver& d) {
-             Handle s = nullptr;
-             d.ask("cuStreamCreate", &s, 0U);
-           }),
-      make("stream_query", [](Driver& d) { d.ask("cuStreamQuery", Handle{}); }),
-      make("event_create",
-           [](Driver& d) {
-             Handle e = nullptr;
-             d.ask("cuEventCreate", &e, 0U);
-           }),
-      make("module_load", [](Driver& d) { d.kernel(nothing); }),
-      make("synchronize",
-           [](Driver& d) {
-             d.ask("cuCtxSynchronize");
-             d.ask("cuCtxSynchronize");
-           }),
-      make("limit",
-           [](Driver& d) {
-             size_t x = 0;
-             d.ask("cuCtxGetLimit", &x, 0);
-           }),
-      make("device_attribute",
-           [](Driver& d) {
-             int x = 0;
-             d.ask("cuDeviceGetAttribute", &x, 1, 0);
-           }),
-      make("memory_info",
-           [](Driver& d) {
-             size_t a = 0, b = 0;
-             d.ask("cuMemGetInfo_v2", &a, &b);
-           }),
-      make("host_alloc",
-           [](Driver& d) {
-             Handle p = nullptr;
-             d.ask("cuMemHostAlloc", &p, size_t{64}, 0U);
-           }),
-      make("context_current",
-           [](Driver& d) {
-             Handle c = nullptr;
-             d.ask("cuCtxGetCurrent", &c);
-           }),
-      make("reset",
-           [](Driver& d) {
-             d.ask("cuDevicePrimaryCtxReset_v2", 0);
-             Handle c = nullptr;
-             d.ask("cuDevicePrimaryCtxRetain", &c, 0);
-             d.ask("cuCtxSetCurrent", c);
-             Pointer p = 0;
-             d.ask("cuMemAlloc_v2", &p, size_t{64});
-           }),
+      behind("alloc",
+             [](Driver& d) {
+               Pointer p = 0;
+               d.ask("cuMemAlloc_v2", &p, size_t{64});
+             }),
+      behind("free", [](Driver& d) { d.ask("cuMemFree_v2", Pointer{0}); }),
+      behind("copy",
+             [](Driver& d) {
+               int x = 0;
+               d.ask("cuMemcpyDtoH_v2", static_cast<void*>(&x), Pointer{0x7000000}, size_t{4});
+             }),
+      behind("stream_create",
+             [](Driver& d) {
+               Handle s = nullptr;
+               d.ask("cuStreamCreate", &s, 0U);
+             }),
+      behind("stream_query", [](Driver& d) { d.ask("cuStreamQuery", Handle{}); }),
+      behind("event_create",
+             [](Driver& d) {
+               Handle e = nullptr;
+               d.ask("cuEventCreate", &e, 0U);
+             }),
+      behind("module_load", [](Driver& d) { d.kernel(nothing); }),
+      behind("synchronize",
+             [](Driver& d) {
+               d.ask("cuCtxSynchronize");
+               d.ask("cuCtxSynchronize");
+             }),
+      behind("limit",
+             [](Driver& d) {
+               size_t x = 0;
+               d.ask("cuCtxGetLimit", &x, 0);
+             }),
+      behind("device_attribute",
+             [](Driver& d) {
+               int x = 0;
+               d.ask("cuDeviceGetAttribute", &x, 1, 0);
+             }),
+      behind("memory_info",
+             [](Driver& d) {
+               size_t a = 0, b = 0;
+               d.ask("cuMemGetInfo_v2", &a, &b);
+             }),
+      behind("host_alloc",
+             [](Driver& d) {
+               Handle p = nullptr;
+               d.ask("cuMemHostAlloc", &p, size_t{64}, 0U);
+             }),
+      behind("context_current",
+             [](Driver& d) {
+               Handle c = nullptr;
+               d.ask("cuCtxGetCurrent", &c);
+             }),
+      behind("reset",
+             [](Driver& d) {
+               d.ask("cuDevicePrimaryCtxReset_v2", 0);
+               Handle c = nullptr;
+               d.ask("cuDevicePrimaryCtxRetain", &c, 0);
+               d.ask("cuCtxSetCurrent", c);
+               Pointer p = 0;
+               d.ask("cuMemAlloc_v2", &p, size_t{64});
+             }),
   };
 }
 
@@ -234,8 +240,8 @@ std::vector<Case> after_a_fault() {
 
 std::vector<Case> call_cases() {
   std::vector<Case> cases;
-  for (auto* const of :
-       {memory_cases, module_cases, stream_cases, capture_cases, tensor_maps, contexts, after_a_fault})
+  for (auto* const of : {memory_cases, module_cases, stream_cases, capture_cases, tensor_maps, contexts,
+                         limits, after_a_fault})
     for (Case& c : of()) cases.push_back(std::move(c));
   return cases;
 }

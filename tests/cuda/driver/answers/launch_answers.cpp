@@ -98,7 +98,6 @@ std::vector<Launch> shared_memory() {
        .opt_in = 216065,
        .declared = static_16,
        .body = use},
-      {.name = "shared_static_beyond_48k", .declared = ".shared .align 16 .b8 s[49153];", .body = use},
       {.name = "local_512k",
        .body = ".local .align 16 .b8 l[524000]; mov.u64 %rd1, l; add.u64 %rd1, %rd1, %rd0; "
                "st.local.u32 [%rd1], %r1; ld.local.u32 %r1, [%rd1+4]; st.global.u32 [%rd0], %r1;"},
