@@ -48,7 +48,7 @@ std::map<Mutation, Tally> tallies(const MutationReport& report) {
 std::string place(const Subject& subject, const sim::check::Mutant& m) {
   const isa::Module& module = subject.program();
   sim::Site site{.ptx_line = m.ptx_line};
-  if (m.source < module.source_locs.size()) site.source = module.source_locs[m.source];
+  if (const isa::SourceLoc* const at = module.source(m.source)) site.source = *at;
   return fmt::format("{}, instruction {} of `{}`", report::place_text(site, subject.ptx_name), m.instruction,
                      module.functions[m.function].name);
 }

@@ -17,6 +17,7 @@
 #include "report/run/run_json.h"
 #include "report/run/run_text.h"
 #include "sim/program/program.h"
+#include "verify/arrays/codes.h"
 
 namespace palladion::cli {
 namespace {
@@ -151,7 +152,7 @@ std::optional<std::vector<NamedComparison>> compare_with_reference(const Subject
   if (!wanted) return std::nullopt;
   if (wanted->size() != outputs.size())
     throw isa::WholeError(
-        isa::Diagnostic{.code = "PLD5004",
+        isa::Diagnostic{.code = LaunchCode::bad_description,
                         .message = fmt::format("kernel `{}`: its reference gives {} arrays, the kernel {}",
                                                subject.name, wanted->size(), outputs.size())});
   return compare_outputs(subject, outputs, *wanted, tolerance_of(subject), maps);

@@ -157,7 +157,7 @@ class Judge {
 
   void refuse(CaseVerdict& out, const isa::Diagnostics& errors) {
     out.refused = isa::render(errors);
-    for (const isa::Diagnostic& d : errors) v_.symptoms.codes.push_back({d.code, out.refused});
+    for (const isa::Diagnostic& d : errors) v_.symptoms.codes.push_back({d.code.name(), out.refused});
   }
 
   void take_report(size_t number, const verify::CheckReport& report, CaseVerdict& out) {
@@ -198,9 +198,9 @@ class Judge {
       run.stop = &interrupt_flag();
       const sim::RunResult result = palladion::run(job, machine, run).result;
       if (refused_for_values(result)) continue;
-      if (const NoTime none = why_no_time(result); !none.code.empty()) {
-        out.why_none = none.code + ": " + none.reason;
-        v_.symptoms.codes.push_back({none.code, none.reason});
+      if (const NoTime none = why_no_time(result); none.code.known()) {
+        out.why_none = none.code.name() + ": " + none.reason;
+        v_.symptoms.codes.push_back({none.code.name(), none.reason});
       } else {
         out.value = labs::measured(rule.quantity, result.clock);
         out.with_values = values == sim::Values::full;

@@ -33,8 +33,9 @@ tl::unexpected<Failure> not_in_this_version(const std::string& what, const std::
 tl::unexpected<Failure> failure_of(const isa::Diagnostics& diagnostics, std::string_view source) {
   const bool unsupported_only = std::ranges::none_of(
       diagnostics, [](const isa::Diagnostic& d) { return d.severity == isa::Severity::error; });
-  return tl::make_unexpected(
-      Failure{unsupported_only ? exit_unsupported : exit_user_error, isa::render(diagnostics, source)});
+  return tl::make_unexpected(Failure{unsupported_only ? exit_unsupported : exit_user_error,
+                                     isa::render(diagnostics, source),
+                                     diagnostics.empty() ? isa::CodeNumber() : diagnostics.front().code});
 }
 
 }  // namespace palladion::cli

@@ -24,7 +24,8 @@ enum ExitCode : int {
 
 struct Failure {
   ExitCode code = exit_user_error;
-  std::string text;  // whole lines, as they are printed
+  std::string text;          // whole lines, as they are printed
+  isa::CodeNumber why = {};  // of the first diagnostic, where it comes from one
 };
 
 template <class T>

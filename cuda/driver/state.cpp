@@ -1,6 +1,7 @@
 #include "cuda/driver/state.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -8,9 +9,23 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "cuda/driver/findings_json.h"
+#include "isa/core/symbol_name.h"
+#include "report/json/findings_json.h"
 
 namespace palladion::cuda::driver {
+
+namespace json = report::json;
+
+namespace {
+
+// Memory of this process. What is not of the device is the host's.
+bool is_mapped(sim::Address address) {
+  constexpr uint64_t page = 4096;
+  unsigned char resident = 0;
+  return mincore(reinterpret_cast<void*>(address & ~(page - 1)), page, &resident) == 0;
+}
+
+}  // namespace
 
 Settings settings_of(const char* text) {
   Settings s;
@@ -42,6 +57,7 @@ State::State() : settings(settings_of(std::getenv("PALLADION_EXEC"))) {
   arch = isa::find_arch(settings.arch);
   if (arch == nullptr) arch = &isa::default_arch();
   machine = std::make_unique<sim::Machine>(*arch);
+  machine->memory().know_host(is_mapped);
 }
 
 // Never destroyed: the program's own runtime library calls us while the process ends.
@@ -74,37 +90,39 @@ void show_printed() {
 
 namespace {
 
+json::array dim_json(const isa::Dim3& d) { return {d.x, d.y, d.z}; }
+
+json::object launch_json(const LaunchRecord& l) {
+  return {{"kernel", report::named_json(l.kernel)},
+          {"grid", dim_json(l.grid)},
+          {"block", dim_json(l.block)},
+          {"launches", l.launches},
+          {"findings", l.findings},
+          {"instructions", l.instructions},
+          {"cycles", l.cycles},
+          {"microseconds", l.microseconds},
+          {"host_seconds", l.seconds}};
+}
+
+json::array findings_json(const State& s) {
+  std::vector<verify::SeenFinding> all;
+  for (const LaunchRecord& l : s.launches)
+    for (const sim::Finding& f : l.found) all.push_back({f, {s.settings.schedule}, {}, {}});
+  return report::findings_json(all);
+}
+
 void write_json(const State& s) {
+  const auto missing = [](const auto& call) {
+    return json::object{{"call", call.first}, {"count", call.second}};
+  };
   std::ofstream out(s.settings.json);
-  out << fmt::format(
-      "{{\"format\": \"palladion exec 1\", \"arch\": \"{}\", \"schedule\": \"{}\", \"errors\": {},\n",
-      s.arch->name, escaped(s.settings.schedule), s.errors);
-  out << " \"launches\": [";
-  const char* comma = "\n";
-  for (const LaunchRecord& l : s.launches) {
-    out << comma
-        << fmt::format(
-               "  {{\"kernel\": \"{}\", \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"launches\": {}, "
-               "\"findings\": {}, \"instructions\": {}, \"cycles\": {}, \"microseconds\": {:.3f}, "
-               "\"host_seconds\": {:.6f}}}",
-               escaped(l.kernel), l.grid.x, l.grid.y, l.grid.z, l.block.x, l.block.y, l.block.z, l.launches,
-               l.findings, l.instructions, l.cycles, l.microseconds, l.seconds);
-    comma = ",\n";
-  }
-  out << "],\n \"findings\": [";
-  comma = "";
-  for (const LaunchRecord& l : s.launches) {
-    if (l.found.empty()) continue;
-    out << comma << findings_json(l.kernel, l.found);
-    comma = ",";
-  }
-  out << "],\n \"unsupported\": [";
-  comma = "";
-  for (const auto& [name, count] : s.missing) {
-    out << comma << fmt::format("{{\"call\": \"{}\", \"count\": {}}}", escaped(name), count);
-    comma = ", ";
-  }
-  out << "]}\n";
+  out << report::json_text(json::object{{"format", "palladion exec 2"},
+                                        {"arch", s.arch->name},
+                                        {"schedule", s.settings.schedule},
+                                        {"errors", s.errors},
+                                        {"launches", report::array_of(s.launches, launch_json)},
+                                        {"findings", findings_json(s)},
+                                        {"unsupported", report::array_of(s.missing, missing)}});
   if (!out.flush()) fmt::print(stderr, "palladion exec: {} cannot be written\n", s.settings.json);
 }
 
@@ -137,7 +155,7 @@ void report() {
     fmt::print(stderr, "  {:>8} {:>8} {:>12} {:>12} {:>10.3f}  {:<16} {:<14} {}\n", l.launches, l.findings,
                l.instructions, timed ? std::to_string(l.cycles) : "", timed ? l.microseconds : l.seconds,
                fmt::format("{}x{}x{}", l.grid.x, l.grid.y, l.grid.z),
-               fmt::format("{}x{}x{}", l.block.x, l.block.y, l.block.z), l.kernel);
+               fmt::format("{}x{}x{}", l.block.x, l.block.y, l.block.z), isa::readable_name(l.kernel));
   for (const auto& [name, count] : s.missing)
     fmt::print(stderr, "  unsupported: {}, {} times\n", name, count);
 }

@@ -334,7 +334,7 @@ std::string refused(const Misuse& misuse) {
               std::string::npos)
         << e.what();
     return without_lines(
-        fmt::format("{}: {}\n{}", d.code, d.message, d.help.empty() ? "" : "  help: " + d.help + "\n"));
+        fmt::format("{}: {}\n{}", d.code.name(), d.message, d.help.empty() ? "" : "  help: " + d.help + "\n"));
   }
   ADD_FAILURE() << "was recorded";
   return "was recorded\n";

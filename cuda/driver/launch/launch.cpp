@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "cuda/driver/state.h"
+#include "isa/core/symbol_name.h"
 #include "report/text/finding_text.h"
 #include "sim/check/core/merge.h"
 #include "sim/launch/codes.h"
@@ -150,13 +151,13 @@ Status perform(const LaunchWork& work) {
   s.printed += result.printed;
   if (!result.errors.empty()) {
     for (const isa::Diagnostic& d : result.errors)
-      tell(fmt::format("{}: {}", work.kernel->name, isa::render(isa::Diagnostics{d})));
+      tell(fmt::format("{}: {}", isa::readable_name(work.kernel->name), isa::render(isa::Diagnostics{d})));
     ++s.errors;
     return result.errors.front().severity == isa::Severity::unsupported ? not_supported
                                                                         : launch_out_of_resources;
   }
   Status status = success;
-  for (const sim::Finding& f : result.findings) {
+  for (const sim::Finding& f : sim::check::merge(result.findings)) {
     if (record.launches == 1 || counts(f)) tell(report::finding_text(f, {.ptx = {}}));
     if (counts(f)) ++s.errors;
     if (f.fatal && status == success) status = status_of(f);
