@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +12,8 @@
 
 #include "isa/core/symbol_name.h"
 #include "report/json/findings_json.h"
+#include "report/text/finding_text.h"
+#include "sim/check/core/merge.h"
 
 namespace palladion::cuda::driver {
 
@@ -126,6 +129,15 @@ void write_json(const State& s) {
   if (!out.flush()) fmt::print(stderr, "palladion exec: {} cannot be written\n", s.settings.json);
 }
 
+// What is no mistake by itself is said once, for all launches.
+void tell_remarks(const State& s) {
+  std::vector<sim::Finding> all;
+  for (const LaunchRecord& l : s.launches)
+    std::ranges::copy_if(l.found, std::back_inserter(all), sim::check::is_remark);
+  for (const sim::Finding& f : sim::check::merge(std::move(all)))
+    fmt::print(stderr, "{}\n", report::finding_text(f));
+}
+
 // What `palladion exec` reads: "k" when a kernel was launched, "e" when a launch had an error.
 bool tell_program(const State& s) {
   const std::string told = std::string(s.launches.empty() ? "" : "k") + (s.errors != 0 ? "e" : "");
@@ -146,6 +158,7 @@ void report() {
   if (!s.settings.json.empty()) write_json(s);
   if (!tell_program(s)) return;
   if (s.settings.quiet || (s.launches.empty() && s.missing.empty())) return;
+  tell_remarks(s);
   const bool timed = s.settings.schedule.starts_with("hardware");
   fmt::print(stderr, "launches on a simulated {}, schedule {}, checks {}\n", s.arch->name,
              s.settings.schedule, s.settings.check);

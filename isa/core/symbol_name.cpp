@@ -36,6 +36,15 @@ bool is_operator(std::string_view name) {
   return name.empty() || name.ends_with(':');
 }
 
+// nvcc's namespace of what a file keeps for itself: `_INTERNAL_1234abcd_7_file_cu_5678::`
+void drop_internal(std::string& name) {
+  for (size_t from = 0; (from = name.find("_INTERNAL_", from)) != std::string::npos;) {
+    const size_t end = name.find("::", from);
+    if (end == std::string::npos) return;
+    name.erase(from, end + 2 - from);
+  }
+}
+
 // Of a whole declaration the name.
 std::string name_in(std::string_view text) {
   std::string out;
@@ -66,6 +75,7 @@ std::string name_in(std::string_view text) {
       ++i;
     }
   }
+  drop_internal(out);
   return out;
 }
 

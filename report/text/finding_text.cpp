@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "isa/core/author.h"
 #include "isa/core/diagnostic.h"
 #include "isa/core/symbol_name.h"
 #include "isa/core/visible.h"
@@ -57,7 +58,10 @@ std::string frame_line(const sim::Site& s, const FindingView& view) {
 }
 
 std::string frame_text(const isa::Frame& frame, const FindingView& view) {
-  const std::string place = fmt::format("{}:{}", within(view.folder, frame.at.file), frame.at.line);
+  const std::string& file = frame.at.file;
+  const bool is_theirs = isa::owner_of(file) != isa::Owner::author;
+  const std::string place = fmt::format(
+      "{}:{}", is_theirs ? file.substr(file.rfind('/') + 1) : within(view.folder, file), frame.at.line);
   return frame.function.empty() ? place : fmt::format("`{}` ({})", isa::readable_name(frame.function), place);
 }
 

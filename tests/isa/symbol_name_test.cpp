@@ -16,6 +16,10 @@ TEST(symbol_name, a_symbol_of_cpp_is_its_name) {
   EXPECT_EQ(readable_name("_ZZ1kPiENKUlvE_clEv"), "k::{lambda()#1}::operator()");
 }
 
+TEST(symbol_name, nvccs_namespace_of_a_file_is_left_out) {
+  EXPECT_EQ(readable_name("_ZN40_INTERNAL_7cc3460c_18_09_sub_cu_5ef640883fooEv"), "foo");
+}
+
 TEST(symbol_name, long_arguments_of_templates_are_left_out) {
   EXPECT_EQ(
       readable_name("_ZN7cutlass13device_kernelINS_4gemm6kernel13GemmUniversalIN4cute5tupleIJiiiiEEEvvvEEEE"

@@ -158,7 +158,8 @@ Status perform(const LaunchWork& work) {
   }
   Status status = success;
   for (const sim::Finding& f : sim::check::merge(result.findings)) {
-    if (record.launches == 1 || counts(f)) tell(report::finding_text(f, {.ptx = {}}));
+    if ((record.launches == 1 || counts(f)) && !sim::check::is_remark(f))
+      tell(report::finding_text(f, {.ptx = {}}));
     if (counts(f)) ++s.errors;
     if (f.fatal && status == success) status = status_of(f);
   }
