@@ -14,12 +14,13 @@
 #include "kernels/blackwell/ragged_dot.h"
 #include "kernels/examples/reference_examples/examples.h"
 #include "kernels/frame/specs.h"
+#include "verify/arrays/codes.h"
 
 namespace palladion::kernels {
 namespace {
 
 [[noreturn]] void wrong(std::string message) {
-  throw isa::WholeError(isa::Diagnostic{.code = "PLD5004", .message = std::move(message)});
+  throw isa::WholeError(isa::Diagnostic{.code = LaunchCode::bad_description, .message = std::move(message)});
 }
 
 // Calls what a kernel's author wrote.

@@ -89,6 +89,7 @@ class Check {
     report_.explored = explore_run(
         recorder_.recorded(), {.budget = *request_.explore, .budget_after_problem = states_after_problem},
         setup_.run.threads);
+    for (sim::Finding& f : report_.explored->findings) f.kernel = setup_.job.entry;
     merge_findings(report_.findings, report_.explored->findings, std::string(exploration));
   }
 

@@ -15,6 +15,7 @@
 #include "report/run/scopes.h"
 #include "report/run/time_report.h"
 #include "sim/program/program.h"
+#include "verify/arrays/codes.h"
 
 namespace palladion::cli {
 namespace {
@@ -198,7 +199,7 @@ std::optional<std::vector<NamedComparison>> compare_with_reference(const Subject
   if (!wanted) return std::nullopt;
   if (wanted->size() != outputs.size())
     throw isa::WholeError(
-        isa::Diagnostic{.code = "PLD5004",
+        isa::Diagnostic{.code = LaunchCode::bad_description,
                         .message = fmt::format("kernel `{}`: its reference gives {} arrays, the kernel {}",
                                                subject.name, wanted->size(), outputs.size())});
   return compare_outputs(subject, outputs, *wanted, tolerance_of(subject), maps);

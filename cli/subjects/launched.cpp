@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/subjects/subject.h"
+#include "isa/core/symbol_name.h"
 
 namespace palladion::cli {
 namespace {
@@ -15,9 +16,10 @@ std::string title(const Subject& subject) {
     return fmt::format("{}{}: {}", subject.name, subject.name.ends_with(":good") ? ", the right twin of" : "",
                        subject.pair->title);
   if (subject.recorded)
-    return fmt::format("{}, entry {}, captured on {}", subject.name, subject.job.entry,
+    return fmt::format("{}, entry {}, captured on {}", subject.name, isa::readable_name(subject.job.entry),
                        subject.recorded->manifest.chip);
-  if (subject.spec == nullptr) return fmt::format("{}, entry {}", subject.name, subject.job.entry);
+  if (subject.spec == nullptr)
+    return fmt::format("{}, entry {}", subject.name, isa::readable_name(subject.job.entry));
   for (const kernels::SizeParam& p : subject.spec->sizes)
     parts.push_back(fmt::format("{}={}", p.name, subject.choice.size(p.name)));
   for (const kernels::Setting& s : subject.spec->settings)

@@ -38,14 +38,11 @@ Outcome<kernels::Choice> check_words(const kernels::KernelSpec& spec, const isa:
   }
 }
 
-// "error[PLD5001]: matmul_ws: ..." as code and reason.
+// The reason is the text behind "error[PLD5001]: "
 NoTime no_time_of(const Failure& failure) {
   std::string line = failure.text.substr(0, failure.text.find('\n'));
-  const size_t open = line.find('['), colon = line.find(": ");
-  NoTime out;
-  if (open != std::string::npos && open < colon) out.code = line.substr(open + 1, line.find(']') - open - 1);
-  out.reason = colon == std::string::npos ? line : line.substr(colon + 2);
-  return out;
+  const size_t colon = line.find(": ");
+  return {failure.why, colon == std::string::npos ? line : line.substr(colon + 2)};
 }
 
 uint64_t key_of(const Subject& subject, const SweepRequest& request) {
@@ -140,7 +137,7 @@ ExitCode exit_code_of(const verify::SweepReport& report) {
   if (!report.ranking().empty()) return exit_clean;
   const auto any = [&](auto&& is) { return std::ranges::any_of(report.all, is); };
   const auto unsupported = [](const verify::Timed& t) { return t.code == sim::Code::not_modelled; };
-  const auto refused = [](const verify::Timed& t) { return t.key == 0 || t.code.starts_with("PLD31"); };
+  const auto refused = [](const verify::Timed& t) { return t.key == 0 || sim::is_refusal(t.code); };
   if (any([&](const verify::Timed& t) { return !refused(t) && !unsupported(t); })) return exit_findings;
   return any(unsupported) ? exit_unsupported : exit_user_error;
 }

@@ -241,7 +241,8 @@ ExecutableGraph* find(Handle exec) {
 void say_not_recorded(ExecutableGraph& e) {
   if (e.said) return;
   e.said = true;
-  say_code("unsupported", "PLD8105", "the kernels of a CUDA graph are not recorded: %s", e.why_not.c_str());
+  say_code("unsupported", Code::unrecorded_graph, "the kernels of a CUDA graph are not recorded: %s",
+           e.why_not.c_str());
 }
 
 void look_into(ExecutableGraph& e) {

@@ -46,7 +46,7 @@ std::optional<FoundPtx> ptx_of_link(std::string_view cubin, const std::string& e
   }
   if (!out.linked.empty()) out.source += ", with " + std::to_string(out.linked.size()) + " more";
   if (without != 0)
-    say_code("unsupported", "PLD8108",
+    say_code("unsupported", Code::linked_machine_code,
              "%s was linked with %zu inputs that are no PTX: they are not in the bundle", entry.c_str(),
              without);
   return out;

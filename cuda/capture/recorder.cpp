@@ -46,7 +46,7 @@ bool name_matches(const std::string& name) {
     auto* const compiled = new regex_t;
     const bool ok = ::regcomp(compiled, settings().kernel.c_str(), REG_EXTENDED | REG_NOSUB) == 0;
     if (!ok)
-      say_code("error", "PLD8107", "`%s` is not a regular expression: nothing is recorded",
+      say_code("error", Code::bad_expression, "`%s` is not a regular expression: nothing is recorded",
                settings().kernel.c_str());
     return ok ? compiled : nullptr;
   }();

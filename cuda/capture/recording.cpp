@@ -161,7 +161,7 @@ bool Recording::prepare() {
   for (const bundle::Buffer& b : m_.buffers) bytes += b.bytes;
   for (const bundle::TexelArray& a : m_.arrays) bytes += bundle::bytes_of(a);
   if (bytes > settings().max_bytes) {
-    say_code("unsupported", "PLD8101",
+    say_code("unsupported", Code::too_much_memory,
              "%s: reaches at least %llu bytes, more than --max-bytes %llu: not recorded", m_.entry.c_str(),
              static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(settings().max_bytes));
     return false;
@@ -183,7 +183,7 @@ void Recording::tell(uint64_t bytes) const {
                        : "The bundle holds the memory's contents, which may be secret.");
   for (const bundle::Object& o : m_.objects)
     if (o.resource == bundle::Object::Resource::unsupported)
-      say_code("unsupported", "PLD8104", "%s object 0x%llx is not recorded: %s",
+      say_code("unsupported", Code::unrecorded_texture, "%s object 0x%llx is not recorded: %s",
                o.kind == ObjectKind::texture ? "texture" : "surface",
                static_cast<unsigned long long>(o.handle), o.reason.c_str());
 }
@@ -191,7 +191,7 @@ void Recording::tell(uint64_t bytes) const {
 bool Recording::begin() {
   folder_ = new_folder(m_.entry);
   if (folder_.empty()) {
-    say_code("error", "PLD8103", "no folder can be made in %s: %s", settings().folder.c_str(),
+    say_code("error", Code::unwritable_bundle, "no folder can be made in %s: %s", settings().folder.c_str(),
              std::strerror(errno));
     return false;
   }
@@ -206,7 +206,7 @@ bool Recording::begin() {
     }
     return whole;
   }
-  say_code("warning", "PLD8102", "%s has no PTX: the program loaded machine code only", m_.entry.c_str());
+  say_code("warning", Code::no_ptx, "%s has no PTX: the program loaded machine code only", m_.entry.c_str());
   if (image_.empty()) return true;
   m_.image_file = "kernel.cubin";
   m_.image_checksum = bundle::checksum(std::as_bytes(std::span(image_)));
@@ -230,16 +230,16 @@ void Recording::after(Status launched, Status ended) {
   if (m_.complete)
     say("%s is complete", folder_.c_str());
   else if (launched != success)
-    say_code("error", "PLD8106", "%s: the driver refused the launch with error %d: nothing ran",
+    say_code("error", Code::failed_launch, "%s: the driver refused the launch with error %d: nothing ran",
              folder_.c_str(), launched);
   else
-    say_code("error", "PLD8106", "%s: the launch ended with error %d: memory after it is missing",
+    say_code("error", Code::failed_launch, "%s: the launch ended with error %d: memory after it is missing",
              folder_.c_str(), m_.result);
 }
 
 bool Recording::write(const std::string& file, const std::string& text) {
   if (write_file(folder_ + "/" + file, text.data(), text.size())) return true;
-  say_code("error", "PLD8103", "%s/%s cannot be written", folder_.c_str(), file.c_str());
+  say_code("error", Code::unwritable_bundle, "%s/%s cannot be written", folder_.c_str(), file.c_str());
   return false;
 }
 

@@ -2,6 +2,8 @@
 // What the user of `palladion capture` is told, on the standard error stream.
 #include <cstdio>
 
+#include "cuda/capture/codes.h"
+
 namespace palladion::cuda::capture {
 
 template <class... Args>
@@ -14,8 +16,8 @@ void say(const char* format, Args... args) {
 // "palladion capture: unsupported[PLD8104]: ...": `severity` is error, warning or unsupported; `palladion
 // explain` has the codes' texts (report/explain/capture_codes.cpp).
 template <class... Args>
-void say_code(const char* severity, const char* code, const char* format, Args... args) {
-  std::fprintf(stderr, "palladion capture: %s[%s]: ", severity, code);
+void say_code(const char* severity, Code code, const char* format, Args... args) {
+  std::fprintf(stderr, "palladion capture: %s[PLD%d]: ", severity, static_cast<int>(code));
   std::fprintf(stderr, format, args...);
   std::fputc('\n', stderr);
 }

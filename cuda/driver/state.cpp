@@ -1,16 +1,34 @@
 #include "cuda/driver/state.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 
-#include "cuda/driver/findings_json.h"
+#include "isa/core/symbol_name.h"
+#include "report/json/findings_json.h"
+#include "report/text/finding_text.h"
+#include "sim/check/core/merge.h"
 
 namespace palladion::cuda::driver {
+
+namespace json = report::json;
+
+namespace {
+
+// Memory of this process. What is not of the device is the host's.
+bool is_mapped(sim::Address address) {
+  constexpr uint64_t page = 4096;
+  unsigned char resident = 0;
+  return mincore(reinterpret_cast<void*>(address & ~(page - 1)), page, &resident) == 0;
+}
+
+}  // namespace
 
 Settings settings_of(const char* text) {
   Settings s;
@@ -42,6 +60,7 @@ State::State() : settings(settings_of(std::getenv("PALLADION_EXEC"))) {
   arch = isa::find_arch(settings.arch);
   if (arch == nullptr) arch = &isa::default_arch();
   machine = std::make_unique<sim::Machine>(*arch);
+  machine->memory().know_host(is_mapped);
 }
 
 // Never destroyed: the program's own runtime library calls us while the process ends.
@@ -74,42 +93,50 @@ void show_printed() {
 
 namespace {
 
+json::array dim_json(const isa::Dim3& d) { return {d.x, d.y, d.z}; }
+
+json::object launch_json(const LaunchRecord& l) {
+  return {{"kernel", report::named_json(l.kernel)},
+          {"grid", dim_json(l.grid)},
+          {"block", dim_json(l.block)},
+          {"launches", l.launches},
+          {"findings", l.findings},
+          {"instructions", l.instructions},
+          {"cycles", l.cycles},
+          {"microseconds", l.microseconds},
+          {"host_seconds", l.seconds}};
+}
+
+json::array findings_json(const State& s) {
+  std::vector<verify::SeenFinding> all;
+  for (const sim::Finding& f : s.host_findings) all.push_back({f, {s.settings.schedule}, {}, {}});
+  for (const LaunchRecord& l : s.launches)
+    for (const sim::Finding& f : l.found) all.push_back({f, {s.settings.schedule}, {}, {}});
+  return report::findings_json(all);
+}
+
 void write_json(const State& s) {
+  const auto missing = [](const auto& call) {
+    return json::object{{"call", call.first}, {"count", call.second}};
+  };
   std::ofstream out(s.settings.json);
-  out << fmt::format(
-      "{{\"format\": \"palladion exec 1\", \"arch\": \"{}\", \"schedule\": \"{}\", \"errors\": {},\n",
-      s.arch->name, escaped(s.settings.schedule), s.errors);
-  out << " \"launches\": [";
-  const char* comma = "\n";
-  for (const LaunchRecord& l : s.launches) {
-    out << comma
-        << fmt::format(
-               "  {{\"kernel\": \"{}\", \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"launches\": {}, "
-               "\"findings\": {}, \"instructions\": {}, \"cycles\": {}, \"microseconds\": {:.3f}, "
-               "\"host_seconds\": {:.6f}}}",
-               escaped(l.kernel), l.grid.x, l.grid.y, l.grid.z, l.block.x, l.block.y, l.block.z, l.launches,
-               l.findings, l.instructions, l.cycles, l.microseconds, l.seconds);
-    comma = ",\n";
-  }
-  out << "],\n \"findings\": [";
-  comma = "";
-  if (!s.host_findings.empty()) {
-    out << findings_json("", s.host_findings);
-    comma = ",";
-  }
-  for (const LaunchRecord& l : s.launches) {
-    if (l.found.empty()) continue;
-    out << comma << findings_json(l.kernel, l.found);
-    comma = ",";
-  }
-  out << "],\n \"unsupported\": [";
-  comma = "";
-  for (const auto& [name, count] : s.missing) {
-    out << comma << fmt::format("{{\"call\": \"{}\", \"count\": {}}}", escaped(name), count);
-    comma = ", ";
-  }
-  out << "]}\n";
+  out << report::json_text(json::object{{"format", "palladion exec 2"},
+                                        {"arch", s.arch->name},
+                                        {"schedule", s.settings.schedule},
+                                        {"errors", s.errors},
+                                        {"launches", report::array_of(s.launches, launch_json)},
+                                        {"findings", findings_json(s)},
+                                        {"unsupported", report::array_of(s.missing, missing)}});
   if (!out.flush()) fmt::print(stderr, "palladion exec: {} cannot be written\n", s.settings.json);
+}
+
+// What is no mistake by itself is said once, for all launches.
+void tell_remarks(const State& s) {
+  std::vector<sim::Finding> all;
+  for (const LaunchRecord& l : s.launches)
+    std::ranges::copy_if(l.found, std::back_inserter(all), sim::check::is_remark);
+  for (const sim::Finding& f : sim::check::merge(std::move(all)))
+    fmt::print(stderr, "{}\n", report::finding_text(f));
 }
 
 // What `palladion exec` reads: "k" when a kernel was launched, "e" when a launch had an error.
@@ -132,6 +159,7 @@ void report() {
   if (!s.settings.json.empty()) write_json(s);
   if (!tell_program(s)) return;
   if (s.settings.quiet || (s.launches.empty() && s.missing.empty())) return;
+  tell_remarks(s);
   const bool timed = s.settings.schedule.starts_with("hardware");
   fmt::print(stderr, "launches on a simulated {}, schedule {}, checks {}\n", s.arch->name,
              s.settings.schedule, s.settings.check);
@@ -141,7 +169,7 @@ void report() {
     fmt::print(stderr, "  {:>8} {:>8} {:>12} {:>12} {:>10.3f}  {:<16} {:<14} {}\n", l.launches, l.findings,
                l.instructions, timed ? std::to_string(l.cycles) : "", timed ? l.microseconds : l.seconds,
                fmt::format("{}x{}x{}", l.grid.x, l.grid.y, l.grid.z),
-               fmt::format("{}x{}x{}", l.block.x, l.block.y, l.block.z), l.kernel);
+               fmt::format("{}x{}x{}", l.block.x, l.block.y, l.block.z), isa::readable_name(l.kernel));
   for (const auto& [name, count] : s.missing)
     fmt::print(stderr, "  unsupported: {}, {} times\n", name, count);
 }

@@ -27,9 +27,6 @@ constexpr isa::CodeText table[] = {
 
 }  // namespace
 
-std::string name(Code code) { return isa::code_name(static_cast<int>(code)); }
-bool operator==(std::string_view named, Code code) { return named == name(code); }
-
 std::span<const isa::CodeText> device_codes() { return table; }
 
 }  // namespace palladion::cuda::native

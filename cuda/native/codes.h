@@ -2,8 +2,6 @@
 // PLD80xx: what a run on a real device reports.
 #include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "isa/core/code_text.h"
 
@@ -20,10 +18,6 @@ enum class Code : uint16_t {
   kernel_timed_out = 8007,
   bad_tensor_map = 8008,
 };
-
-std::string name(Code code);  // "PLD8001"
-// A diagnostic has the code's name.
-bool operator==(std::string_view named, Code code);
 
 std::span<const isa::CodeText> device_codes();  // The texts, by code.
 

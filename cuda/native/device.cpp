@@ -163,12 +163,12 @@ Result<TensorMapHandle> Device::encode(const isa::TensorMap& map) const {
   isa::Diagnostics broken;
   if (map.mode > isa::TensorMapMode::im2col)
     return tl::unexpected(
-        isa::Diagnostics{{.code = name(Code::bad_tensor_map),
+        isa::Diagnostics{{.code = Code::bad_tensor_map,
                           .message = fmt::format("unsupported: tensor maps for {}", name(map.mode))}});
   isa::ArchSpec limits = isa::default_arch();  // the driver judges by its own
   limits.sm = facts().sm;
   for (const std::string& rule : isa::validate(map, limits))
-    broken.push_back({.code = name(Code::bad_tensor_map), .message = "tensor map: " + rule});
+    broken.push_back({.code = Code::bad_tensor_map, .message = "tensor map: " + rule});
   if (!broken.empty()) return tl::unexpected(std::move(broken));
   session_->enter();
   const driver::Api& api = session_->api();

@@ -140,14 +140,14 @@ isa::Diagnostics jit_diagnostics(std::string_view log, std::string_view ptx, con
     // "Ptx assembly aborted due to errors" says nothing that the others do not.
     if (message.line == 0 && !out.empty()) continue;
     isa::Diagnostic d{
-        .code = name(Code::ptx_refused), .message = "the driver's PTX compiler: " + message.text, .help = {}};
+        .code = Code::ptx_refused, .message = "the driver's PTX compiler: " + message.text, .help = {}};
     d.loc.line = message.line;
     const isa::SourceLoc author = author_location(ptx, message.line);
     if (message.line != 0 && author.known())
       d.help = fmt::format("written at {}:{}", author.file, author.line);
     out.push_back(std::move(d));
   }
-  if (out.empty()) out.push_back({.code = name(Code::ptx_refused), .message = fallback});
+  if (out.empty()) out.push_back({.code = Code::ptx_refused, .message = fallback});
   return out;
 }
 

@@ -12,7 +12,7 @@ namespace palladion::cuda::native {
 // A failure with its code.
 inline tl::unexpected<isa::Diagnostics> failure(Code code, std::string message, std::string help = {}) {
   return tl::unexpected(
-      isa::Diagnostics{{.code = name(code), .message = std::move(message), .help = std::move(help)}});
+      isa::Diagnostics{{.code = code, .message = std::move(message), .help = std::move(help)}});
 }
 
 class Session {  // the driver's primary context of one device, held until its last user is gone

@@ -66,7 +66,7 @@ isa::SourceLoc made_at(Recorder& r, const CarryLeaf& leaf) {
     return defines(i, leaf.registers.back());
   });
   if (made == body.rend() || made->origin.source == isa::no_id) return place(last_verb());
-  return r.module().source_locs[made->origin.source];
+  return r.module().frames[made->origin.source].at;
 }
 
 // A splat becomes what the carry is; nothing where the two differ.

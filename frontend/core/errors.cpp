@@ -15,8 +15,8 @@ thread_local Loc verb_loc;
 }  // namespace
 
 void fail(Code code, std::string message, const isa::SourceLoc& loc, std::string help) {
-  throw isa::WholeError(isa::Diagnostic{fmt::format("PLD{:04}", static_cast<int>(code)), isa::Severity::error,
-                                        std::move(message), loc, std::move(help)});
+  throw isa::WholeError(
+      isa::Diagnostic{code, isa::Severity::error, std::move(message), loc, std::move(help)});
 }
 
 void fail(Code code, std::string message, const Loc& loc, std::string help) {
@@ -34,7 +34,7 @@ void fail(Code code, std::string message, std::string help) {
 }
 
 void unsupported(std::string what, std::string help) {
-  throw isa::WholeError(isa::Diagnostic{"PLD2999", isa::Severity::unsupported, std::move(what),
+  throw isa::WholeError(isa::Diagnostic{Code::not_supported, isa::Severity::unsupported, std::move(what),
                                         place(verb_loc), std::move(help)});
 }
 

@@ -81,6 +81,7 @@ enum class Code : int {
   bad_pipeline = 2701,
   bad_block_spec = 2702,
   bad_inline_ptx = 2801,
+  not_supported = 2999,
 };
 
 inline isa::SourceLoc place(const Loc& loc) { return {loc.file_name(), loc.line(), loc.column()}; }

@@ -112,7 +112,7 @@ isa::Diagnostic at_author(isa::Diagnostic d, const frontend::TextAt& text, uint3
 
 [[noreturn]] void refuse_line(const isa::Instruction& i, const frontend::TextAt& text, uint32_t lines_before,
                               std::string message, std::string help) {
-  refuse({{fmt::format("PLD{}", static_cast<int>(Code::bad_inline_ptx)),
+  refuse({{Code::bad_inline_ptx,
            isa::Severity::error,
            std::move(message),
            {"", i.origin.ptx_line, 0},

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <map>
 
+#include "isa/arch/codes.h"
 #include "isa/core/trim.h"
 
 #include <isa/arch/clock_files.h>  // made by cmake/ClockFiles.cmake of isa/arch/clock/*.clock
@@ -81,7 +82,8 @@ class Reader {
   tl::expected<ClockParameters, Diagnostics> result() {
     for (const auto& [key, place] : places_)
       if (place.state == State::missing && !place.optional && !is_absent(place.clock_unit))
-        error("PLD5803", fmt::format("the parameter `{}` ({}) is missing", key, place.unit));
+        error(ClockCode::missing_parameter,
+              fmt::format("the parameter `{}` ({}) is missing", key, place.unit));
     if (!errors_.empty()) return tl::make_unexpected(std::move(errors_));
     return std::move(parameters_);
   }
@@ -111,15 +113,17 @@ class Reader {
   void value(std::string_view text) {
     Line line;
     if (!read(text, line))
-      return error("PLD5801",
+      return error(ClockCode::unreadable_line,
                    fmt::format("`{}`: expected `key = value unit | spread | date | source`", text));
     const auto place = places_.find(std::string(line.key));
-    if (place == places_.end()) return error("PLD5802", fmt::format("unknown parameter `{}`", line.key));
+    if (place == places_.end())
+      return error(ClockCode::unknown_parameter, fmt::format("unknown parameter `{}`", line.key));
     Place& p = place->second;
     if (line.unit != p.unit || !(line.value >= 0))
-      return error("PLD5804", fmt::format("`{}` is {} {}: it must be a number of {}, not negative", line.key,
-                                          line.value, line.unit, p.unit));
-    if (p.state == State::given) return error("PLD5804", fmt::format("`{}` is given twice", line.key));
+      return error(ClockCode::bad_value, fmt::format("`{}` is {} {}: it must be a number of {}, not negative",
+                                                     line.key, line.value, line.unit, p.unit));
+    if (p.state == State::given)
+      return error(ClockCode::bad_value, fmt::format("`{}` is given twice", line.key));
     if (p.clock_unit >= 0 && (left_out_ >> p.clock_unit & 1) != 0)
       return contradiction(line.key, p.clock_unit);
     if (p.clock_unit >= 0) parameters_.absent &= ~(1U << p.clock_unit);
@@ -130,12 +134,14 @@ class Reader {
   void inherit(std::string_view name) {
     const auto is_missing = [](const auto& p) { return p.second.state == State::missing; };
     if (parameters_.absent != 0 || !std::ranges::all_of(places_, is_missing))
-      return error("PLD5805", fmt::format("`inherit {}` must stand before all parameters, once", name));
+      return error(ClockCode::bad_inheritance,
+                   fmt::format("`inherit {}` must stand before all parameters, once", name));
     if (std::ranges::find(chain_, name) != chain_.end())
-      return error("PLD5805",
+      return error(ClockCode::bad_inheritance,
                    fmt::format("`{}` inherits itself: {} -> {}", name, fmt::join(chain_, " -> "), name));
     const std::string_view text = parents_(name);
-    if (text.empty()) return error("PLD5805", fmt::format("there is no file `{}` to inherit", name));
+    if (text.empty())
+      return error(ClockCode::bad_inheritance, fmt::format("there is no file `{}` to inherit", name));
     const SourceLoc here = at_;
     chain_.emplace_back(name);
     read_file(text, fmt::format("{}.clock", name));
@@ -148,7 +154,8 @@ class Reader {
 
   void leave_out(std::string_view name) {
     const auto unit = std::ranges::find(clock_units(), name, &ClockUnit::name);
-    if (unit == clock_units().end()) return error("PLD5802", fmt::format("unknown unit `{}`", name));
+    if (unit == clock_units().end())
+      return error(ClockCode::unknown_parameter, fmt::format("unknown unit `{}`", name));
     const auto index = static_cast<int>(unit - clock_units().begin());
     for (auto& [key, place] : places_) {
       if (place.clock_unit != index) continue;
@@ -161,15 +168,15 @@ class Reader {
   }
 
   void contradiction(std::string_view key, int unit) {
-    error("PLD5804", fmt::format("`{}` is given, although the chip is without {}", key,
-                                 clock_units()[static_cast<size_t>(unit)].name));
+    error(ClockCode::bad_value, fmt::format("`{}` is given, although the chip is without {}", key,
+                                            clock_units()[static_cast<size_t>(unit)].name));
   }
 
   bool is_absent(int unit) const { return unit >= 0 && (parameters_.absent >> unit & 1) != 0; }
 
-  void error(std::string code, std::string message) {
+  void error(ClockCode code, std::string message) {
     Diagnostic d;
-    d.code = std::move(code);
+    d.code = code;
     d.message = std::move(message);
     d.loc = at_;
     errors_.push_back(std::move(d));

@@ -172,16 +172,17 @@ void Builder::append(Instruction instruction) {
 }
 
 void Builder::set_source(const SourceLoc& loc) {
-  auto& locs = module_.source_locs;
-  if (source_ != no_id && locs[source_].line == loc.line && locs[source_].file == loc.file) return;
-  for (uint32_t i = static_cast<uint32_t>(locs.size()); i-- > 0 && locs.size() - i < 64;) {
-    if (locs[i].line == loc.line && locs[i].column == loc.column && locs[i].file == loc.file) {
+  auto& frames = module_.frames;
+  if (source_ != no_id && frames[source_].at.line == loc.line && frames[source_].at.file == loc.file) return;
+  for (uint32_t i = static_cast<uint32_t>(frames.size()); i-- > 0 && frames.size() - i < 64;) {
+    const SourceLoc& at = frames[i].at;
+    if (at.line == loc.line && at.column == loc.column && at.file == loc.file) {
       source_ = i;
       return;
     }
   }
-  source_ = static_cast<uint32_t>(locs.size());
-  locs.push_back(loc);
+  source_ = static_cast<uint32_t>(frames.size());
+  frames.push_back({loc, {}, {}, no_id});
 }
 
 }  // namespace palladion::isa

@@ -18,12 +18,21 @@ class CodeNumber {
     requires std::is_enum_v<Code>
   constexpr CodeNumber(Code code) : number_(static_cast<uint16_t>(code)) {}  // NOLINT: implicit on purpose
   // "PLD4309": as tests and tables write it.
-  constexpr CodeNumber(const char (&text)[8]) {  // NOLINT: implicit on purpose
-    for (const char digit : std::string_view(text).substr(3))
+  constexpr CodeNumber(const char (&text)[8]) : CodeNumber(std::string_view(text)) {}  // NOLINT: implicit
+  // Of the same form; any other text: none.
+  constexpr explicit CodeNumber(std::string_view text) {
+    if (text.size() != 7 || !text.starts_with("PLD")) return;
+    for (const char digit : text.substr(3)) {
+      if (digit < '0' || digit > '9') {
+        number_ = 0;
+        return;
+      }
       number_ = static_cast<uint16_t>(10 * number_ + (digit - '0'));
+    }
   }
   constexpr int number() const { return number_; }
-  std::string name() const;  // "PLD4309"
+  constexpr bool known() const { return number_ != 0; }
+  std::string name() const;  // "PLD4309"; empty: none
   friend constexpr auto operator<=>(CodeNumber, CodeNumber) = default;
 
  private:

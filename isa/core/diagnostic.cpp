@@ -49,8 +49,8 @@ std::string quoted_line(const SourceLoc& loc, std::string_view memory) {
 }
 
 std::string text_of(const Diagnostic& d, std::string_view source) {
-  std::string out = d.code.empty() ? fmt::format("{}: {}\n", word(d.severity), d.message)
-                                   : fmt::format("{}[{}]: {}\n", word(d.severity), d.code, d.message);
+  std::string out = !d.code.known() ? fmt::format("{}: {}\n", word(d.severity), d.message)
+                                    : fmt::format("{}[{}]: {}\n", word(d.severity), d.code.name(), d.message);
   if (d.loc.known()) {
     const std::string file = d.loc.file.empty() ? "<ptx>" : d.loc.file;
     out += d.loc.column != 0 ? fmt::format("  --> {}:{}:{}\n", file, d.loc.line, d.loc.column)

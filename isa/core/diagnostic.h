@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "isa/core/code_text.h"
+
 namespace palladion::isa {
 
 // A place in a source text. Lines and columns count from 1; 0 means unknown.
@@ -15,10 +17,18 @@ struct SourceLoc {
   bool known() const { return line != 0; }
 };
 
+// A place within a function, which may have been inlined.
+struct Frame {
+  SourceLoc at;
+  std::string function;  // its symbol; empty: the kernel's or function's own text
+};
+// From the innermost outwards.
+using Frames = std::vector<Frame>;
+
 enum class Severity : uint8_t { error, warning, unsupported };
 
 struct Diagnostic {
-  std::string code;  // stable, e.g. "PLD1001"
+  CodeNumber code;  // stable, e.g. PLD1001
   Severity severity = Severity::error;
   std::string message;
   SourceLoc loc;

@@ -77,7 +77,7 @@ struct Guard {
 inline constexpr int max_modifiers = 14;
 
 // The origin of an instruction: a line of the PTX text, and a place in the author's source
-// (index into Module::source_locs, from .loc or from the frontend).
+// (index into Module::frames, from .loc or from the frontend).
 struct Origin {
   uint32_t ptx_line = 0;
   uint32_t source = no_id;

@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "isa/text/codes.h"
+
 namespace palladion::isa {
 namespace {
 
@@ -146,7 +148,7 @@ class Linker {
 
   void append(size_t p) {
     const Module& m = *parts_[p];
-    const auto sources = static_cast<uint32_t>(out_.source_locs.size());
+    const auto sources = static_cast<uint32_t>(out_.frames.size());
     if (p == 0 || target_number(m.target) > target_number(out_.target)) out_.target = m.target;
     if (std::pair(m.version_major, m.version_minor) > std::pair(out_.version_major, out_.version_minor)) {
       out_.version_major = m.version_major;
@@ -162,7 +164,11 @@ class Linker {
       if (b.symbol != no_id) out_.buffers.push_back(std::move(b));
     }
     out_.files.insert(out_.files.end(), m.files.begin(), m.files.end());
-    out_.source_locs.insert(out_.source_locs.end(), m.source_locs.begin(), m.source_locs.end());
+    for (SourceFrame frame : m.frames) {
+      frame.label.clear();  // the debug sections of the parts do not fit together
+      if (frame.caller != no_id) frame.caller += sources;
+      out_.frames.push_back(std::move(frame));
+    }
     for (const std::string& option : m.target_options)
       if (std::ranges::find(out_.target_options, option) == out_.target_options.end())
         out_.target_options.push_back(option);
@@ -195,7 +201,9 @@ class Linker {
     }
   }
 
-  void error(std::string message) { errors_.push_back({.code = "PLD1006", .message = std::move(message)}); }
+  void error(std::string message) {
+    errors_.push_back({.code = ParseCode::redefined, .message = std::move(message)});
+  }
 
   std::span<const Module* const> parts_;
   std::map<std::string, Place, std::less<>> chosen_;

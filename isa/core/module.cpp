@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "isa/core/author.h"
+
 namespace palladion::isa {
 
 uint64_t Variable::size() const {
@@ -38,8 +40,28 @@ SymbolId Module::find_symbol(std::string_view name, uint32_t scope) const {
   return no_id;
 }
 
-const SourceLoc* Module::source(const Instruction& i) const {
-  return i.origin.source == no_id ? nullptr : &source_locs[i.origin.source];
+const SourceLoc* Module::source(uint32_t frame) const {
+  const SourceLoc* found = nullptr;
+  Owner owner = Owner::author;
+  for (; frame != no_id; frame = frames[frame].caller) {
+    const SourceLoc& at = frames[frame].at;
+    if (!at.known()) continue;
+    const Owner of = owner_of(at.file);
+    if (found != nullptr && of >= owner) continue;
+    found = &at;
+    owner = of;
+    if (owner == Owner::author) break;
+  }
+  return found;
+}
+
+Frames Module::frames_of(const Instruction& i) const {
+  Frames out;
+  uint32_t frame = i.origin.source;
+  if (frame == no_id || frames[frame].caller == no_id) return out;
+  for (; frame != no_id; frame = frames[frame].caller)
+    out.push_back({frames[frame].at, frames[frame].function});
+  return out;
 }
 
 ParamLayout param_layout(const Module& module, const Function& function, uint32_t base) {

@@ -131,6 +131,14 @@ struct Alias {
   SymbolId name = no_id, target = no_id;
 };
 
+// A place of instructions: most of them share the frames around it.
+struct SourceFrame {
+  SourceLoc at;
+  std::string function;     // symbol of the function that stands there; empty: it was not inlined
+  std::string label;        // of the function's name in the debug sections, as .loc refers to it
+  uint32_t caller = no_id;  // of Module::frames: where the function was inlined
+};
+
 struct Module {
   uint32_t version_major = 8, version_minor = 7;  // .version
   std::string target = "sm_90a";
@@ -140,7 +148,7 @@ struct Module {
   std::vector<Symbol> symbols;
   std::deque<Function> functions;  // a deque: references stay valid while one is added
   std::vector<std::string> files;  // .file, index - 1
-  std::vector<SourceLoc> source_locs;
+  std::vector<SourceFrame> frames;
   std::vector<Alias> aliases;
   std::vector<std::string> pragmas;         // at module level
   std::vector<std::string> debug_sections;  // .section ... { } kept as text
@@ -149,7 +157,11 @@ struct Module {
   const Function* find_function(std::string_view name) const;
   const Function* find_entry(std::string_view name) const;  // empty name: the only entry, else nullptr
   SymbolId find_symbol(std::string_view name, uint32_t scope = no_id) const;
-  const SourceLoc* source(const Instruction& i) const;
+  // The line that its author wants to see: the innermost of author.h's first owner. Null: unknown.
+  const SourceLoc* source(uint32_t frame) const;
+  const SourceLoc* source(const Instruction& i) const { return source(i.origin.source); }
+  // Where it stands and where that was inlined; empty: it is not inlined, `source` says all.
+  Frames frames_of(const Instruction& i) const;
 };
 
 // Bytes of an entry's parameter block and the offset of each parameter, with natural alignment.

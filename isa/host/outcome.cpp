@@ -38,7 +38,8 @@ tl::unexpected<Failure> failure_of(const isa::Diagnostics& diagnostics, std::str
   const bool unsupported_only = std::ranges::none_of(
       diagnostics, [](const isa::Diagnostic& d) { return d.severity == isa::Severity::error; });
   return tl::make_unexpected(Failure{unsupported_only ? Failure::Kind::unsupported : Failure::Kind::mistake,
-                                     isa::render(diagnostics, source)});
+                                     isa::render(diagnostics, source),
+                                     diagnostics.empty() ? isa::CodeNumber() : diagnostics.front().code});
 }
 
 }  // namespace palladion::host

@@ -17,7 +17,8 @@ struct Failure {
     interrupted,  // by Ctrl-C
   };
   Kind kind = Kind::mistake;
-  std::string text;  // whole lines, as they are printed
+  std::string text;          // whole lines, as they are printed
+  isa::CodeNumber why = {};  // of the first diagnostic, where it comes from one
 };
 
 template <class T>

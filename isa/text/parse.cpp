@@ -69,7 +69,7 @@ void Parser::version() {
   const size_t dot = std::min(s.find('.'), s.size());
   const auto major = decimal(s.substr(0, dot)), minor = decimal(s.substr(std::min(dot + 1, s.size())));
   if (!in_.token().is(Token::Kind::number) || !major || !minor || *minor > 9 || *major == 0 || *major > 99) {
-    return in_.error(at, code::directive, "`.version` takes a PTX version such as 8.7");
+    return in_.error(at, ParseCode::directive, "`.version` takes a PTX version such as 8.7");
   }
   in_.next();
   module_.version_major = *major;
@@ -80,13 +80,14 @@ void Parser::version() {
 void Parser::target_option(const Token& word) {
   const bool independent = word.text == "texmode_independent";
   if (!independent && word.text != "texmode_unified" && word.text != "debug")
-    in_.error(word, code::directive, fmt::format("`.target` has no option `{}`", word.text.substr(0, 60)));
+    in_.error(word, ParseCode::directive,
+              fmt::format("`.target` has no option `{}`", word.text.substr(0, 60)));
   if (independent && dialect_.is_before(1, 5))
-    in_.error(word, code::directive, "the independent texturing mode came with PTX 1.5");
+    in_.error(word, ParseCode::directive, "the independent texturing mode came with PTX 1.5");
   const std::string_view other = independent ? "texmode_unified" : "texmode_independent";
   if (word.text != "debug" &&
       std::ranges::find(module_.target_options, other) != module_.target_options.end())
-    in_.error(word, code::directive, "a module has one texturing mode");
+    in_.error(word, ParseCode::directive, "a module has one texturing mode");
   module_.target_options.emplace_back(word.text);
 }
 
@@ -102,20 +103,20 @@ void Parser::target() {
     } else if (word->text == "map_f64_to_f32") {
       // Without an effect: ptxas keeps 64 bits on chips that have them.
       if (!dialect_.is_for_sm_1x() || module_.target == "sm_13")
-        in_.error(*word, code::directive, "`map_f64_to_f32` goes with sm_10, sm_11 and sm_12 alone");
+        in_.error(*word, ParseCode::directive, "`map_f64_to_f32` goes with sm_10, sm_11 and sm_12 alone");
     } else {
       target_option(*word);
     }
   } while (in_.accept(','));
   if (module_.target.empty())
-    in_.error(in_.previous(), code::directive, "`.target` names no architecture such as sm_90a");
+    in_.error(in_.previous(), ParseCode::directive, "`.target` names no architecture such as sm_90a");
 }
 
 void Parser::address_size() {
   const Token at = in_.token();
   const auto size = numbers_.small_integer("32 or 64");
   if (size && *size != 64)
-    in_.error(at, code::not_modelled, "only 64-bit addresses are modelled", "nvcc -m64 is the default");
+    in_.error(at, ParseCode::not_modelled, "only 64-bit addresses are modelled", "nvcc -m64 is the default");
 }
 
 void Parser::alias() {
@@ -129,7 +130,7 @@ void Parser::alias() {
   for (int k = 0; k < 2; ++k) {
     ids[k] = names_.find_function(tokens[k]->text);
     if (ids[k] == no_id) {
-      return in_.error(*tokens[k], code::undeclared,
+      return in_.error(*tokens[k], ParseCode::undeclared,
                        fmt::format("`{}` is no function declared above", tokens[k]->text));
     }
   }
@@ -171,7 +172,7 @@ void Parser::item() {
     Nearest nearest(in_.token().text.substr(1));
     offer_module_items(nearest);
     for (const auto word : other_words) nearest.offer(word);
-    in_.error(in_.token(), code::directive,
+    in_.error(in_.token(), ParseCode::directive,
               fmt::format("`{}` is no directive of a module", in_.token().text.substr(0, 60)),
               nearest.help());
   } else {
@@ -184,7 +185,7 @@ void Parser::item() {
 
 tl::expected<Module, Diagnostics> Parser::module() {
   if (in_.token().is(Token::Kind::end))
-    in_.error(in_.token(), code::syntax, "the text is empty", "PTX starts with `.version`");
+    in_.error(in_.token(), ParseCode::syntax, "the text is empty", "PTX starts with `.version`");
   while (!in_.token().is(Token::Kind::end) && !in_.too_many_errors()) item();
   lines_.finish();
   initialisers_.finish();

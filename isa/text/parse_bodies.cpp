@@ -17,7 +17,7 @@ void Bodies::body(Function& f) {
     }
   }
   if (!in_.token().is('}') && !in_.too_many_errors())
-    in_.error(in_.token(), code::syntax, fmt::format("the body of `{}` has no end", f.name));
+    in_.error(in_.token(), ParseCode::syntax, fmt::format("the body of `{}` has no end", f.name));
   in_.accept('}');
   names_.close_body();
 }
@@ -27,7 +27,7 @@ void Bodies::statement() {
   if (in_.accept(';')) return;
   if (in_.token().is('{')) {
     if (names_.depth() > 200) {
-      in_.error(in_.token(), code::syntax, "blocks are nested too deeply");
+      in_.error(in_.token(), ParseCode::syntax, "blocks are nested too deeply");
     } else {
       names_.open_block();
     }
@@ -47,7 +47,7 @@ void Bodies::statement() {
 void Bodies::body_directive() {
   while (in_.token().is_directive("extern") || in_.token().is_directive("visible")) in_.next();
   if (!in_.token().is(Token::Kind::directive)) {
-    in_.error(in_.token(), code::syntax, "expected a directive");
+    in_.error(in_.token(), ParseCode::syntax, "expected a directive");
     return in_.skip_statement();
   }
   if (in_.accept_directive("reg")) return declarations_.registers();
@@ -66,7 +66,7 @@ void Bodies::body_directive() {
   Nearest nearest(in_.token().text.substr(1));
   for (const auto word : {"reg", "loc", "local", "shared", "global", "const", "param", "pragma"})
     nearest.offer(word);
-  in_.error(in_.token(), code::directive,
+  in_.error(in_.token(), ParseCode::directive,
             fmt::format("`{}` is no directive of a body", in_.token().text.substr(0, 60)), nearest.help());
   in_.next();
   in_.skip_statement();
@@ -78,10 +78,10 @@ void Bodies::label_definition() {
   in_.next();  // ':'
   if (lists_.read(name)) return;
   if (name.text.find('.') != std::string_view::npos)
-    return in_.error(name, code::syntax, fmt::format("`{}` is no label", name.text));
+    return in_.error(name, ParseCode::syntax, fmt::format("`{}` is no label", name.text));
   Label& label = names_.function().labels[names_.reference_label(name)];
   if (label.target != no_id)
-    return in_.error(name, code::redefined, fmt::format("label `{}` stands twice", name.text));
+    return in_.error(name, ParseCode::redefined, fmt::format("label `{}` stands twice", name.text));
   label.target = static_cast<uint32_t>(names_.function().body.size());
 }
 

@@ -24,7 +24,7 @@ bool Declarations::declarator_directive(Declarator& d) {
     const Token at = in_.token();
     if (!alignment(v.align)) return d.ok = false;
     if (!is_power_of_two(v.align))
-      in_.error(at, code::directive, fmt::format("alignment {} is no power of two", v.align));
+      in_.error(at, ParseCode::directive, fmt::format("alignment {} is no power of two", v.align));
     return true;
   }
   if (in_.accept_directive("ptr")) return pointer_attributes(v) || (d.ok = false);
@@ -74,10 +74,10 @@ bool Declarations::type_directive(Declarator& d) {
   const auto type = type_named(in_.token().text.substr(1));
   if (!type || !is_storable(*type)) return false;
   if (d.has_type)
-    in_.error(in_.token(), code::directive,
+    in_.error(in_.token(), ParseCode::directive,
               fmt::format("`{}` behind `.{}`: a variable has one type", in_.token().text, name(v.type)));
   if (is_opaque(*type) && dialect_.is_before(1, 5))
-    in_.error(in_.token(), code::directive, fmt::format("`{}` came with PTX 1.5", in_.token().text),
+    in_.error(in_.token(), ParseCode::directive, fmt::format("`{}` came with PTX 1.5", in_.token().text),
               "before, a texture is declared with `.tex .u32 name;`");
   v.type = *type;
   d.has_type = true;
@@ -99,7 +99,7 @@ Declarations::Declarator Declarations::declarator(Space space) {
                               "s32", "s64", "f16", "f32", "f64", "pred", "align", "ptr"}) {
         nearest.offer(word);
       }
-      in_.error(in_.token(), code::directive,
+      in_.error(in_.token(), ParseCode::directive,
                 fmt::format("`{}` is no type or attribute of a variable", in_.token().text.substr(0, 60)),
                 nearest.help());
     }
@@ -117,7 +117,7 @@ bool Declarations::dimensions(Variable& v) {
   const Token at = in_.token();
   while (in_.accept('[')) {
     if (v.dims.size() >= 16) {
-      in_.error(in_.token(), code::directive, "arrays have at most 16 dimensions");
+      in_.error(in_.token(), ParseCode::directive, "arrays have at most 16 dimensions");
       return false;
     }
     if (in_.accept(']')) {
@@ -132,7 +132,7 @@ bool Declarations::dimensions(Variable& v) {
   for (size_t i = 0; i < v.dims.size(); ++i) {
     const uint64_t n = v.dims[i];
     if (n > max_variable_bytes || (n != 0 && size > max_variable_bytes / n) || (n == 0 && i != 0)) {
-      in_.error(at, code::directive,
+      in_.error(at, ParseCode::directive,
                 n == 0 ? "only the first dimension may be left open" : "this array is too large");
       v.dims.clear();
       return false;
@@ -150,7 +150,8 @@ void Declarations::declare_variable(const Token& name, Variable v, Linkage linka
     // `.extern .global x;` may be followed by its definition.
     const bool completes = old.kind == Symbol::Kind::variable &&
                            (old.linkage == Linkage::extern_ || linkage == Linkage::extern_);
-    if (!completes) return in_.error(name, code::redefined, fmt::format("`{}` is declared twice", name.text));
+    if (!completes)
+      return in_.error(name, ParseCode::redefined, fmt::format("`{}` is declared twice", name.text));
     if (linkage != Linkage::extern_) {
       old.linkage = linkage;
       old.variable = std::move(v);
@@ -189,7 +190,7 @@ void Declarations::declare_variables(const Variable& declared_as, Linkage linkag
     initialisers_.begin_variable();
     if (in_.accept('=')) {
       if (linkage == Linkage::extern_)
-        in_.error(*name, code::initialiser,
+        in_.error(*name, ParseCode::initialiser,
                   fmt::format("`{}` is .extern: its definition initialises it", name->text));
       if (!initialisers_.read(v, *name)) return in_.skip_statement();
     }
@@ -205,11 +206,12 @@ void Declarations::declare_variables(const Variable& declared_as, Linkage linkag
 void Declarations::old_textures(Linkage linkage) {
   const Token at = in_.token();
   if (!dialect_.is_before(1, 5))
-    in_.error(at, code::directive, "`.tex` ended with PTX 1.4", "write `.global .texref name;`");
+    in_.error(at, ParseCode::directive, "`.tex` ended with PTX 1.4", "write `.global .texref name;`");
   Declarator d = declarator(Space::global);
   if (!d.ok) return in_.skip_statement();
   if (d.variable.type != Type::u32 && d.variable.type != Type::u64)
-    in_.error(at, code::directive, "`.tex` is followed by `.u32` or `.u64`", "write `.global .texref name;`");
+    in_.error(at, ParseCode::directive, "`.tex` is followed by `.u32` or `.u64`",
+              "write `.global .texref name;`");
   d.variable.type = Type::texref;
   declare_variables(d.variable, linkage);
 }
@@ -221,7 +223,7 @@ std::optional<uint64_t> Declarations::register_count() {
   const Token at = in_.token();
   const auto count = at.is(Token::Kind::number) ? numbers_.constant_unary() : std::nullopt;
   if (!count) {
-    in_.error(at, code::number, "expected a number of registers, as in `%r<10>`");
+    in_.error(at, ParseCode::number, "expected a number of registers, as in `%r<10>`");
     return std::nullopt;
   }
   return count->bits;
@@ -231,7 +233,7 @@ void Declarations::declare_registers(const Token& name, Type type) {
   Scope& s = names_.scope();
   if (!in_.accept('<')) {
     if (!s.declared.emplace(name.text, type).second || s.variables.contains(name.text)) {
-      in_.error(name, code::redefined, fmt::format("`{}` is declared twice", name.text));
+      in_.error(name, ParseCode::redefined, fmt::format("`{}` is declared twice", name.text));
     }
     return;
   }
@@ -239,7 +241,7 @@ void Declarations::declare_registers(const Token& name, Type type) {
   if (!count) return;
   in_.expect('>');
   if (!s.ranges.emplace(name.text, Scope::Range{type, *count}).second) {
-    in_.error(name, code::redefined, fmt::format("`{}` is declared twice", name.text));
+    in_.error(name, ParseCode::redefined, fmt::format("`{}` is declared twice", name.text));
   }
 }
 
@@ -249,7 +251,8 @@ void Declarations::declare_vector(const Token& name, Type type, uint32_t element
   const Token at = in_.token();
   const auto count = register_count();
   if (!count) return;
-  if (*count > 100000) return in_.error(at, code::number, "expected a number of registers, as in `%r<10>`");
+  if (*count > 100000)
+    return in_.error(at, ParseCode::number, "expected a number of registers, as in `%r<10>`");
   in_.expect('>');
   for (uint64_t k = 0; k < *count; ++k)
     names_.declare_vector(name, fmt::format("{}{}", name.text, k), type, elements);
@@ -260,7 +263,7 @@ void Declarations::registers() {
   const Declarator d = declarator(Space::reg);
   if (!d.ok) return in_.skip_statement();
   if (is_opaque(d.variable.type))
-    in_.error(at, code::directive, fmt::format("no register is a `.{}`", name(d.variable.type)),
+    in_.error(at, ParseCode::directive, fmt::format("no register is a `.{}`", name(d.variable.type)),
               "its address, which `mov.u64` takes, has type .u64");
   do {
     const auto name = in_.expect_word("the name of a register");

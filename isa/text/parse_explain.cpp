@@ -131,7 +131,7 @@ std::vector<std::string_view> split_words(std::string_view mnemonic) {
 
 void Forms::no_candidate(const Token& mnemonic, const Candidates& c) {
   if (const std::string_view name = unstated_instruction(mnemonic.text); !name.empty()) {
-    in_.error(mnemonic, code::not_modelled, fmt::format("`{}` is not modelled", name),
+    in_.error(mnemonic, ParseCode::not_modelled, fmt::format("`{}` is not modelled", name),
               "`palladion explain` lists the instructions that are");
     return;
   }
@@ -139,7 +139,7 @@ void Forms::no_candidate(const Token& mnemonic, const Candidates& c) {
   if (c.op == nullptr) {
     Nearest nearest(words[0]);
     for (const Op& op : all_ops()) nearest.offer(op.name);
-    return in_.error(mnemonic, code::unknown_instruction,
+    return in_.error(mnemonic, ParseCode::unknown_instruction,
                      fmt::format("unknown instruction `{}`", words[0].substr(0, 60)), nearest.help());
   }
   const std::string_view op = words[0];
@@ -172,7 +172,7 @@ void Forms::no_candidate(const Token& mnemonic, const Candidates& c) {
   }
   help += best.expected.empty() ? fmt::format("no modifier follows `{}`", fitting)
                                 : fmt::format("`{}` goes on with {}", fitting, list_of(best.expected));
-  in_.error(at, code::modifiers, std::move(message), std::move(help));
+  in_.error(at, ParseCode::modifiers, std::move(message), std::move(help));
 }
 
 void Forms::no_fit(const Token& mnemonic, const Candidates& c, const std::vector<Operand>& written) {
@@ -187,7 +187,7 @@ void Forms::no_fit(const Token& mnemonic, const Candidates& c, const std::vector
   };
   const auto one = std::ranges::find_if(c.forms, takes);
   if (one == c.forms.end()) {
-    return in_.error(mnemonic, code::operands,
+    return in_.error(mnemonic, ParseCode::operands,
                      fmt::format("`{}` does not take {} operands", mnemonic.text, written.size()), help);
   }
   size_t w = 0;
@@ -196,13 +196,14 @@ void Forms::no_fit(const Token& mnemonic, const Candidates& c, const std::vector
       ++w;
     } else if (!def.optional) {
       const std::string found = w < written.size() ? describe(written[w], names_.function()) : "nothing";
-      return in_.error(mnemonic, code::operands,
+      return in_.error(mnemonic, ParseCode::operands,
                        fmt::format("operand {} of `{}` must be {}, found {}", w + 1, mnemonic.text,
                                    expectation(def, *one), found),
                        help);
     }
   }
-  in_.error(mnemonic, code::operands, fmt::format("these operands do not fit `{}`", mnemonic.text), help);
+  in_.error(mnemonic, ParseCode::operands, fmt::format("these operands do not fit `{}`", mnemonic.text),
+            help);
 }
 
 }  // namespace palladion::isa::detail

@@ -40,7 +40,7 @@ bool Functions::parameter(std::vector<SymbolId>& list, Function& f) {
   s.scope = f.symbol;
   s.variable = std::move(d.variable);
   if (!names_.scope().variables.emplace(name->text, id).second && name->text != "_") {
-    in_.error(*name, code::redefined, fmt::format("two parameters are named `{}`", name->text));
+    in_.error(*name, ParseCode::redefined, fmt::format("two parameters are named `{}`", name->text));
   }
   names_.take_name(s.name);
   if (in_register) {
@@ -69,12 +69,13 @@ Function& Functions::begin_function(const Token& name, Linkage linkage, bool ent
     Symbol& s = module_.symbols[existing];
     Function& f = module_.functions[s.function];
     if (f.defined && f.entry == entry && in_.token().is('{')) {
-      in_.error(name, code::redefined, fmt::format("`{}` is defined twice", name.text));
+      in_.error(name, ParseCode::redefined, fmt::format("`{}` is defined twice", name.text));
     }
     if (linkage != Linkage::none && linkage != Linkage::extern_) s.linkage = linkage;
     return f;
   }
-  if (existing != no_id) in_.error(name, code::redefined, fmt::format("`{}` is declared twice", name.text));
+  if (existing != no_id)
+    in_.error(name, ParseCode::redefined, fmt::format("`{}` is declared twice", name.text));
   Symbol s;
   s.name = name.text;
   s.kind = Symbol::Kind::function;
@@ -138,8 +139,8 @@ bool Functions::function_directive(Function& f) {
         "maxclusterrank", "explicitcluster", "noreturn", "pragma", "abi_preserve"}) {
     nearest.offer(known);
   }
-  in_.error(at, code::directive, fmt::format("`{}` is no directive of a function", at.text.substr(0, 60)),
-            nearest.help());
+  in_.error(at, ParseCode::directive,
+            fmt::format("`{}` is no directive of a function", at.text.substr(0, 60)), nearest.help());
   return false;
 }
 

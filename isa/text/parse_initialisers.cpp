@@ -100,7 +100,7 @@ bool Initialisers::initialiser_string(Variable& v, uint64_t& at) {
     if (c == '\\' && i + 1 < s.size()) {
       const auto escaped = escape(s[++i]);
       if (!escaped) {
-        in_.error(in_.previous(), code::initialiser, fmt::format("`\\{}` is no escape sequence", s[i]));
+        in_.error(in_.previous(), ParseCode::initialiser, fmt::format("`\\{}` is no escape sequence", s[i]));
         return false;
       }
       c = *escaped;
@@ -139,7 +139,7 @@ bool Initialisers::initialiser_address(Variable& v, uint64_t at, uint64_t mask) 
                          v.relocations.back().size == shift && v.relocations.back().addend == addend &&
                          !new_addresses_.empty() && new_addresses_.back().name.text == name->text;
     if (!goes_on || bytes(v.type) != 1) {
-      in_.error(*name, code::not_modelled,
+      in_.error(*name, ParseCode::not_modelled,
                 "only whole addresses, from their lowest byte on, are modelled in initialisers");
       return false;
     }
@@ -147,8 +147,8 @@ bool Initialisers::initialiser_address(Variable& v, uint64_t at, uint64_t mask) 
   } else {
     const int size = part ? 1 : bytes(v.type);
     if (size != 8 && size != 4 && !part) {
-      in_.error(*name, code::initialiser, fmt::format("an address does not fit `.{}`", isa::name(v.type)),
-                "use .u64 or .b64");
+      in_.error(*name, ParseCode::initialiser,
+                fmt::format("an address does not fit `.{}`", isa::name(v.type)), "use .u64 or .b64");
       return false;
     }
     Relocation r;
@@ -166,7 +166,7 @@ bool Initialisers::initialiser_address(Variable& v, uint64_t at, uint64_t mask) 
 bool Initialisers::initialiser_value(Variable& v, uint64_t at) {
   const Token start = in_.token();
   if (at + static_cast<uint64_t>(bytes(v.type)) > max_initialised_bytes) {
-    in_.error(start, code::initialiser, "this initialiser is too large");
+    in_.error(start, ParseCode::initialiser, "this initialiser is too large");
     return false;
   }
   if (in_.token().is(Token::Kind::word) && in_.token().text != "WARP_SZ")
@@ -186,7 +186,7 @@ bool Initialisers::initialiser_value(Variable& v, uint64_t at) {
 bool Initialisers::initialiser_level(Variable& v, size_t dim, uint64_t& at, int depth) {
   const Token open = in_.token();
   if (depth > 20) {
-    in_.error(in_.token(), code::initialiser, "this initialiser is nested too deeply");
+    in_.error(in_.token(), ParseCode::initialiser, "this initialiser is nested too deeply");
     return false;
   }
   const uint64_t begin = at, inner = stride(v, dim + 1);
@@ -195,7 +195,7 @@ bool Initialisers::initialiser_level(Variable& v, size_t dim, uint64_t& at, int 
   if (!in_.expect('{')) return false;
   while (!in_.token().is('}')) {
     if (at - begin >= limit && !(at == begin && limit == 0)) {
-      in_.error(in_.token(), code::initialiser, "more values than the variable has elements");
+      in_.error(in_.token(), ParseCode::initialiser, "more values than the variable has elements");
       return false;
     }
     if (in_.token().is('{')) {
@@ -211,7 +211,7 @@ bool Initialisers::initialiser_level(Variable& v, size_t dim, uint64_t& at, int 
     if (!in_.accept(',')) break;
   }
   if (!in_.token().is('}')) {
-    in_.error(in_.token(), code::initialiser,
+    in_.error(in_.token(), ParseCode::initialiser,
               fmt::format("expected `,` or `}}` in the initialiser that starts in line {}", open.line));
     return false;
   }
@@ -235,19 +235,19 @@ void Initialisers::initialiser(Variable& v, const Token& name) {
   } else {
     fits = initialiser_value(v, 0);
     if (fits && is_array) {
-      in_.error(name, code::initialiser, "an array is initialised with { }");
+      in_.error(name, ParseCode::initialiser, "an array is initialised with { }");
     }
   }
   if (fits && v.size() != 0 && v.init.size() > v.size()) {
-    in_.error(name, code::initialiser,
+    in_.error(name, ParseCode::initialiser,
               fmt::format("the initialiser has {} bytes, `{}` has {}", v.init.size(), name.text, v.size()));
   }
   if (!fits) {
-    if (in_.diagnostics().empty()) in_.error(name, code::initialiser, "this initialiser is too large");
+    if (in_.diagnostics().empty()) in_.error(name, ParseCode::initialiser, "this initialiser is too large");
     while (!in_.token().is(';') && !in_.token().is(Token::Kind::end)) in_.next();
   }
   const bool has_home = v.space == Space::global || v.space == Space::const_;
-  if (!has_home) in_.error(name, code::initialiser, "only .global and .const variables are initialised");
+  if (!has_home) in_.error(name, ParseCode::initialiser, "only .global and .const variables are initialised");
 }
 
 // `filter_mode = linear`
@@ -268,7 +268,7 @@ bool Initialisers::opaque_field(Type type, Sampler& sampler) {
                             ? sampler.set(field->text, word)
                             : has_field(type, field->text) && (is_number || is_word(word));
   if (!takes_it)
-    in_.error(*field, code::initialiser,
+    in_.error(*field, ParseCode::initialiser,
               fmt::format("a `.{}` takes no `{} = {}`", name(type), field->text.substr(0, 60),
                           std::string_view(word).substr(0, 60)));
   return takes_it;
@@ -308,7 +308,7 @@ void Initialisers::finish() {
   for (const PendingAddress& p : pending_addresses_) {
     const SymbolId id = names_.find_symbol(p.name.text);
     if (id == no_id) {
-      in_.error(p.name, code::undeclared, fmt::format("`{}` is not declared", p.name.text));
+      in_.error(p.name, ParseCode::undeclared, fmt::format("`{}` is not declared", p.name.text));
     } else {
       auto& relocations = module_.symbols[p.variable].variable.relocations;
       // A variable that is declared twice has the first one's.

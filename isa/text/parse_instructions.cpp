@@ -40,7 +40,7 @@ bool Instructions::resolve_name(Operand& o, OperandKind role) {
   const bool is_function = id != no_id && module_.symbols[id].kind == Symbol::Kind::function;
   if (id == no_id || (role == OperandKind::function && !is_function)) {
     const std::string_view what = role == OperandKind::function ? "a declared function" : "declared";
-    in_.error(t, code::undeclared, fmt::format("`{}` is not {}", t.text.substr(0, 60), what),
+    in_.error(t, ParseCode::undeclared, fmt::format("`{}` is not {}", t.text.substr(0, 60), what),
               names_.nearest_name(t.text));
     return false;
   }
@@ -82,12 +82,12 @@ bool Instructions::guard(Guard& g) {
   if (!word) return false;
   g.reg = names_.find_register(word->text);
   if (g.reg == no_id) {
-    in_.error(*word, code::undeclared, fmt::format("register `{}` is not declared", word->text),
+    in_.error(*word, ParseCode::undeclared, fmt::format("register `{}` is not declared", word->text),
               names_.nearest_name(word->text));
     return false;
   }
   if (names_.function().registers[g.reg].type != Type::pred) {
-    in_.error(*word, code::operands, fmt::format("`{}` is no predicate", word->text),
+    in_.error(*word, ParseCode::operands, fmt::format("`{}` is no predicate", word->text),
               "a guard is a register declared with `.reg .pred`");
     return false;
   }

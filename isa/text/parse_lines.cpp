@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "isa/text/debug_strings.h"
+
 namespace palladion::isa::detail {
 
 // .file 1 "name"[, timestamp, size]
@@ -18,33 +20,66 @@ void SourceLines::file() {
     if (!numbers_.integer("a time stamp or size")) return;
 }
 
-// .loc file line column[, function_name label[+n], inlined_at file line column]
-void SourceLines::loc() {
+std::optional<SourceLines::Place> SourceLines::place() {
   const auto file_index = numbers_.small_integer("a file number");
   const auto line = file_index ? numbers_.small_integer("a line") : std::nullopt;
   const auto column = line ? numbers_.small_integer("a column") : std::nullopt;
-  if (!column) return in_.skip_statement();
+  if (!column) return std::nullopt;
+  return Place{*file_index, *line, *column};
+}
+
+// "$L__info_string0+8"
+std::optional<std::string> SourceLines::label() {
+  if (!in_.token().is(Token::Kind::word) && !in_.token().is(Token::Kind::directive)) {
+    in_.error_expected("a label of a debug section");
+    return std::nullopt;
+  }
+  std::string text(in_.token().text);
+  in_.next();
+  if (!in_.accept('+')) return text;
+  const auto offset = numbers_.small_integer("an offset");
+  if (!offset) return std::nullopt;
+  return fmt::format("{}+{}", text, *offset);
+}
+
+uint32_t SourceLines::frame_at(const Place& at, const std::string& label, uint32_t caller) {
+  const auto [it, is_new] =
+      frames_.emplace(Key{at, label, caller}, static_cast<uint32_t>(module_.frames.size()));
+  if (is_new) {
+    module_.frames.push_back({{{}, at[1], at[2]}, {}, label, caller});
+    frame_files_.push_back(at[0]);
+  }
+  return recent_[at] = it->second;
+}
+
+// Where a function was inlined has had a .loc of its own, which says where that was inlined in turn.
+uint32_t SourceLines::caller_at(const Place& at) {
+  const auto known = recent_.find(at);
+  return known != recent_.end() ? known->second : frame_at(at, {}, no_id);
+}
+
+// .loc file line column[, function_name label[+n], inlined_at file line column]
+void SourceLines::loc() {
+  const auto at = place();
+  if (!at) return in_.skip_statement();
+  std::string name;
+  uint32_t caller = no_id;
   while (in_.accept(',')) {
     const auto word = in_.expect_word("`function_name` or `inlined_at`");
     if (!word) return in_.skip_statement();
     if (word->text == "inlined_at") {
-      for (int i = 0; i < 3; ++i)
-        if (!numbers_.small_integer("a number")) return in_.skip_statement();
-    } else if (in_.token().is(Token::Kind::word) || in_.token().is(Token::Kind::directive)) {
-      in_.next();
-      if (in_.accept('+') && !numbers_.small_integer("an offset")) return in_.skip_statement();
+      const auto inlined_at = place();
+      if (!inlined_at) return in_.skip_statement();
+      caller = caller_at(*inlined_at);
+    } else if (auto text = label()) {
+      name = std::move(*text);
+    } else {
+      return in_.skip_statement();
     }
   }
   in_.accept(';');
-  current_ = no_id;
-  if (*line == 0) return;
-  const uint64_t key = (uint64_t{*file_index} << 48) ^ (uint64_t{*line} << 16) ^ *column;
-  const auto [it, is_new] = locs_.emplace(key, static_cast<uint32_t>(module_.source_locs.size()));
-  if (is_new) {
-    module_.source_locs.push_back({{}, *line, *column});
-    loc_files_.push_back(*file_index);
-  }
-  current_ = it->second;
+  // Line 0: the compiler's own, of which only the caller is known.
+  current_ = (*at)[1] == 0 ? caller : frame_at(*at, name, caller);
 }
 
 void SourceLines::section() {
@@ -71,10 +106,17 @@ void SourceLines::finish() {
     if (module_.files.size() < index) module_.files.resize(index);
     module_.files[index - 1] = name;
   }
-  for (size_t i = 0; i < loc_files_.size(); ++i) {
-    const uint32_t index = loc_files_[i];
-    if (index != 0 && index <= module_.files.size()) module_.source_locs[i].file = module_.files[index - 1];
+  for (size_t i = 0; i < frame_files_.size(); ++i) {
+    const uint32_t index = frame_files_[i];
+    if (index != 0 && index <= module_.files.size()) module_.frames[i].at.file = module_.files[index - 1];
   }
+  name_functions();
+}
+
+void SourceLines::name_functions() {
+  const DebugStrings strings(module_.debug_sections);
+  for (SourceFrame& frame : module_.frames)
+    if (!frame.label.empty()) frame.function = strings.at(frame.label);
 }
 
 }  // namespace palladion::isa::detail

@@ -1,7 +1,11 @@
 #pragma once
 // Where the PTX came from: .file, .loc, debug sections.
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
-#include <unordered_map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,18 +21,30 @@ class SourceLines {
   void loc();
   void file();
   void section();
-  void begin_function() { current_ = no_id; }
-  uint32_t current() const { return current_; }  // of Module::source_locs: the place of the next instruction
+  void begin_function() {
+    current_ = no_id;
+    recent_.clear();
+  }
+  uint32_t current() const { return current_; }  // of Module::frames: the place of the next instruction
   void finish();                                 // the files of all places are known
 
  private:
+  using Place = std::array<uint32_t, 3>;                 // file, line, column
+  using Key = std::tuple<Place, std::string, uint32_t>;  // with the function's label, and the caller
+  std::optional<Place> place();
+  std::optional<std::string> label();
+  uint32_t frame_at(const Place& at, const std::string& label, uint32_t caller);
+  uint32_t caller_at(const Place& at);
+  void name_functions();
+
   Module& module_;
   Tokens& in_;
   Constants& numbers_;
   uint32_t current_ = no_id;
-  std::unordered_map<uint64_t, uint32_t> locs_;
+  std::map<Key, uint32_t> frames_;                            // of Module::frames
+  std::map<Place, uint32_t> recent_;                          // in this function: the frame named last
   std::vector<std::pair<uint32_t, std::string>> file_names_;  // .file index, name
-  std::vector<uint32_t> loc_files_;                           // for each of Module::source_locs
+  std::vector<uint32_t> frame_files_;                         // for each of Module::frames
 };
 
 }  // namespace palladion::isa::detail

@@ -59,7 +59,7 @@ void NameTable::refuse_module_registers() {
   for (const auto& [name, id] : header.registers) {
     const std::string_view letters = name.substr(0, name.find_last_not_of("0123456789") + 1);
     if (module_scope_.declared.contains(name) || module_scope_.ranges.contains(letters))
-      return in_.error(in_.token(), code::not_modelled,
+      return in_.error(in_.token(), ParseCode::not_modelled,
                        fmt::format("registers of the module in a function (`{}` in `{}`) are not modelled",
                                    name, function_->name));
   }
@@ -174,7 +174,7 @@ void NameTable::declare_vector(const Token& at, const std::string& name, Type ty
   for (uint32_t k = 0; k < elements; ++k) names.push_back(fmt::format("{}_{}", name, "xyzwabcd"[k & 7]));
   const auto kept = element_names_.find(name);
   if (!scope().vectors.emplace(kept->first, elements).second || scope().declared.contains(kept->first))
-    in_.error(at, code::redefined, fmt::format("`{}` is declared twice", name));
+    in_.error(at, ParseCode::redefined, fmt::format("`{}` is declared twice", name));
   for (const std::string& element : kept->second) scope().declared.emplace(element, type);
 }
 
@@ -203,7 +203,7 @@ void NameTable::refuse_open_labels() {
     Nearest nearest(name);
     for (const Label& l : function_->labels)
       if (l.target != no_id) nearest.offer(l.name);
-    in_.error(use.first, code::undeclared,
+    in_.error(use.first, ParseCode::undeclared,
               fmt::format("label `{}` stands nowhere in `{}`", name, function_->name), nearest.help());
   }
 }

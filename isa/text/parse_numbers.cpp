@@ -105,14 +105,14 @@ std::optional<Operand> Constants::literal(const Token& t) {
   if (mark == 'f' || mark == 'F') {
     if (const auto v = hex_digits(s.substr(2), 8)) o = Operand::f32(static_cast<uint32_t>(*v));
     if (!o)
-      in_.error(t, code::number, fmt::format("`{}` is no f32 constant", s),
+      in_.error(t, ParseCode::number, fmt::format("`{}` is no f32 constant", s),
                 "0f is followed by exactly 8 hexadecimal digits");
     return o;
   }
   if (mark == 'd' || mark == 'D') {
     if (const auto v = hex_digits(s.substr(2), 16)) o = Operand::f64(*v);
     if (!o)
-      in_.error(t, code::number, fmt::format("`{}` is no f64 constant", s),
+      in_.error(t, ParseCode::number, fmt::format("`{}` is no f64 constant", s),
                 "0d is followed by exactly 16 hexadecimal digits");
     return o;
   }
@@ -123,7 +123,7 @@ std::optional<Operand> Constants::literal(const Token& t) {
   } else if (const auto v = integer_text(s)) {
     return Operand::imm(static_cast<int64_t>(*v));
   }
-  in_.error(t, code::number, fmt::format("`{}` is no number", s.substr(0, 60)));
+  in_.error(t, ParseCode::number, fmt::format("`{}` is no number", s.substr(0, 60)));
   return std::nullopt;
 }
 
@@ -134,7 +134,7 @@ bool Constants::at_constant() const {
 
 bool Constants::nested_too_deeply() {
   if (depth_ <= 64) return false;
-  in_.error(in_.token(), code::syntax, "this expression is nested too deeply");
+  in_.error(in_.token(), ParseCode::syntax, "this expression is nested too deeply");
   return true;
 }
 
@@ -172,7 +172,7 @@ std::optional<Operand> Constants::constant_unary() {
   } else if (op == '-') {
     v->bits ^= v->imm_type == Operand::ImmType::f32 ? uint64_t{1} << 31 : uint64_t{1} << 63;
   } else if (op != '+') {
-    in_.error(sign, code::number, fmt::format("`{}` does not take a floating-point constant", op));
+    in_.error(sign, ParseCode::number, fmt::format("`{}` does not take a floating-point constant", op));
     return std::nullopt;
   }
   return v;
@@ -200,7 +200,7 @@ std::optional<Operand> Constants::constant_binary(int min_level) {
     const auto v = integers ? apply(op, static_cast<int64_t>(left->bits), static_cast<int64_t>(right->bits))
                             : std::nullopt;
     if (!v) {
-      in_.error(at, code::number,
+      in_.error(at, ParseCode::number,
                 integers ? "division by zero" : "constant expressions are made of integers");
       return std::nullopt;
     }
@@ -231,7 +231,7 @@ std::optional<int64_t> Constants::integer(std::string_view what) {
   const auto v = constant();
   if (!v) return std::nullopt;
   if (v->imm_type != Operand::ImmType::integer) {
-    in_.error(at, code::number, fmt::format("{} must be an integer", what));
+    in_.error(at, ParseCode::number, fmt::format("{} must be an integer", what));
     return std::nullopt;
   }
   return static_cast<int64_t>(v->bits);
@@ -242,7 +242,7 @@ std::optional<uint32_t> Constants::small_integer(std::string_view what) {
   const auto v = integer(what);
   if (!v) return std::nullopt;
   if (*v < 0 || *v > 0xFFFFFFFFll) {
-    in_.error(at, code::number, fmt::format("{} must lie between 0 and 2^32 - 1", what));
+    in_.error(at, ParseCode::number, fmt::format("{} must lie between 0 and 2^32 - 1", what));
     return std::nullopt;
   }
   return static_cast<uint32_t>(*v);

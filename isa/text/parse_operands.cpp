@@ -12,7 +12,7 @@ namespace palladion::isa::detail {
 std::optional<Operand> Operands::special_register(const Token& t) {
   const auto s = special_named(t.text.substr(1));
   if (!s) {
-    in_.error(t, code::undeclared, fmt::format("register `{}` is not declared", t.text.substr(0, 60)),
+    in_.error(t, ParseCode::undeclared, fmt::format("register `{}` is not declared", t.text.substr(0, 60)),
               names_.nearest_name(t.text));
     return std::nullopt;
   }
@@ -22,7 +22,7 @@ std::optional<Operand> Operands::special_register(const Token& t) {
   const std::string_view word = in_.token().text.substr(1);
   const size_t component = word.size() == 1 ? components.find(word[0]) : std::string_view::npos;
   if (component == std::string_view::npos || !is_vector(s->special)) {
-    in_.error(in_.token(), code::syntax,
+    in_.error(in_.token(), ParseCode::syntax,
               fmt::format("`{}` has no component `{}`", t.text, in_.token().text.substr(0, 60)));
     return std::nullopt;
   }
@@ -44,7 +44,7 @@ std::optional<Operand> Operands::vector_register(std::string_view name, uint32_t
   const size_t k =
       word.size() != 1 ? std::string_view::npos : std::min(components.find(word[0]), colours.find(word[0]));
   if (k >= elements) {
-    in_.error(in_.token(), code::syntax,
+    in_.error(in_.token(), ParseCode::syntax,
               fmt::format("`{}` has no component `{}`", name, in_.token().text.substr(0, 60)));
     return std::nullopt;
   }
@@ -64,7 +64,7 @@ std::optional<Operand> Operands::name_operand() {
     Operand o = Operand::reg(id);
     if (!in_.token().is(Token::Kind::directive)) return o;
     if (!selector::write(o, in_.token().text.substr(1))) {
-      in_.error(in_.token(), code::syntax,
+      in_.error(in_.token(), ParseCode::syntax,
                 fmt::format("`{}` has no component `{}`", t.text, in_.token().text.substr(0, 60)));
       return std::nullopt;
     }
@@ -94,7 +94,7 @@ std::optional<Operand> Operands::negated_operand() {
   auto o = name_operand();
   if (!o) return o;
   if (!o->is(Operand::Kind::reg)) {
-    in_.error(at, code::operands, "only predicate registers are negated with `!`");
+    in_.error(at, ParseCode::operands, "only predicate registers are negated with `!`");
     return std::nullopt;
   }
   o->negated = true;
@@ -179,7 +179,7 @@ std::optional<Operand> Operands::address_operand(bool of_texels) {
     if (!o) return std::nullopt;
     base = *o;
     if (o->imm_type != Operand::ImmType::integer) {
-      in_.error(at, code::operands, "an address is an integer");
+      in_.error(at, ParseCode::operands, "an address is an integer");
       return std::nullopt;
     }
   }

@@ -30,7 +30,8 @@ void TargetLists::branch_targets(const Token& name) {
       targets.labels.push_back(names_.reference_label(*label));
       continue;
     }
-    in_.error(*label, code::not_modelled, "label ranges are not modelled", "write the labels one by one");
+    in_.error(*label, ParseCode::not_modelled, "label ranges are not modelled",
+              "write the labels one by one");
     return in_.skip_statement();
   } while (in_.accept(','));
   if (!in_.expect(';')) in_.skip_statement();
@@ -48,7 +49,7 @@ void TargetLists::call_targets(const Token& name) {
     if (!word) return in_.skip_statement();
     const SymbolId function = names_.find_function(word->text);
     if (function == no_id) {
-      in_.error(*word, code::undeclared, fmt::format("`{}` is no function declared above", word->text));
+      in_.error(*word, ParseCode::undeclared, fmt::format("`{}` is no function declared above", word->text));
     } else {
       targets.functions.push_back(function);
     }

@@ -57,7 +57,7 @@ bool Tokens::expect(char c) {
   if (previous_.line != 0 && previous_.line < token_.line && previous_.kind != Token::Kind::end) {
     Token end = previous_;
     end.column += static_cast<uint32_t>(end.text.size());
-    error(end, code::syntax, fmt::format("expected `{}` after `{}`", c, previous_.text));
+    error(end, ParseCode::syntax, fmt::format("expected `{}` after `{}`", c, previous_.text));
   } else {
     error_expected(fmt::format("`{}`", c));
   }
@@ -66,7 +66,7 @@ bool Tokens::expect(char c) {
 
 bool Tokens::too_many_errors() const { return diagnostics_.size() >= max_errors; }
 
-void Tokens::error(const Token& at, const char* code, std::string message, std::string help) {
+void Tokens::error(const Token& at, ParseCode code, std::string message, std::string help) {
   if (too_many_errors()) return;
   diagnostics_.push_back(
       {code, Severity::error, std::move(message), {file_, at.line, at.column}, std::move(help)});
@@ -75,13 +75,13 @@ void Tokens::error(const Token& at, const char* code, std::string message, std::
 
 void Tokens::error_expected(std::string_view what) {
   if (token_.is(Token::Kind::end))
-    return error(token_, code::syntax, fmt::format("expected {}, but the text ends", what));
+    return error(token_, ParseCode::syntax, fmt::format("expected {}, but the text ends", what));
   if (token_.is(Token::Kind::bad)) {
     const bool text = token_.text[0] == '"';
-    return error(token_, code::syntax,
+    return error(token_, ParseCode::syntax,
                  text ? "this string has no end" : "this character cannot stand in PTX");
   }
-  error(token_, code::syntax, fmt::format("expected {}, found `{}`", what, token_.text.substr(0, 60)));
+  error(token_, ParseCode::syntax, fmt::format("expected {}, found `{}`", what, token_.text.substr(0, 60)));
 }
 
 std::string Tokens::strings() {

@@ -5,23 +5,10 @@
 #include <string_view>
 
 #include "isa/core/diagnostic.h"
+#include "isa/text/codes.h"
 #include "isa/text/lex.h"
 
 namespace palladion::isa::detail {
-
-// Codes of the parser's diagnostics.
-namespace code {
-inline constexpr const char* syntax = "PLD1001";
-inline constexpr const char* unknown_instruction = "PLD1002";
-inline constexpr const char* modifiers = "PLD1003";
-inline constexpr const char* operands = "PLD1004";
-inline constexpr const char* undeclared = "PLD1005";
-inline constexpr const char* redefined = "PLD1006";
-inline constexpr const char* initialiser = "PLD1007";
-inline constexpr const char* number = "PLD1008";
-inline constexpr const char* directive = "PLD1009";
-inline constexpr const char* not_modelled = "PLD1010";
-}  // namespace code
 
 // `found` minimises the edit distance to `word`; empty when nothing is near.
 class Nearest {
@@ -62,7 +49,7 @@ class Tokens {
   char adjoining() const { return lexer_.adjoining(); }
   std::string_view skip_braces() { return lexer_.skip_braces(); }
 
-  void error(const Token& at, const char* code, std::string message, std::string help = {});
+  void error(const Token& at, ParseCode code, std::string message, std::string help = {});
   void error_expected(std::string_view what);
   bool too_many_errors() const;
   Diagnostics& diagnostics() { return diagnostics_; }

@@ -182,8 +182,8 @@ void Printer::collect_files() {
   files_ = module_.files;
   if (options_.collect_files) {
     std::unordered_set<std::string_view> seen(files_.begin(), files_.end());
-    for (const SourceLoc& l : module_.source_locs)
-      if (!l.file.empty() && seen.insert(l.file).second) files_.push_back(l.file);
+    for (const SourceFrame& f : module_.frames)
+      if (!f.at.file.empty() && seen.insert(f.at.file).second) files_.push_back(f.at.file);
   }
   for (size_t i = 0; i < files_.size(); ++i)
     if (!files_[i].empty()) file_index_.emplace(files_[i], static_cast<uint32_t>(i + 1));

@@ -9,7 +9,7 @@ namespace palladion::isa {
 struct PrintOptions {
   // .file and .loc, where the module has files.
   bool source_lines = true;
-  // Also where it does not (a recorded kernel): the files are those of Module::source_locs.
+  // Also where it does not (a recorded kernel): the files are those of Module::frames.
   bool collect_files = false;
   // The names of Module::buffers, as comments (isa/text/buffer_names.h).
   bool buffer_names = false;

@@ -227,7 +227,7 @@ void Printer::target_lists(const Function& f) {
 
 void Printer::location(const Instruction& i) {
   if (i.origin.source == source_ || file_index_.empty()) return;
-  if (i.origin.source >= module_.source_locs.size()) {
+  if (i.origin.source >= module_.frames.size()) {
     // Line 0: from here on the place is unknown, as compilers write it.
     source_ = no_id;
     out_ += "\t.loc ";
@@ -235,16 +235,31 @@ void Printer::location(const Instruction& i) {
     out_ += " 0 0\n";
     return;
   }
-  const SourceLoc& loc = module_.source_locs[i.origin.source];
-  const auto file = file_index_.find(loc.file);
-  if (file == file_index_.end() || !loc.known()) return;
   source_ = i.origin.source;
-  out_ += "\t.loc ";
-  append_number(out_, file->second);
+  frame(source_);
+}
+
+void Printer::place(const SourceLoc& loc) {
+  append_number(out_, file_index_.find(loc.file)->second);
   out_ += ' ';
   append_number(out_, loc.line);
   out_ += ' ';
   append_number(out_, loc.column);
+}
+
+// Behind the frames of its callers, to which inlined_at refers.
+void Printer::frame(uint32_t index) {
+  const SourceFrame& f = module_.frames[index];
+  if (!f.at.known() || !file_index_.contains(f.at.file)) return;
+  const SourceFrame* caller = f.caller == no_id || f.label.empty() ? nullptr : &module_.frames[f.caller];
+  if (caller != nullptr && (!caller->at.known() || !file_index_.contains(caller->at.file))) caller = nullptr;
+  if (caller != nullptr) frame(f.caller);
+  out_ += "\t.loc ";
+  place(f.at);
+  if (caller != nullptr) {
+    out_ += ", function_name " + f.label + ", inlined_at ";
+    place(caller->at);
+  }
   out_ += '\n';
 }
 

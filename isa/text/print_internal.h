@@ -67,6 +67,8 @@ class Printer {
   void register_group(Type type, const std::vector<RegId>& ids);
   void target_lists(const Function& f);
   void location(const Instruction& i);
+  void place(const SourceLoc& loc);
+  void frame(uint32_t index);
 
   // --- instructions (print_instructions.cpp)
   void instruction(const Instruction& i);

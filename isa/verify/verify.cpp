@@ -47,7 +47,7 @@ std::string Verifier::shown() const {
   return instruction_ == nullptr ? std::string{} : print(module_, *function_, *instruction_);
 }
 
-void Verifier::say(const char* code, std::string message, std::string help) {
+void Verifier::say(VerifyCode code, std::string message, std::string help) {
   if (full()) return;
   Diagnostic d{code, Severity::error, std::move(message), {}, std::move(help)};
   if (instruction_ != nullptr) {
@@ -62,28 +62,29 @@ void Verifier::say(const char* code, std::string message, std::string help) {
 void Verifier::variable(const Symbol& s) {
   const Variable& v = s.variable;
   if (v.align != 0 && (v.align & (v.align - 1)) != 0) {
-    say(code::memory, fmt::format("`{}` is aligned to {} bytes, which is no power of two", s.name, v.align));
+    say(VerifyCode::memory,
+        fmt::format("`{}` is aligned to {} bytes, which is no power of two", s.name, v.align));
   }
   if (v.size() != 0 && v.init.size() > v.size()) {
-    say(code::memory,
+    say(VerifyCode::memory,
         fmt::format("`{}` has {} bytes and {} bytes of initial value", s.name, v.size(), v.init.size()));
   }
   if (is_opaque(v.type)) opaque_variable(static_cast<SymbolId>(&s - module_.symbols.data()));
   for (const Relocation& r : v.relocations)
     if (r.symbol >= module_.symbols.size())
-      say(code::broken, fmt::format("`{}` holds the address of no symbol", s.name));
+      say(VerifyCode::broken, fmt::format("`{}` holds the address of no symbol", s.name));
 }
 
 void Verifier::module_names() {
   std::unordered_set<std::string_view> seen;
   for (const Symbol& s : module_.symbols) {
     if (s.scope == no_id && !seen.insert(s.name).second) {
-      say(code::duplicate, fmt::format("two symbols of the module are named `{}`", s.name));
+      say(VerifyCode::duplicate, fmt::format("two symbols of the module are named `{}`", s.name));
     }
     if (s.kind == Symbol::Kind::variable) variable(s);
   }
   if (parse_target(module_.target).number == 0) {
-    say(code::target, fmt::format("`{}` is no target", module_.target), "write one such as sm_90a");
+    say(VerifyCode::target, fmt::format("`{}` is no target", module_.target), "write one such as sm_90a");
   }
 }
 
@@ -94,27 +95,28 @@ void Verifier::launch_bounds(const Function& f) {
   const auto threads = [&](std::string_view word, const std::optional<Dim3>& d) {
     if (!d || (d->count() != 0 && d->count() <= max_threads && d->x <= max_threads && d->y <= max_threads))
       return;
-    say(code::launch, fmt::format("`{}` of `{}` asks for {}x{}x{} threads; a CTA has 1 to {}", word, f.name,
-                                  d->x, d->y, d->z, max_threads));
+    say(VerifyCode::launch, fmt::format("`{}` of `{}` asks for {}x{}x{} threads; a CTA has 1 to {}", word,
+                                        f.name, d->x, d->y, d->z, max_threads));
   };
   threads(".maxntid", f.maxntid);
   threads(".reqntid", f.reqntid);
   if (f.maxntid && f.reqntid)
-    say(code::launch, fmt::format("`{}` has both .maxntid and .reqntid", f.name), "keep one of them");
+    say(VerifyCode::launch, fmt::format("`{}` has both .maxntid and .reqntid", f.name), "keep one of them");
   if (f.reqnctapercluster && f.reqnctapercluster->count() > static_cast<uint64_t>(arch_.max_cluster)) {
-    say(code::launch, fmt::format("the cluster of `{}` has {} CTAs; {} are the most", f.name,
-                                  f.reqnctapercluster->count(), arch_.max_cluster));
+    say(VerifyCode::launch, fmt::format("the cluster of `{}` has {} CTAs; {} are the most", f.name,
+                                        f.reqnctapercluster->count(), arch_.max_cluster));
   }
   // ptxas ignores a number that is too large, with a warning.
   if (f.maxnreg && *f.maxnreg == 0)
-    say(code::launch, fmt::format("`{}` asks for 0 registers a thread", f.name), "a thread has 1 or more");
+    say(VerifyCode::launch, fmt::format("`{}` asks for 0 registers a thread", f.name),
+        "a thread has 1 or more");
 }
 
 void Verifier::parameter_size(const Function& f) {
   if (!f.entry) return;
   const uint64_t size = param_layout(module_, f).size;
   if (size > static_cast<uint64_t>(arch_.max_parameter_bytes)) {
-    say(code::memory,
+    say(VerifyCode::memory,
         fmt::format("the parameters of `{}` take {} bytes; {} are the most", f.name, size,
                     arch_.max_parameter_bytes),
         "pass a pointer to what is large");
@@ -129,7 +131,7 @@ void Verifier::shared_size(const Function& f) {
       size = (size + v.alignment() - 1) / v.alignment() * v.alignment() + v.size();
   }
   if (size > static_cast<uint64_t>(arch_.static_shared_bytes_per_cta)) {
-    say(code::memory,
+    say(VerifyCode::memory,
         fmt::format("`{}` declares {} bytes of shared memory; {} are the most with a static size", f.name,
                     size, arch_.static_shared_bytes_per_cta),
         "declare `.extern .shared .align 16 .b8 smem[];` and give the size at launch");
@@ -139,11 +141,12 @@ void Verifier::shared_size(const Function& f) {
 void Verifier::labels(const Function& f) {
   for (const Label& l : f.labels)
     if (l.target != no_id && l.target > f.body.size())
-      say(code::broken, fmt::format("label `{}` stands beyond the body", l.name));
+      say(VerifyCode::broken, fmt::format("label `{}` stands beyond the body", l.name));
   for (const BranchTargets& t : f.branch_targets) {
     const bool placed = std::ranges::all_of(
         t.labels, [&](LabelId l) { return l < f.labels.size() && f.labels[l].target != no_id; });
-    if (!placed) say(code::label, fmt::format("a label of `{}` stands nowhere in `{}`", t.name, f.name));
+    if (!placed)
+      say(VerifyCode::label, fmt::format("a label of `{}` stands nowhere in `{}`", t.name, f.name));
   }
 }
 
@@ -152,10 +155,10 @@ void Verifier::function(const Function& f) {
   const auto exists = [&](SymbolId id) { return id < module_.symbols.size(); };
   for (const auto* list : {&f.params, &f.returns, &f.locals}) {
     if (!std::ranges::all_of(*list, exists))
-      return say(code::broken, fmt::format("`{}` names a symbol that is none", f.name));
+      return say(VerifyCode::broken, fmt::format("`{}` names a symbol that is none", f.name));
   }
   if (f.symbol >= module_.symbols.size())
-    return say(code::broken, fmt::format("function `{}` has no symbol", f.name));
+    return say(VerifyCode::broken, fmt::format("function `{}` has no symbol", f.name));
   launch_bounds(f);
   parameter_size(f);
   if (!f.defined) return;
@@ -174,20 +177,20 @@ void Verifier::function(const Function& f) {
 void Verifier::needs(const Form& form) {
   if (!provides(module_.target, form.target)) {
     const std::string wanted = targets_in_words(form);
-    say(code::target,
+    say(VerifyCode::target,
         fmt::format("`{}` needs `.target {}`, the module has `.target {}`", form.op, wanted, module_.target),
         fmt::format("compile for {}", wanted));
   }
   const uint32_t have = module_.version_major * 10 + module_.version_minor;
   if (have < form.ptx_version) {
-    say(code::version,
+    say(VerifyCode::version,
         fmt::format("`{}` with these modifiers needs PTX {}.{}, the module has {}.{}", form.op,
                     form.ptx_version / 10, form.ptx_version % 10, module_.version_major,
                     module_.version_minor),
         fmt::format("raise `.version` to {}.{}", form.ptx_version / 10, form.ptx_version % 10));
   }
   if (have > form.last_version) {
-    say(code::version,
+    say(VerifyCode::version,
         fmt::format("`{}` with these modifiers ended with PTX {}.{}, the module has {}.{}", form.op,
                     form.last_version / 10, form.last_version % 10, module_.version_major,
                     module_.version_minor),
@@ -199,7 +202,7 @@ void Verifier::call_values(const Operand* list, const std::vector<SymbolId>& dec
                            const Function& callee) {
   const size_t given = list == nullptr ? 0 : list->elements.size();
   if (given != declared.size()) {
-    return say(code::call,
+    return say(VerifyCode::call,
                fmt::format("`{}` has {} {}, the call has {}", callee.name, declared.size(), what, given));
   }
   for (size_t k = 0; k < given; ++k) {
@@ -211,8 +214,8 @@ void Verifier::call_values(const Operand* list, const std::vector<SymbolId>& dec
     if (o.is(Operand::Kind::symbol) && o.id < module_.symbols.size())
       have = module_.symbols[o.id].variable.size();
     if (have != v.size()) {
-      say(code::call, fmt::format("{} {} of `{}` has {} bytes, the call's has {}", what, k + 1, callee.name,
-                                  v.size(), have));
+      say(VerifyCode::call, fmt::format("{} {} of `{}` has {} bytes, the call's has {}", what, k + 1,
+                                        callee.name, v.size(), have));
     }
   }
 }
@@ -222,41 +225,41 @@ void Verifier::call(const Instruction& i) {
   if (!callee.is(Operand::Kind::symbol)) return;
   const Symbol& s = module_.symbols[callee.id];
   if (s.kind != Symbol::Kind::function || s.function >= module_.functions.size()) {
-    return say(code::call, fmt::format("`{}` is called and is no function", s.name));
+    return say(VerifyCode::call, fmt::format("`{}` is called and is no function", s.name));
   }
   const Function& f = module_.functions[s.function];
-  if (f.entry) return say(code::call, fmt::format("`{}` is a kernel and cannot be called", s.name));
+  if (f.entry) return say(VerifyCode::call, fmt::format("`{}` is a kernel and cannot be called", s.name));
   call_values(i.operand("returns"), f.returns, "returns", f);
   call_values(i.operand("arguments"), f.params, "arguments", f);
 }
 
 void Verifier::instruction(const Instruction& i) {
-  if (i.op == nullptr || i.form == nullptr) return say(code::broken, "an instruction without a form");
+  if (i.op == nullptr || i.form == nullptr) return say(VerifyCode::broken, "an instruction without a form");
   needs(*i.form);
   if (i.guard.reg != no_id) {
     const bool exists = i.guard.reg < function_->registers.size();
     if (!exists || function_->registers[i.guard.reg].type != Type::pred)
-      return say(code::guard, "the guard is no predicate register");
+      return say(VerifyCode::guard, "the guard is no predicate register");
   }
   const auto& defs = i.form->operands;
   if (i.operands.size() > defs.size())
-    return say(code::operand_kind, fmt::format("`{}` has too many operands", shown()));
+    return say(VerifyCode::operand_kind, fmt::format("`{}` has too many operands", shown()));
   for (size_t k = 0; k < i.operands.size(); ++k)
     if (!ids_exist(i.operands[k], defs[k]))
-      return say(code::broken, fmt::format("operand {} names what does not exist", k + 1));
+      return say(VerifyCode::broken, fmt::format("operand {} names what does not exist", k + 1));
   const size_t before = diagnostics_.size();
   for (size_t k = 0; k < defs.size() && diagnostics_.size() == before; ++k) {
     const bool absent = k >= i.operands.size() || i.operands[k].is(Operand::Kind::none);
     if (!absent) {
       operand(i.operands[k], defs[k]);
     } else if (!defs[k].optional) {
-      say(code::operand_kind, fmt::format("operand `{}` of `{}` is missing", defs[k].name, i.form->op));
+      say(VerifyCode::operand_kind, fmt::format("operand `{}` of `{}` is missing", defs[k].name, i.form->op));
     }
   }
   if (diagnostics_.size() == before) constants(i);
   if (diagnostics_.size() == before) textures(i);
   if (operation(i) == Operation::convert_address && bits(i.type()) == 32) {
-    say(code::width, "`cvta.u32` is for 32-bit addresses, which this target does not have",
+    say(VerifyCode::width, "`cvta.u32` is for 32-bit addresses, which this target does not have",
         "write cvta.u64 on 64-bit registers");
   }
   if (operation(i) == Operation::call && diagnostics_.size() == before) call(i);
@@ -281,7 +284,7 @@ Diagnostics verify(const Module& module, const ArchSpec& arch) {
 std::optional<Diagnostic> refuse_target(const Module& module, const ArchSpec& arch) {
   if (provides(arch.ptx_target, module.target)) return std::nullopt;
   Diagnostic d;
-  d.code = detail::code::chip;
+  d.code = VerifyCode::chip;
   d.message = fmt::format("the module has `.target {}`, which {} ({}) cannot run", module.target, arch.name,
                           arch.ptx_target);
   d.loc.file = module.file;

@@ -5,28 +5,10 @@
 
 #include "isa/arch/arch.h"
 #include "isa/core/op.h"
+#include "isa/verify/codes.h"
 #include "isa/verify/verify.h"
 
 namespace palladion::isa::detail {
-
-namespace code {
-inline constexpr const char* operand_kind = "PLD1020";
-inline constexpr const char* width = "PLD1021";
-inline constexpr const char* type_class = "PLD1022";
-inline constexpr const char* immediate = "PLD1023";
-inline constexpr const char* target = "PLD1024";
-inline constexpr const char* version = "PLD1025";
-inline constexpr const char* label = "PLD1026";
-inline constexpr const char* space = "PLD1027";
-inline constexpr const char* vector = "PLD1028";
-inline constexpr const char* call = "PLD1029";
-inline constexpr const char* launch = "PLD1030";
-inline constexpr const char* memory = "PLD1031";
-inline constexpr const char* duplicate = "PLD1032";
-inline constexpr const char* broken = "PLD1033";
-inline constexpr const char* guard = "PLD1034";
-inline constexpr const char* chip = "PLD1035";
-}  // namespace code
 
 class Verifier {
  public:
@@ -34,7 +16,7 @@ class Verifier {
   Diagnostics run();
 
  private:
-  void say(const char* code, std::string message, std::string help = {});
+  void say(VerifyCode code, std::string message, std::string help = {});
   bool full() const { return diagnostics_.size() >= 100; }
   std::string shown() const;  // the current instruction
 

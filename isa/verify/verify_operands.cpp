@@ -71,7 +71,7 @@ bool Verifier::ids_exist(const Operand& o, const OperandDef& def) {
 
 void Verifier::operand(const Operand& o, const OperandDef& def) {
   const auto wrong = [&](std::string_view must) {
-    say(code::operand_kind,
+    say(VerifyCode::operand_kind,
         fmt::format("operand `{}` of `{}` must be {}", def.name, instruction_->form->op, must));
   };
   switch (def.kind) {
@@ -92,7 +92,7 @@ void Verifier::operand(const Operand& o, const OperandDef& def) {
     case OperandKind::label:
       if (!o.is(K::label)) return wrong("a label");
       if (function_->labels[o.id].target == no_id) {
-        say(code::label,
+        say(VerifyCode::label,
             fmt::format("label `{}` stands nowhere in `{}`", function_->labels[o.id].name, function_->name));
       }
       return;
@@ -115,7 +115,8 @@ void Verifier::packed(const Operand& o, const OperandDef& def) {
   if (type == Type::pred) return predicate(o, def);
   if (o.is(K::symbol) || o.is(K::reg) || o.is(K::imm) || o.is(K::special) || o.is(K::sink))
     return scalar(o, def, type);
-  say(code::operand_kind, fmt::format("operand `{}` of `{}` is no value", def.name, instruction_->form->op));
+  say(VerifyCode::operand_kind,
+      fmt::format("operand `{}` of `{}` is no value", def.name, instruction_->form->op));
 }
 
 void Verifier::value(const Operand& o, const OperandDef& def) {
@@ -123,18 +124,18 @@ void Verifier::value(const Operand& o, const OperandDef& def) {
   const int count = count_of(def);
   if (o.is(K::vector)) {
     if (count == 1)
-      return say(code::vector,
+      return say(VerifyCode::vector,
                  fmt::format("operand `{}` of `{}` is no vector", def.name, instruction_->form->op));
     if (count > 1 && o.elements.size() != static_cast<size_t>(count)) {
-      return say(code::vector, fmt::format("operand `{}` of `{}` has {} elements and needs {}", def.name,
-                                           instruction_->form->op, o.elements.size(), count));
+      return say(VerifyCode::vector, fmt::format("operand `{}` of `{}` has {} elements and needs {}",
+                                                 def.name, instruction_->form->op, o.elements.size(), count));
     }
     for (const Operand& e : o.elements) scalar(e, def, type);
     return;
   }
   if (count > 1) {
-    return say(code::vector, fmt::format("operand `{}` of `{}` is a vector of {} elements", def.name,
-                                         instruction_->form->op, count));
+    return say(VerifyCode::vector, fmt::format("operand `{}` of `{}` is a vector of {} elements", def.name,
+                                               instruction_->form->op, count));
   }
   scalar(o, def, type);
 }
@@ -146,20 +147,20 @@ void Verifier::vector_size(const Operand& o, Type type) {
     total += bits(function_->registers[e.id].type);
   }
   if (total != bits(type))
-    say(code::width,
+    say(VerifyCode::width,
         fmt::format("the elements have {} bits together, `.{}` has {}", total, name(type), bits(type)));
 }
 
 void Verifier::scalar(const Operand& o, const OperandDef& def, Type type) {
   if (def.writes && !o.is(K::reg) && !o.is(K::sink)) {
-    return say(code::operand_kind, fmt::format("operand `{}` of `{}` is written and must be a register",
-                                               def.name, instruction_->form->op));
+    return say(VerifyCode::operand_kind, fmt::format("operand `{}` of `{}` is written and must be a register",
+                                                     def.name, instruction_->form->op));
   }
   switch (o.kind) {
     case K::reg:
       if (o.offset != 0 && !takes_selectors(*instruction_->form))
-        return say(code::operand_kind, fmt::format("operand `{}` of `{}` takes no part of a register",
-                                                   def.name, instruction_->form->op));
+        return say(VerifyCode::operand_kind, fmt::format("operand `{}` of `{}` takes no part of a register",
+                                                         def.name, instruction_->form->op));
       return register_type(o, def, type);
     case K::imm:
       return constant(o, def, type);
@@ -172,11 +173,11 @@ void Verifier::scalar(const Operand& o, const OperandDef& def, Type type) {
       const bool paired = std::ranges::any_of(defs, &OperandDef::joined);
       const bool may_drop = paired || def.count != 1 || !def.count_slot.empty() || def.droppable;
       if (!def.writes || !may_drop)
-        say(code::operand_kind, fmt::format("`{}` does not take `_` here", instruction_->form->op));
+        say(VerifyCode::operand_kind, fmt::format("`{}` does not take `_` here", instruction_->form->op));
       return;
     }
     default:
-      say(code::operand_kind,
+      say(VerifyCode::operand_kind,
           fmt::format("operand `{}` of `{}` is no value", def.name, instruction_->form->op));
   }
 }
@@ -186,18 +187,18 @@ void Verifier::register_type(const Operand& o, const OperandDef& def, Type type)
   if (type == Type::none || (def.or_predicate && r.type == Type::pred)) return;
   const int want = bits(type) * def.width_factor, have = bits(r.type);
   if ((r.type == Type::pred) != (type == Type::pred)) {
-    return say(code::width, fmt::format("`{}` is declared `.{}`, operand `{}` is `.{}`", r.name, name(r.type),
-                                        def.name, name(type)));
+    return say(VerifyCode::width, fmt::format("`{}` is declared `.{}`, operand `{}` is `.{}`", r.name,
+                                              name(r.type), def.name, name(type)));
   }
   if (o.negated && type != Type::pred)
-    return say(code::operand_kind, fmt::format("`{}` is no predicate to negate", r.name));
+    return say(VerifyCode::operand_kind, fmt::format("`{}` is no predicate to negate", r.name));
   // Packed narrow types live in the next larger register.
   const bool fits = have == want || (have > want && def.widens) || (want < 8 && have >= 8);
   if (!fits) {
-    say(code::width, fmt::format("`{}` has {} bits (`.{}`), operand `{}` of `{}` has {}", r.name, have,
-                                 name(r.type), def.name, instruction_->form->op, want));
+    say(VerifyCode::width, fmt::format("`{}` has {} bits (`.{}`), operand `{}` of `{}` has {}", r.name, have,
+                                       name(r.type), def.name, instruction_->form->op, want));
   } else if (!classes_agree(type, r.type)) {
-    say(code::type_class,
+    say(VerifyCode::type_class,
         fmt::format("`{}` is declared `.{}`, operand `{}` of `{}` is `.{}`", r.name, name(r.type), def.name,
                     instruction_->form->op, name(type)),
         "declare the register with the instruction's type, or as .b32 or .b64");
@@ -210,16 +211,16 @@ void Verifier::constant(const Operand& o, const OperandDef& def, Type type) {
   const bool floating_type = type == Type::f32 || type == Type::f64;
   const bool integer_type = kind(type) == TypeKind::unsigned_int || kind(type) == TypeKind::signed_int;
   if (is_integer && floating_type) {
-    say(code::immediate,
+    say(VerifyCode::immediate,
         fmt::format("operand `{}` of `{}` is `.{}` and takes a floating-point constant", def.name,
                     instruction_->form->op, name(type)),
         "write 1.0 for 1");
   } else if (!is_integer && integer_type) {
-    say(code::immediate, fmt::format("operand `{}` of `{}` is `.{}` and takes an integer", def.name,
-                                     instruction_->form->op, name(type)));
+    say(VerifyCode::immediate, fmt::format("operand `{}` of `{}` is `.{}` and takes an integer", def.name,
+                                           instruction_->form->op, name(type)));
   } else if (!is_integer && kind(type) == TypeKind::untyped &&
              bits(type) != (o.imm_type == I::f32 ? 32 : 64)) {
-    say(code::immediate,
+    say(VerifyCode::immediate,
         fmt::format("a constant of {} bits is no `.{}`", o.imm_type == I::f32 ? 32 : 64, name(type)));
   }
 }
@@ -227,11 +228,11 @@ void Verifier::constant(const Operand& o, const OperandDef& def, Type type) {
 void Verifier::special(const Operand& o, const OperandDef& def, Type type) {
   const int want = bits(type) * def.width_factor, have = bits(isa::type_of(o.special));
   if (is_vector(o.special) && o.component < 0) {
-    say(code::operand_kind, fmt::format("`%{}` is a vector: name a component", name(o.special)),
+    say(VerifyCode::operand_kind, fmt::format("`%{}` is a vector: name a component", name(o.special)),
         "write .x, .y or .z");
   } else if (type != Type::none && (have == 64) != (want == 64) && o.special != Special::gridid) {
     // %gridid had 16 and 32 bits once, and is still read so.
-    say(code::width,
+    say(VerifyCode::width,
         fmt::format("`%{}` has {} bits, operand `{}` has {}", name(o.special), have, def.name, want));
   }
 }
@@ -242,7 +243,7 @@ void Verifier::symbol_value(const Operand& o, const OperandDef& def, Type type) 
   const bool narrow = s.kind == Symbol::Kind::variable && s.variable.space != Space::global &&
                       s.variable.space != Space::generic;
   if (want == 64 || (want == 32 && narrow)) return;
-  say(code::width,
+  say(VerifyCode::width,
       fmt::format("the address of `{}` does not fit operand `{}` of {} bits", s.name, def.name, want),
       "use a 64-bit type");
 }
@@ -251,7 +252,7 @@ void Verifier::predicate(const Operand& o, const OperandDef& def) {
   const bool is_register = o.is(K::reg) && function_->registers[o.id].type == Type::pred;
   const bool other = def.writes ? o.is(K::sink) : o.is(K::imm) || o.is(K::special);
   if (!is_register && !other) {
-    say(code::operand_kind,
+    say(VerifyCode::operand_kind,
         fmt::format("operand `{}` of `{}` must be a predicate register", def.name, instruction_->form->op));
   }
 }
@@ -267,15 +268,16 @@ void Verifier::address(const Operand& o, const OperandDef& def) {
   if (base.is(K::reg)) {
     const int have = bits(function_->registers[base.id].type);
     if (def.tensor_memory && have != 32) {
-      say(code::width,
+      say(VerifyCode::width,
           fmt::format("address `{}` of tensor memory has {} bits and needs 32",
                       function_->registers[base.id].name, have),
           "tcgen05.alloc stores the address to shared memory: load it with ld.shared.b32");
     } else if (have != 64 && have != 32) {
-      say(code::width, fmt::format("address `{}` has {} bits", function_->registers[base.id].name, have),
+      say(VerifyCode::width,
+          fmt::format("address `{}` has {} bits", function_->registers[base.id].name, have),
           "addresses have 64 bits, or 32 in shared memory");
     } else if (have == 32 && is_global_or_generic(*instruction_)) {
-      say(code::width,
+      say(VerifyCode::width,
           fmt::format("address `{}` has 32 bits: 32-bit addresses of global memory are not modelled",
                       function_->registers[base.id].name),
           "chips since sm_90 do not have them either: compile with -m64");
@@ -287,19 +289,20 @@ void Verifier::address(const Operand& o, const OperandDef& def) {
     const bool differs =
         s.kind == Symbol::Kind::variable && want != Space::generic && want != s.variable.space && !shared;
     if (differs) {
-      say(code::space, fmt::format("`{}` is a `.{}` variable, `{}` goes to `.{}`", s.name,
-                                   name(s.variable.space), instruction_->form->op, name(want)));
+      say(VerifyCode::space, fmt::format("`{}` is a `.{}` variable, `{}` goes to `.{}`", s.name,
+                                         name(s.variable.space), instruction_->form->op, name(want)));
     }
   } else if (!base.is(K::imm)) {
-    say(code::operand_kind,
+    say(VerifyCode::operand_kind,
         fmt::format("operand `{}` of `{}` is no address", def.name, instruction_->form->op));
   }
   for (const Operand& e : o.coordinates()) {
     if (!e.is(K::reg) && !e.is(K::imm) && !e.is(K::special))
-      say(code::operand_kind, fmt::format("a coordinate of `{}` is no value", instruction_->form->op));
+      say(VerifyCode::operand_kind, fmt::format("a coordinate of `{}` is no value", instruction_->form->op));
     if (e.is(K::reg) && bits(function_->registers[e.id].type) != 32) {
-      say(code::width, fmt::format("coordinate `{}` has {} bits and needs 32",
-                                   function_->registers[e.id].name, bits(function_->registers[e.id].type)));
+      say(VerifyCode::width,
+          fmt::format("coordinate `{}` has {} bits and needs 32", function_->registers[e.id].name,
+                      bits(function_->registers[e.id].type)));
     }
   }
 }
@@ -314,7 +317,7 @@ void Verifier::constants(const Instruction& i) {
     if (most != nullptr) range.most = static_cast<int64_t>(most->bits);
     const auto value = static_cast<int64_t>(i.operands[k].bits);
     if (range.has(value)) continue;
-    say(code::immediate,
+    say(VerifyCode::immediate,
         fmt::format("operand `{}` of `{}` is {} and must be {}", def.name, i.form->op, value, range.words()),
         std::string(range.why));
   }

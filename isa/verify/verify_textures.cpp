@@ -57,22 +57,22 @@ void Verifier::opaque_variable(SymbolId id) {
   const bool of_kernel =
       owner != nullptr && owner->entry && std::ranges::find(owner->params, id) != owner->params.end();
   if (!of_kernel && (v.space != Space::global || owner != nullptr))
-    say(code::space,
+    say(VerifyCode::space,
         fmt::format(
             "`{}` is a `.{}`: it stands in .global memory of the module, or is a parameter of a kernel",
             s.name, name(v.type)));
   if (s.linkage == Linkage::common)
-    say(code::space, fmt::format("`{}` is a `.{}` and cannot be .common", s.name, name(v.type)));
+    say(VerifyCode::space, fmt::format("`{}` is a `.{}` and cannot be .common", s.name, name(v.type)));
   if (v.type == Type::samplerref && !is_independent())
-    say(code::target, fmt::format("the sampler `{}` needs the independent texturing mode", s.name),
+    say(VerifyCode::target, fmt::format("the sampler `{}` needs the independent texturing mode", s.name),
         fmt::format("write `.target {}, texmode_independent`", module_.target));
   if (!v.dims.empty() || v.vector != 1)
-    say(code::memory, fmt::format("arrays of `.{}` (`{}`) are not modelled", name(v.type), s.name));
+    say(VerifyCode::memory, fmt::format("arrays of `.{}` (`{}`) are not modelled", name(v.type), s.name));
 }
 
 void Verifier::indirect() {
   if (module_.version_major > 3 || (module_.version_major == 3 && module_.version_minor >= 1)) return;
-  say(code::version,
+  say(VerifyCode::version,
       fmt::format(
           "`{}` with the address of a texture, sampler or surface needs PTX 3.1, the module has {}.{}",
           instruction_->form->op, module_.version_major, module_.version_minor),
@@ -83,22 +83,22 @@ void Verifier::object(const Operand& o, Type wanted) {
   if (o.is(K::reg) && bits(function_->registers[o.id].type) == 64) return indirect();
   const Symbol* s = opaque_symbol(o);
   if (s == nullptr || s->variable.type != wanted || o.offset != 0)
-    say(code::operand_kind, fmt::format("`{}` takes a `.{}` or a register of 64 bits there",
-                                        instruction_->form->op, name(wanted)));
+    say(VerifyCode::operand_kind, fmt::format("`{}` takes a `.{}` or a register of 64 bits there",
+                                              instruction_->form->op, name(wanted)));
 }
 
 void Verifier::sampler(const Operand& address) {
   const std::string_view op = instruction_->form->op;
   if (op != "tex" && op != "tld4") {
-    if (address.sampled) say(code::operand_kind, fmt::format("`{}` takes no sampler", op));
+    if (address.sampled) say(VerifyCode::operand_kind, fmt::format("`{}` takes no sampler", op));
   } else if (address.sampled && is_independent()) {
     object(address.elements.back(), Type::samplerref);
   } else if (address.sampled) {
     // ptxas takes anything there, and its code reads it as an offset.
-    say(code::operand_kind, fmt::format("`{}` with a sampler needs the independent texturing mode", op),
+    say(VerifyCode::operand_kind, fmt::format("`{}` with a sampler needs the independent texturing mode", op),
         fmt::format("write `.target {}, texmode_independent`", module_.target));
   } else if (is_independent()) {
-    say(code::operand_kind, fmt::format("`{}` needs a sampler in the independent texturing mode", op),
+    say(VerifyCode::operand_kind, fmt::format("`{}` needs a sampler in the independent texturing mode", op),
         "write [texture, sampler, {coordinates}]");
   }
 }
@@ -108,8 +108,8 @@ void Verifier::texel_coordinates(const Instruction& i, const Operand& address) {
   if (c == std::end(coordinates_of)) return;
   const auto count = [&](std::string_view what, size_t elements, size_t coordinates) {
     if (!is_vector_of(elements, coordinates))
-      say(code::vector, fmt::format("`{}.{}` takes a vector of {} for {}, not of {}", i.form->op, c->geometry,
-                                    std::bit_ceil(coordinates), what, elements));
+      say(VerifyCode::vector, fmt::format("`{}.{}` takes a vector of {} for {}, not of {}", i.form->op,
+                                          c->geometry, std::bit_ceil(coordinates), what, elements));
   };
   count("its coordinates", address.coordinates().size(), c->texel);
   for (size_t k = 0; k < i.operands.size(); ++k) {
@@ -125,7 +125,7 @@ void Verifier::textures(const Instruction& i) {
   const auto at = std::ranges::find(i.operands, K::address, &Operand::kind);
   if (at == i.operands.end() || at->elements.empty()) return;
   if (at->offset != 0)
-    return say(code::operand_kind, fmt::format("`{}` takes an object without an offset", i.form->op));
+    return say(VerifyCode::operand_kind, fmt::format("`{}` takes an object without an offset", i.form->op));
   object(at->elements[0], wanted);
   if (at->elements.size() == 1) return;  // a query
   sampler(*at);
@@ -142,7 +142,7 @@ void Verifier::opaque_names(const Instruction& i) {
     if (s == nullptr) continue;
     if (moves) return indirect();
     return say(
-        code::operand_kind,
+        VerifyCode::operand_kind,
         fmt::format("`{}` is a `.{}`: `{}` does not take it", s->name, name(s->variable.type), i.form->op),
         "texture and surface instructions name it, and `mov.u64` takes its address");
   }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "isa/core/whole_error.h"
+#include "verify/arrays/codes.h"
 
 namespace palladion::kernels {
 
@@ -32,7 +33,7 @@ Case parse_case(std::string_view line) {
   }
   if (c.spec == nullptr) {
     isa::Diagnostic d;
-    d.code = "PLD5002";
+    d.code = LaunchCode::bad_tensor_map;
     d.message = fmt::format("no kernel is called `{}`", name);
     throw isa::WholeError(std::move(d));
   }

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include "isa/core/whole_error.h"
+#include "verify/arrays/codes.h"
 
 namespace palladion::kernels {
 
 void Rules::require(bool ok, const std::string& rule) const {
   if (!ok)
     throw isa::WholeError(
-        isa::Diagnostic{.code = "PLD5001", .message = fmt::format("{}: {}", kernel_, rule)});
+        isa::Diagnostic{.code = LaunchCode::broken_rule, .message = fmt::format("{}: {}", kernel_, rule)});
 }
 
 void Rules::at_least(std::string_view name, int64_t value, int64_t least) const {

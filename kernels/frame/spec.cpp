@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "isa/core/whole_error.h"
+#include "verify/arrays/codes.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::kernels {
@@ -73,7 +74,8 @@ class Chooser {
           did_you_mean(name, known));
   }
   void wrong(std::string message, std::string help = {}) {
-    problems_.push_back({.code = "PLD5003", .message = std::move(message), .help = std::move(help)});
+    problems_.push_back(
+        {.code = LaunchCode::unknown_setting, .message = std::move(message), .help = std::move(help)});
   }
 
   const KernelSpec& spec_;

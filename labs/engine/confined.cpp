@@ -63,7 +63,7 @@ json::array names_of(const std::map<std::string, std::string>& values) {
 
 json::object refused(const isa::Diagnostics& diagnostics, std::string text) {
   json::array codes;
-  for (const isa::Diagnostic& d : diagnostics) codes.emplace_back(d.code);
+  for (const isa::Diagnostic& d : diagnostics) codes.emplace_back(d.code.name());
   return {{"text", std::move(text)}, {"codes", std::move(codes)}};
 }
 

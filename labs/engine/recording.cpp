@@ -66,7 +66,8 @@ Values named_in(const json::value& names, const Values& values) {
 // outside its own folder become unknown.
 void hide_other_sources(isa::Module& module, const fs::path& folder) {
   std::map<std::string, bool> is_shown;
-  for (isa::SourceLoc& loc : module.source_locs) {
+  for (isa::SourceFrame& frame : module.frames) {
+    isa::SourceLoc& loc = frame.at;
     const auto [at, is_new] = is_shown.try_emplace(loc.file);
     if (is_new) {
       std::error_code none;

@@ -161,7 +161,7 @@ class Judge {
 
   void refuse(CaseVerdict& out, const isa::Diagnostics& errors) {
     out.refused = isa::render(errors);
-    for (const isa::Diagnostic& d : errors) v_.symptoms.codes.push_back({d.code, out.refused});
+    for (const isa::Diagnostic& d : errors) v_.symptoms.codes.push_back({d.code.name(), out.refused});
   }
 
   void take_report(size_t number, const verify::CheckReport& report, CaseVerdict& out) {
@@ -200,9 +200,9 @@ class Judge {
       const Job job = job_of(kernel, inputs_of(lab_, one), array_names(lab_));
       const sim::RunResult result = verify::timed_run(job, arch_, run);
       if (verify::refused_for_values(result)) continue;
-      if (const report::NoTime none = report::why_no_time(result); !none.code.empty()) {
-        out.why_none = none.code + ": " + none.reason;
-        v_.symptoms.codes.push_back({none.code, none.reason});
+      if (const report::NoTime none = report::why_no_time(result); none.code.known()) {
+        out.why_none = none.code.name() + ": " + none.reason;
+        v_.symptoms.codes.push_back({none.code.name(), none.reason});
       } else {
         out.value = measured(rule.quantity, result.clock);
         out.with_values = values == sim::Values::full;

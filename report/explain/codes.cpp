@@ -11,10 +11,10 @@
 #include "isa/arch/codes.h"
 #include "isa/text/codes.h"
 #include "isa/verify/codes.h"
-#include "kernels/frame/codes.h"
 #include "report/explain/capture_codes.h"
 #include "sim/check/catalogue/catalogue.h"
 #include "sim/launch/codes.h"
+#include "verify/arrays/codes.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::report {
@@ -33,8 +33,8 @@ std::string in_capitals(std::string_view word) {
 std::span<const std::span<const CodeText>> all_codes() {
   static const std::vector<std::span<const CodeText>> tables = [] {
     std::vector<std::span<const CodeText>> all{
-        isa::text_codes(),       isa::verify_codes(), frontend::record_codes(),     sim::run_codes(),
-        kernels::kernel_codes(), isa::clock_codes(),  cuda::native::device_codes(), capture_codes()};
+        isa::text_codes(), isa::verify_codes(), frontend::record_codes(),     sim::run_codes(),
+        launch_codes(),    isa::clock_codes(),  cuda::native::device_codes(), capture_codes()};
     const auto checkers = sim::check::checker_codes();
     all.insert(all.end(), checkers.begin(), checkers.end());
     std::ranges::sort(all, {}, [](std::span<const CodeText> table) { return table.front().number; });

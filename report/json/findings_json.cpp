@@ -3,10 +3,21 @@
 #include <fmt/format.h>
 
 #include "isa/core/hash.h"
+#include "isa/core/symbol_name.h"
 #include "report/text/finding_text.h"
 
 namespace palladion::report {
 namespace {
+
+json::object place_json(const isa::SourceLoc& at) {
+  return {{"file", at.file}, {"line", at.line}, {"column", at.column}};
+}
+
+json::object frame_json(const isa::Frame& frame) {
+  json::object out = place_json(frame.at);
+  if (!frame.function.empty()) out.emplace("function", named_json(frame.function));
+  return out;
+}
 
 json::object site_json(const sim::Site& site) {
   json::object out = {{"cta", {site.cta.x, site.cta.y, site.cta.z}},
@@ -20,8 +31,8 @@ json::object site_json(const sim::Site& site) {
                       {"occurrence", site.occurrence},
                       {"ptx_line", site.ptx_line},
                       {"instruction", site.instruction}};
-  if (const isa::SourceLoc& at = site.source; at.known())
-    out.emplace("source", json::object{{"file", at.file}, {"line", at.line}, {"column", at.column}});
+  if (site.source.known()) out.emplace("source", place_json(site.source));
+  if (!site.frames.empty()) out.emplace("frames", array_of(site.frames, frame_json));
   return out;
 }
 
@@ -37,7 +48,8 @@ json::array ranges_json(const std::vector<sim::Range>& ranges) {
 }
 
 json::object name_json(const sim::Named& n) {
-  json::object out = {{"name", n.name}, {"bytes", ranges_json(n.bytes)}};
+  json::object out = named_json(n.name);
+  out.emplace("bytes", ranges_json(n.bytes));
   if (n.index) out.emplace("index", *n.index);
   return out;
 }
@@ -82,6 +94,7 @@ json::array waits_json(const sim::Finding& f) {
 json::object finding_json(const SeenFinding& seen) {
   const sim::Finding& f = seen.finding;
   json::object out = {{"code", f.code.name()},
+                      {"kernel", named_json(f.kernel)},
                       {"severity", word(f.severity)},
                       {"fatal", f.fatal},
                       {"message", report::message_text(f)},
@@ -103,6 +116,13 @@ json::object finding_json(const SeenFinding& seen) {
 }
 
 }  // namespace
+
+json::object named_json(const std::string& symbol) {
+  const std::string name = isa::readable_name(symbol);
+  json::object out = {{"name", name}};
+  if (name != symbol) out.emplace("symbol", symbol);
+  return out;
+}
 
 json::array findings_json(std::span<const SeenFinding> findings) { return array_of(findings, finding_json); }
 

@@ -9,6 +9,9 @@
 
 namespace palladion::report {
 
+// A name as people read it, and the symbol where that is another.
+json::object named_json(const std::string& symbol);
+
 // Everything that the text contains. Suppressed findings are included and marked.
 json::array findings_json(std::span<const SeenFinding> findings);
 

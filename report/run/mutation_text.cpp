@@ -47,7 +47,7 @@ std::map<Mutation, Tally> tallies(const MutationReport& report) {
 std::string place(const Launched& launched, const sim::check::Mutant& m) {
   const isa::Module& module = *launched.job->module;
   sim::Site site{.ptx_line = m.ptx_line};
-  if (m.source < module.source_locs.size()) site.source = module.source_locs[m.source];
+  if (const isa::SourceLoc* const at = module.source(m.source)) site.source = *at;
   return fmt::format("{}, instruction {} of `{}`", place_text(site, launched.ptx_name), m.instruction,
                      module.functions[m.function].name);
 }

@@ -17,8 +17,8 @@ json::array diagnostics_json(const isa::Diagnostics& diagnostics) {
     const char* const severity = d.severity == isa::Severity::error     ? "error"
                                  : d.severity == isa::Severity::warning ? "warning"
                                                                         : "unsupported";
-    return json::object{{"code", d.code},     {"severity", severity}, {"message", d.message},
-                        {"file", d.loc.file}, {"line", d.loc.line},   {"column", d.loc.column},
+    return json::object{{"code", d.code.name()}, {"severity", severity}, {"message", d.message},
+                        {"file", d.loc.file},    {"line", d.loc.line},   {"column", d.loc.column},
                         {"help", d.help}};
   });
 }

@@ -109,7 +109,7 @@ std::string left_out_text(const SweepReport& r, bool color) {
   std::vector<std::pair<std::string, Cells>> reasons;
   for (const size_t i : r.without_time()) {
     const Timed& t = r.all[i];
-    const std::string why = t.code.empty() ? t.reason : fmt::format("{}: {}", t.code, t.reason);
+    const std::string why = t.code.known() ? fmt::format("{}: {}", t.code.name(), t.reason) : t.reason;
     auto at = std::ranges::find(reasons, why, &std::pair<std::string, Cells>::first);
     if (at == reasons.end()) at = reasons.insert(at, {why, {}});
     at->second.push_back(settings_text(r, t));
@@ -128,7 +128,7 @@ std::string left_out_text(const SweepReport& r, bool color) {
 json::object timed_json(const Timed& t) {
   json::object out = {{"settings", object_of(t.settings)}};
   if (t.cycles == 0)
-    append(out, {{"code", t.code}, {"reason", t.reason}});
+    append(out, {{"code", t.code.name()}, {"reason", t.reason}});
   else
     append(out, {{"cycles", t.cycles},
                  {"microseconds", t.microseconds},

@@ -40,10 +40,10 @@ NoTime why_no_time(const sim::RunResult& result) {
   const auto ends = [](const sim::Finding& f) { return f.fatal; };
   auto at = std::ranges::find_if(result.findings, ends);
   if (at == result.findings.end() && !result.completed) at = result.findings.begin();
-  if (at != result.findings.end()) return {at->code.name(), message_text(*at)};
-  if (result.interrupted) return {"", "interrupted"};
-  if (!result.completed) return {"", "it did not come to its end"};
-  return result.clock.cycles == 0 ? NoTime{"", "the clock did not run"} : NoTime{};
+  if (at != result.findings.end()) return {at->code, message_text(*at)};
+  if (result.interrupted) return {{}, "interrupted"};
+  if (!result.completed) return {{}, "it did not come to its end"};
+  return result.clock.cycles == 0 ? NoTime{{}, "the clock did not run"} : NoTime{};
 }
 
 }  // namespace palladion::report

@@ -15,7 +15,8 @@ TimeReport time_report(const Job& job, const isa::ArchSpec& arch, const Register
 // Why there is no time: the machine's first error, else its first finding that ended the run. Empty: there is
 // one.
 struct NoTime {
-  std::string code, reason;
+  isa::CodeNumber code;
+  std::string reason;
 };
 NoTime why_no_time(const sim::RunResult& result);
 

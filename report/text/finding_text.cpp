@@ -5,11 +5,13 @@
 
 #include <algorithm>
 
+#include "isa/core/author.h"
 #include "isa/core/diagnostic.h"
+#include "isa/core/symbol_name.h"
 #include "isa/core/visible.h"
+#include "report/text/codes.h"
 #include "report/text/numbers.h"
 #include "report/text/paint.h"
-#include "sim/check/catalogue/catalogue.h"
 
 namespace palladion::report {
 namespace {
@@ -55,6 +57,37 @@ std::string frame_line(const sim::Site& s, const FindingView& view) {
   return isa::excerpt(trimmed(line), column);
 }
 
+std::string frame_text(const isa::Frame& frame, const FindingView& view) {
+  const std::string& file = frame.at.file;
+  const bool is_theirs = isa::owner_of(file) != isa::Owner::author;
+  const std::string place = fmt::format(
+      "{}:{}", is_theirs ? file.substr(file.rfind('/') + 1) : within(view.folder, file), frame.at.line);
+  return frame.function.empty() ? place : fmt::format("`{}` ({})", isa::readable_name(frame.function), place);
+}
+
+// The other frames of an inlined instruction: those within the line that is shown, and those around it.
+std::vector<std::string> frames_text(const sim::Site& s, const FindingView& view) {
+  constexpr size_t most = 3;  // of each
+  std::vector<std::string> within_line, around;
+  bool is_around = false;
+  for (const isa::Frame& frame : s.frames) {
+    const bool is_shown = !is_around && frame.at.file == s.source.file && frame.at.line == s.source.line &&
+                          frame.at.column == s.source.column;
+    if (!is_shown && frame.at.known()) (is_around ? around : within_line).push_back(frame_text(frame, view));
+    is_around |= is_shown;
+  }
+  const auto list = [&](std::string_view label, const std::vector<std::string>& frames) {
+    const size_t n = std::min(frames.size(), most);
+    std::string out =
+        fmt::format("{} {}", label, fmt::join(frames.begin(), frames.begin() + ptrdiff_t(n), ", "));
+    return frames.size() > n ? fmt::format("{} and {} more", out, frames.size() - n) : out;
+  };
+  std::vector<std::string> out;
+  if (!within_line.empty()) out.push_back(list("inlined from", within_line));
+  if (!around.empty()) out.push_back(list("inlined into", around));
+  return out;
+}
+
 std::string site_text(const sim::Site& s, const FindingView& view) {
   const auto dim = [&](const std::string& text) { return paint(text, Style::blue, view.color); };
   const std::string place = within(view.folder, place_text(s, view.ptx_name)), line = frame_line(s, view);
@@ -67,7 +100,9 @@ std::string site_text(const sim::Site& s, const FindingView& view) {
   size_t column = 0;
   if (!s.instruction.empty() && (s.source.known() || line.empty()))
     out += dim("      | ") + isa::excerpt(s.instruction, column) + "\n";
-  return out + dim("      = ") + actor_text(s) + "\n";
+  out += dim("      = ") + actor_text(s) + "\n";
+  for (const std::string& line : frames_text(s, view)) out += dim("      = ") + line + "\n";
+  return out;
 }
 
 std::string part(std::string_view label, std::string_view text, bool color) {
@@ -115,12 +150,10 @@ std::vector<CodeRow> rows_of(std::span<const SeenFinding> findings) {
   return rows;
 }
 
-// ": threads race on shared memory"; empty for codes of the machine.
+// ": threads race on shared memory"
 std::string title_of(isa::CodeNumber code) {
-  for (const auto codes : sim::check::checker_codes())
-    for (const isa::CodeText& text : codes)
-      if (text.number == code.number()) return fmt::format(": {}", text.title);
-  return {};
+  const isa::CodeText* const text = code_text(code);
+  return text == nullptr ? std::string() : fmt::format(": {}", text->title);
 }
 
 std::string table_text(std::span<const SeenFinding> findings, bool color) {
@@ -162,6 +195,7 @@ std::string finding_text(const SeenFinding& seen, const FindingView& view) {
     out += site_text(site, view);
     if (site.wait) out += fmt::format("        waits for {}\n", text_of(*site.wait));
   }
+  out += labelled("kernel", kernel_text(f));
   for (const std::string& note : notes_text(f)) out += labelled("note", note);
   out += labelled("missing", missing_text(f));
   out += labelled("rule", manual_text(rule_text(f)));

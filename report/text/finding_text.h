@@ -15,6 +15,7 @@ namespace palladion::report {
 std::string message_text(const sim::Finding& finding);  // what is wrong, in one line
 std::string object_text(
     const sim::Finding& finding);  // what it is about; empty: nothing else than the message
+std::string kernel_text(const sim::Finding& finding);  // its name, where no line of the author's says it
 std::string missing_text(const sim::Finding& finding);
 std::string help_text(const sim::Finding& finding);
 std::string rule_text(const sim::Finding& finding);  // the title of the section, as the catalogue has it

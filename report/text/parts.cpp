@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "isa/core/symbol_name.h"
 #include "report/text/codes.h"
 #include "report/text/finding_text.h"
 
@@ -115,6 +116,11 @@ std::string message_text(const sim::Finding& f) {
 
 std::string object_text(const sim::Finding& f) {
   return f.object.kind == sim::Object::Kind::none ? std::string() : text_of(f.object);
+}
+
+std::string kernel_text(const sim::Finding& f) {
+  const bool has_line = !f.sites.empty() && f.sites.front().source.known();
+  return has_line || f.kernel.empty() ? std::string() : fmt::format("`{}`", isa::readable_name(f.kernel));
 }
 
 std::string missing_text(const sim::Finding& f) { return text_of(f.missing, home_of(f)); }

@@ -90,7 +90,7 @@ tl::expected<Suppressions, isa::Diagnostics> parse_suppressions(std::string_view
     if (line.empty() || line.starts_with('#')) continue;
     auto one = parse_line(line);
     if (!one) {
-      problems.push_back({"", isa::Severity::error, one.error(), {file, number, 0}, ""});
+      problems.push_back({{}, isa::Severity::error, one.error(), {file, number, 0}, ""});
       continue;
     }
     one->line = number;
@@ -102,7 +102,7 @@ tl::expected<Suppressions, isa::Diagnostics> parse_suppressions(std::string_view
     const size_t more = problems.size() - shown;
     problems.resize(shown);
     problems.push_back(
-        {"", isa::Severity::error, fmt::format("{} more bad lines in {}", more, file), {}, ""});
+        {{}, isa::Severity::error, fmt::format("{} more bad lines in {}", more, file), {}, ""});
   }
   problems.back().help = "a line is `CODE FILE:LINE[,FILE:LINE] # reason`";
   return tl::make_unexpected(problems);

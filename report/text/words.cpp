@@ -7,6 +7,7 @@
 #include <bit>
 #include <vector>
 
+#include "isa/core/symbol_name.h"
 #include "isa/formats/matrix_descriptor.h"
 #include "sim/check/catalogue/phrase.h"
 
@@ -38,7 +39,7 @@ std::string ranges_text(const std::vector<Range>& ranges, bool hex) {
 }
 
 std::string named_text(const Named& n) {
-  std::string out = fmt::format("`{}`", n.name);
+  std::string out = fmt::format("`{}`", isa::readable_name(n.name));
   if (n.index) out += fmt::format("[{}]", *n.index);
   return n.bytes.empty() ? out : fmt::format("{} bytes {}", out, ranges_text(n.bytes, false));
 }

@@ -26,6 +26,11 @@ constexpr isa::CodeText table[] = {
                  "an indirect call with another number of arguments or results than the function has"),
     isa::text_of(Code::no_graph_condition, "cudaGraphSetConditional with a handle that no graph gave",
                  "cudaGraphConditionalHandleCreate gives the handle of a graph's condition."),
+    isa::text_of(
+        Code::no_grid_barrier, "grid.sync() in a grid that was not launched cooperatively",
+        "The grid's barrier needs a cooperative launch: the driver makes its memory, and sees to it that "
+        "all CTAs are resident. cooperative_groups executes trap without it.",
+        "kernel<<<grid, block>>>(...);", "cudaLaunchCooperativeKernel(kernel, grid, block, args);"),
     isa::text_of(Code::shared_bounds, "shared memory out of bounds",
                  "The access leaves what the CTA has: static, plus dynamic as the launch says (--smem).",
                  "st.shared.u32 [%r1], 0;   // 1024 bytes, %r1 = 1024", "--smem 2048"),
@@ -226,9 +231,6 @@ constexpr isa::CodeText table[] = {
 };
 
 }  // namespace
-
-std::string name(Code code) { return isa::code_name(static_cast<int>(code)); }
-bool operator==(std::string_view named, Code code) { return named == name(code); }
 
 std::span<const isa::CodeText> run_codes() { return table; }
 

@@ -2,8 +2,6 @@
 // PLD3xxx: what the machine itself reports of a launch and its run.
 #include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "isa/core/code_text.h"
 
@@ -20,6 +18,7 @@ enum class Code : uint16_t {
   no_function = 3015,
   call_signature = 3016,
   no_graph_condition = 3017,
+  no_grid_barrier = 3018,
   shared_bounds = 3020,
   no_such_cta = 3021,
   global_bounds = 3022,
@@ -91,9 +90,8 @@ enum class Code : uint16_t {
   no_cta_in_answer = 3142,
 };
 
-std::string name(Code code);  // "PLD3001"
-// A finding or a diagnostic has the code's name.
-bool operator==(std::string_view named, Code code);
+// Of a launch that the machine does not start, or cannot run as it is.
+constexpr bool is_refusal(isa::CodeNumber code) { return code.number() / 100 == 31; }
 
 std::span<const isa::CodeText> run_codes();  // The texts, by code.
 

@@ -15,7 +15,7 @@ Finding fault(Code code, std::string message, std::string help, FindingSeverity 
 
 isa::Diagnostic refusal(Code code, std::string message, std::string help, isa::Severity severity) {
   isa::Diagnostic d;
-  d.code = name(code);
+  d.code = code;
   d.severity = severity;
   d.message = std::move(message);
   d.help = std::move(help);

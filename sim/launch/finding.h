@@ -84,6 +84,7 @@ SourcePlace place_of(const Site& site);
 
 struct Finding {         // what is wrong with a run, or cannot be decided: one finding of `palladion check`
   isa::CodeNumber code;  // "PLD4309"
+  std::string kernel;    // symbol of the entry that was launched
   FindingSeverity severity = FindingSeverity::error;                       // how sure, and how bad
   bool fatal = false;                                                      // the grid was stopped
   std::variant<Misuse, Race, Deadlock, Endless, Fault, Unsupported> what;  // the kind, with what it alone has

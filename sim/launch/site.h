@@ -90,6 +90,7 @@ struct Site {
   uint32_t lanes = 0;               // mask of the lanes concerned
   uint32_t ptx_line = 0;            // 0 = unknown
   isa::SourceLoc source;            // the author's line, when known
+  isa::Frames frames;               // where it was inlined, the innermost first; empty: it was not
   std::string instruction;          // its PTX text
   Part part;                        // what it contributes
   Role role;                        // what its warp has issued

@@ -71,7 +71,7 @@ struct Mutant {
   uint32_t other = isa::no_id;      // the second instruction of a pair
   std::string before, after;        // PTX; `after` is empty when nothing is left
   uint32_t ptx_line = 0;            // of the text that the module was read from; 0: unknown
-  uint32_t source = isa::no_id;     // index into Module::source_locs
+  uint32_t source = isa::no_id;     // index into Module::frames
   std::string description() const;  // "delete arrive: `mbarrier.arrive...`"
 };
 

@@ -159,6 +159,7 @@ void Grid::finish(Advance& how) {
   state.result.completed = clusters_done() == clusters_;
   how.finish(*this);
   if (options_.observer != nullptr) options_.observer->finish(state.result.findings);
+  for (Finding& f : state.result.findings) f.kernel = context_.program.entry->name;
 }
 
 // Clusters are copied into their slots, which stay where they are.

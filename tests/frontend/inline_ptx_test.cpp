@@ -159,7 +159,7 @@ TEST(InlinePtx, MistakesShowTheTextsLine) {
     } catch (const isa::Error& e) {
       const isa::Diagnostic& d = e.diagnostics().front();
       if (*r.code != '\0') {
-        EXPECT_EQ(d.code, r.code) << d.message;
+        EXPECT_EQ(d.code.name(), r.code) << d.message;
       }
       EXPECT_NE(d.message.find(r.message), std::string::npos) << d.message;
       EXPECT_EQ(d.loc.line, line);

@@ -333,8 +333,8 @@ std::string refused(const Misuse& misuse) {
     EXPECT_NE(std::string_view(e.what()).find(fmt::format("misuse_test.cpp:{}", misuse.line)),
               std::string::npos)
         << e.what();
-    return without_lines(
-        fmt::format("{}: {}\n{}", d.code, d.message, d.help.empty() ? "" : "  help: " + d.help + "\n"));
+    return without_lines(fmt::format("{}: {}\n{}", d.code.name(), d.message,
+                                     d.help.empty() ? "" : "  help: " + d.help + "\n"));
   }
   ADD_FAILURE() << "was recorded";
   return "was recorded\n";

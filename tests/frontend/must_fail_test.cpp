@@ -204,7 +204,7 @@ TEST(MustFail, DiagnosticsAreGolden) {
       const isa::Diagnostic& d = e.diagnostics().front();
       EXPECT_EQ(d.loc.line, w.line) << d.message;
       EXPECT_TRUE(d.loc.file.ends_with("must_fail_test.cpp")) << d.loc.file;
-      text += fmt::format("{}: {}\n", d.code, d.message);
+      text += fmt::format("{}: {}\n", d.code.name(), d.message);
       if (!d.help.empty()) text += fmt::format("  help: {}\n", d.help);
       text += "\n";
     }

@@ -48,7 +48,7 @@ inline std::string error_of(const std::function<void()>& record) {
   } catch (const isa::Error& e) {
     EXPECT_NE(e.diagnostics().front().loc.file.find("_test.cpp"), std::string::npos)
         << "the error is at " << e.diagnostics().front().loc.file;
-    return e.diagnostics().front().code + " " + e.diagnostics().front().message;
+    return e.diagnostics().front().code.name() + " " + e.diagnostics().front().message;
   }
   return "no error";
 }

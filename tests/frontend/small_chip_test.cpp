@@ -48,7 +48,7 @@ std::string refusal(const std::function<void(const Ref&, Scratch&)>& body,
   try {
     plgpu::kernel([&](const Ref& o, Scratch& s) { body(o, s); }, options);
   } catch (const isa::Error& e) {
-    return e.diagnostics().front().code + ": " + e.diagnostics().front().message;
+    return e.diagnostics().front().code.name() + ": " + e.diagnostics().front().message;
   }
   return "recorded";
 }

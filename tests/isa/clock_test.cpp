@@ -135,8 +135,8 @@ std::string only_error(const std::string& text, const std::string& code) {
   const auto p = ClockParameters::parse(text, "my.clock", family);
   if (p) return "no error";
   for (const Diagnostic& d : p.error())
-    if (d.code == code) return d.message;
-  return "another code: " + p.error()[0].code;
+    if (d.code.name() == code) return d.message;
+  return "another code: " + p.error()[0].code.name();
 }
 
 TEST(ClockFile, RefusesWhatCannotBeInherited) {

@@ -63,9 +63,15 @@ bool same_guard(const Side& a, const Side& b, const Guard& g, const Guard& h) {
 }
 
 bool same_source(const Side& a, const Side& b, const Instruction& i, const Instruction& j) {
+  const auto same_place = [](const SourceLoc& s, const SourceLoc& t) {
+    return s.file == t.file && s.line == t.line && s.column == t.column;
+  };
+  const auto same_frame = [&](const Frame& s, const Frame& t) {
+    return s.function == t.function && same_place(s.at, t.at);
+  };
+  if (!std::ranges::equal(a.module.frames_of(i), b.module.frames_of(j), same_frame)) return false;
   const SourceLoc *s = a.module.source(i), *t = b.module.source(j);
-  if (s == nullptr || t == nullptr) return s == t;
-  return s->file == t->file && s->line == t->line && s->column == t->column;
+  return s == nullptr || t == nullptr ? s == t : same_place(*s, *t);
 }
 
 bool same_instruction(const Side& a, const Side& b, const Instruction& i, const Instruction& j) {

@@ -36,7 +36,7 @@ std::string one(const std::string& code, const std::string& body, const std::str
   const Diagnostics d = verified(body, before, h);
   EXPECT_EQ(d.size(), 1u) << body << "\n" << render(d, text_of(body, before, h));
   if (d.empty()) return {};
-  EXPECT_EQ(d[0].code, code) << d[0].message;
+  EXPECT_EQ(d[0].code.name(), code) << d[0].message;
   return d[0].message;
 }
 
@@ -207,7 +207,7 @@ TEST(verify, launch_bounds_and_memory_fit_the_chip) {
     const auto m = parse(header + text);
     EXPECT_TRUE(m) << render(m ? Diagnostics{} : m.error(), header + text);
     const Diagnostics d = m ? verify(*m) : Diagnostics{};
-    return d.empty() ? std::string{} : d[0].code;
+    return d.empty() ? std::string{} : d[0].code.name();
   };
   EXPECT_EQ(code_of(".entry k() .maxntid 1025 { ret; }"), "PLD1030");
   EXPECT_EQ(code_of(".entry k() .maxntid 128 .reqntid 128 { ret; }"), "PLD1030");

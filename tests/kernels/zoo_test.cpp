@@ -25,7 +25,7 @@ std::vector<sim::Schedule> schedules() {
 
 std::string all_of(const sim::RunResult& r) {
   std::string out;
-  for (const isa::Diagnostic& d : r.errors) out += d.code + ": " + d.message + "\n";
+  for (const isa::Diagnostic& d : r.errors) out += d.code.name() + ": " + d.message + "\n";
   for (const sim::Finding& f : r.findings) out += report::finding_text(f);
   return out;
 }
@@ -55,7 +55,7 @@ TEST_P(Zoo, BrokenTwinIsFound) {
     }
     if (!outcome.result.errors.empty()) {
       EXPECT_TRUE(std::ranges::any_of(outcome.result.errors, [&](const isa::Diagnostic& d) {
-        return d.code == pair.code;
+        return d.code.name() == pair.code;
       })) << all_of(outcome.result);
       continue;
     }

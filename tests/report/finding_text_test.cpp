@@ -67,6 +67,32 @@ TEST(FindingText, FilesThatAreNotThereLeaveTheInstruction) {
   EXPECT_EQ(read_source_line(PLD_SOURCE_DIR "/tests/report/finding_text_test.cpp", 1'000'000), "");
 }
 
+// A wait in a helper of the author's, which a kernel calls, through a wrapper of CUDA's.
+sim::Finding inlined_wait() {
+  sim::Finding f = unaligned_branch();
+  f.kernel = "_ZN2ns4gemmIiEEvPT_";
+  f.sites[0].source = {"ring.h", 30, 1};
+  f.sites[0].frames = {{{"/usr/local/cuda/include/cuda/std/barrier", 90, 2}, "_ZN4cuda4waitEi"},
+                       {{"ring.h", 30, 1}, "_ZN4ring4wait"},
+                       {{"gemm.cu", 7, 3}, ""}};
+  return f;
+}
+
+TEST(FindingText, TheOtherFramesAreNotes) {
+  const std::string text = finding_text(inlined_wait());
+  EXPECT_THAT(text, HasSubstr("  --> ring.h:30 (PTX line 2)\n"));
+  EXPECT_THAT(text,
+              HasSubstr("      = inlined from `cuda::wait` (barrier:90)\n      = inlined into gemm.cu:7\n"));
+  EXPECT_THAT(text, Not(HasSubstr("= kernel:"))) << "the line says it";
+}
+
+TEST(FindingText, WithoutALineItNamesTheKernel) {
+  sim::Finding f = inlined_wait();
+  f.sites[0].source = {};
+  f.sites[0].frames.clear();
+  EXPECT_THAT(finding_text(f), HasSubstr("   = kernel: `ns::gemm<int>`\n"));
+}
+
 // tcgen05.ld of 128 columns names 128 registers.
 TEST(FindingText, LongInstructionsAreCut) {
   sim::Finding f = unaligned_branch();

@@ -94,6 +94,23 @@ TEST(FindingsJson, HoldsWhatTheTextSays) {
   EXPECT_EQ(all[2].at("reason"), "as CUTLASS does");
 }
 
+TEST(FindingsJson, NamesHaveTheirSymbolAndPlacesTheirFrames) {
+  SeenFinding seen;
+  seen.finding = overwritten_tile();
+  seen.finding.kernel = "_Z4gemmPf";
+  seen.finding.object.names[0].name = "_ZZ4gemmPfE4tile";
+  seen.finding.sites[0].frames = {{{"ring.h", 30, 1}, "_ZN4ring4waitEv"}, {{"gemm.cu", 7, 3}, ""}};
+  const json::value f = findings_json({&seen, 1})[0];
+  EXPECT_EQ(f.at_pointer("/kernel/name"), "gemm");
+  EXPECT_EQ(f.at_pointer("/kernel/symbol"), "_Z4gemmPf");
+  EXPECT_EQ(f.at_pointer("/about/names/0/name"), "gemm::tile");
+  EXPECT_EQ(f.at_pointer("/about/names/0/symbol"), "_ZZ4gemmPfE4tile");
+  EXPECT_EQ(f.at_pointer("/sites/0/frames/0/line"), 30);
+  EXPECT_EQ(f.at_pointer("/sites/0/frames/0/function/name"), "ring::wait");
+  EXPECT_EQ(f.at_pointer("/sites/0/frames/1/file"), "gemm.cu");
+  EXPECT_FALSE(f.at_pointer("/sites/1").as_object().contains("frames"));
+}
+
 TEST(FindingsJson, TheWaitsOfADeadlockAreFields) {
   SeenFinding seen;
   seen.finding = two_roles_wait();

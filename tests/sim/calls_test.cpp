@@ -296,6 +296,21 @@ TEST(Calls, EnvironmentRegistersComeFromTheLaunch) {
   EXPECT_EQ(out[3], 1007U);
 }
 
+// cooperative_groups traps when the launch has no workspace for the grid's barrier.
+TEST(Calls, AGridsBarrierNeedsACooperativeLaunch) {
+  const auto code = [](const std::string& question, bool cooperative) {
+    std::vector<uint32_t> out(32);
+    PtxRunner runner(kernel("", question + "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra $on;\ntrap;\n$on:"));
+    runner.array(out);
+    if (cooperative) runner.launch.environment[1] = 7;
+    const RunResult r = runner.run();
+    return r.findings.empty() ? std::string("none") : r.findings.front().code.name();
+  };
+  EXPECT_EQ(code("mov.u32 %r2, %envreg1;\n", false), "PLD3018");
+  EXPECT_EQ(code("mov.u32 %r2, %envreg1;\n", true), "none");
+  EXPECT_EQ(code("mov.u32 %r2, 0;\n", false), "PLD3011");
+}
+
 TEST(Calls, WithoutGraphsSettingAConditionIsUnsupportedByName) {
   PtxRunner runner(ptx(R"(
 .extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);

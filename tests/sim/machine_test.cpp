@@ -303,7 +303,7 @@ TEST(Machine, LaunchesThatCannotBeAreRefused) {
     k.array(out).shape(grid, block, cluster);
     k.launch.dynamic_shared = shared;
     const RunResult r = k.run();
-    return r.errors.empty() ? std::string("none") : r.errors[0].code;
+    return r.errors.empty() ? std::string("none") : r.errors[0].code.name();
   };
   EXPECT_EQ(code({1, 1, 1}, {2048, 1, 1}, {}, 0), "PLD3101");
   EXPECT_EQ(code({3, 1, 1}, {32, 1, 1}, {2, 1, 1}, 0), "PLD3103");

@@ -29,7 +29,7 @@ const std::string who_runs_where = R"(
 })";
 
 std::string code_of(const RunResult& r) {
-  if (!r.errors.empty()) return r.errors.front().code;
+  if (!r.errors.empty()) return r.errors.front().code.name();
   return r.findings.empty() ? "" : r.findings.front().code.name();
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "isa/core/diagnostic.h"
+#include "verify/arrays/codes.h"
 
 namespace palladion {
 namespace {
@@ -11,7 +12,7 @@ constexpr int64_t lanes = 128, indices_in_a_tile = 64;
 
 void require(bool ok, const pl::ShapeDtype& type, std::string_view rule) {
   if (!ok)
-    throw isa::Error(isa::Diagnostic{.code = "PLD5004",
+    throw isa::Error(isa::Diagnostic{.code = LaunchCode::bad_description,
                                      .message = fmt::format("an array {}: {}", pl::to_string(type), rule)});
 }
 

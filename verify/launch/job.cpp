@@ -4,12 +4,13 @@
 
 #include "isa/core/whole_error.h"
 #include "isa/verify/verify.h"
+#include "verify/arrays/codes.h"
 
 namespace palladion {
 namespace {
 
 [[noreturn]] void wrong_inputs(const std::string& message) {
-  throw isa::WholeError(isa::Diagnostic{.code = "PLD5001", .message = message});
+  throw isa::WholeError(isa::Diagnostic{.code = LaunchCode::broken_rule, .message = message});
 }
 
 void check_inputs(const plgpu::Kernel& kernel, const std::vector<Array>& inputs) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "isa/core/symbol_name.h"
 #include "isa/host/files.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
@@ -42,6 +43,11 @@ Outcome<const isa::Function*> find_entry(const isa::Module& module, const std::s
                       fmt::format("valid names: {}", fmt::join(entries, ", ")));
   const isa::Function* entry = module.find_entry(name);
   if (entry != nullptr) return entry;
+  const auto is_named = [&](const isa::Function& f) {
+    return f.entry && f.defined && isa::readable_name(f.name) == name;
+  };
+  if (std::ranges::count_if(module.functions, is_named) == 1)
+    return &*std::ranges::find_if(module.functions, is_named);
   const std::string near = nearest(name, entries);
   return user_error(fmt::format("the file has no entry `{}`", name),
                     near.empty() ? fmt::format("valid names: {}", fmt::join(entries, ", "))

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "sim/machine/state/grid_workspace.h"
+#include "verify/arrays/codes.h"
 #include "verify/launch/runner.h"
 
 namespace palladion {
@@ -24,7 +25,7 @@ class Bound {
     for (size_t i = 0; i < bases_.size(); ++i)
       if (bases_[i] == 0)
         out.push_back(
-            {.code = "PLD5005",
+            {.code = LaunchCode::taken_address,
              .message = fmt::format("buffer `{}`: the addresses 0x{:x} to 0x{:x} are taken",
                                     job_.buffers[i].name, job_.buffers[i].address,
                                     job_.buffers[i].address + uint64_t(job_.buffers[i].type.bytes()))});
@@ -158,7 +159,7 @@ isa::Diagnostics check_tensor_maps(const Job& job, const Bound& bound, const isa
     isa::TensorMap map = tensor->map;
     map.global_address += bound.base(tensor->buffer);
     for (const std::string& rule : isa::validate(map, arch))
-      out.push_back({.code = "PLD5002",
+      out.push_back({.code = LaunchCode::bad_tensor_map,
                      .message = "tensor map over `" + job.buffers[size_t(tensor->buffer)].name +
                                 "`, parameter " + std::to_string(i) + ": " + rule});
   }

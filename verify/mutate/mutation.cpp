@@ -60,7 +60,8 @@ struct Original {
 void judge(MutantOutcome& mutant, const SimOutcome& outcome, const Original& original, bool strict_too) {
   const sim::RunResult& r = outcome.result;
   const std::string schedule = name(original.conditions);
-  if (!r.errors.empty()) return decide(mutant, MutantResult::refused, {r.errors.front().code}, schedule);
+  if (!r.errors.empty())
+    return decide(mutant, MutantResult::refused, {r.errors.front().code.name()}, schedule);
   if (auto codes = errors_of(r.findings, strict_too); !codes.empty())
     return decide(mutant, MutantResult::caught, std::move(codes), schedule);
   if (mutant.result != MutantResult::silent) return;

@@ -55,7 +55,7 @@ std::string state_line(const Timed& t) {
                        {"values", t.values == sim::Values::full ? "full" : "none"},
                        {"cycles", t.cycles}};
   if (t.cycles == 0)
-    append(line, {{"code", t.code}, {"reason", t.reason}});
+    append(line, {{"code", t.code.name()}, {"reason", t.reason}});
   else
     append(line, {{"microseconds", exact(t.microseconds)},
                   {"tflops", exact(t.tflops)},
@@ -77,7 +77,7 @@ bool read_state_line(std::string_view text, Timed& t) {
     t.cycles = line.at("cycles").to_number<uint64_t>();
     t.done = true;
     if (t.cycles == 0) {
-      t.code = text_in(line, "code");
+      t.code = isa::CodeNumber(text_in(line, "code"));
       t.reason = text_in(line, "reason");
       return true;
     }

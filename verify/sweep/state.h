@@ -24,7 +24,8 @@ struct Timed {
   double busy = 0;
   std::string limit;  // "tensor core", "waiting: mbarrier"
   sim::Values values = sim::Values::none;
-  std::string code, reason;  // why there is no time; the code may be empty
+  isa::CodeNumber code;  // why there is no time, where that has one
+  std::string reason;
 };
 
 // One line, without its end.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "sim/check/core/merge.h"
 
@@ -43,7 +44,8 @@ void merge_findings(std::vector<SeenFinding>& into, const std::vector<sim::Findi
 
 void sort_findings(std::vector<SeenFinding>& findings) {
   std::ranges::stable_sort(findings, {}, [](const SeenFinding& s) {
-    return std::pair(rank_of(s.finding.severity), -ptrdiff_t(s.schedules.size()));
+    return std::tuple(sim::check::is_remark(s.finding), rank_of(s.finding.severity),
+                      -ptrdiff_t(s.schedules.size()));
   });
 }
 

@@ -10,6 +10,7 @@
 
 #include "cuda/driver/order/judge.h"
 #include "cuda/driver/state.h"
+#include "isa/core/symbol_name.h"
 #include "report/text/finding_text.h"
 #include "sim/check/core/merge.h"
 #include "sim/launch/codes.h"
@@ -209,8 +210,9 @@ class Running {
 
 Status Running::tell_findings(State& s, const LaunchRecord& record, const sim::RunResult& result) {
   Status status = success;
-  for (const sim::Finding& f : result.findings) {
-    if (record.launches == 1 || counts(f)) tell(report::finding_text(f, {.ptx = {}}));
+  for (const sim::Finding& f : sim::check::merge(result.findings)) {
+    if ((record.launches == 1 || counts(f)) && !sim::check::is_remark(f))
+      tell(report::finding_text(f, {.ptx = {}}));
     if (counts(f)) ++s.errors;
     if (f.fatal && status == success) status = status_of(f);
   }
@@ -234,7 +236,7 @@ Status Running::end(State& s) {
   s.printed += result.printed;
   if (!result.errors.empty()) {
     for (const isa::Diagnostic& d : result.errors)
-      tell(fmt::format("{}: {}", work_.kernel->name, isa::render(isa::Diagnostics{d})));
+      tell(fmt::format("{}: {}", isa::readable_name(work_.kernel->name), isa::render(isa::Diagnostics{d})));
     ++s.errors;
     return result.errors.front().severity == isa::Severity::unsupported ? not_supported
                                                                         : launch_out_of_resources;

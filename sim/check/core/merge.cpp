@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/check/catalogue/code.h"
+
 namespace palladion::sim::check {
 namespace {
 
@@ -226,6 +228,14 @@ std::vector<Group> join_objects(std::vector<Group> groups) {
   return join_groups(std::move(groups), keys, always);
 }
 
+// Sums that depend on an order are no mistake by themselves: one remark.
+std::vector<Group> join_remarks(std::vector<Group> groups) {
+  const auto keys = [](const Group& g) {
+    return is_remark(g.finding) ? std::vector{g.finding.code} : std::vector<isa::CodeNumber>();
+  };
+  return join_groups(std::move(groups), keys, always);
+}
+
 // --- conflicts ------------------------------------------------------------------------------------
 bool is_one_instruction(const Finding& f) { return place_of(f.sites[0]) == place_of(f.sites[1]); }
 
@@ -259,6 +269,8 @@ bool are_between_stretches(const Group& a, const Group& b) {
 
 }  // namespace
 
+bool is_remark(const Finding& f) { return f.code == Code::order_dependent_sum; }
+
 std::vector<Finding> merge(std::vector<Finding> findings, std::vector<size_t>* part_of) {
   std::vector<Group> groups;
   for (size_t i = 0; i < findings.size(); ++i) groups.push_back(group_of(std::move(findings[i]), i));
@@ -269,6 +281,7 @@ std::vector<Finding> merge(std::vector<Finding> findings, std::vector<size_t>* p
   groups = join_conflicts(std::move(groups), {false, false}, is_one_instruction, always);
   groups = join_conflicts(std::move(groups), {false, false}, every, are_between_stretches);
   groups = join_objects(std::move(groups));
+  groups = join_remarks(std::move(groups));
   if (part_of != nullptr) part_of->assign(findings.size(), 0);
   std::vector<Finding> out;
   for (Group& g : groups) {

@@ -114,7 +114,8 @@ void add_culprits(Finding& f, const WaitGraph& g, const Reason& r) {
   std::set<uint32_t> pcs;
   for (const Origin& origin : r.culprits) {
     if (pcs.size() >= signals_shown || !pcs.insert(origin.pc).second) continue;
-    f.sites.push_back(g.ledger().context().reporter.site(origin, Does::has_signalled));
+    const Does does = r.code == Code::exited_arriver ? Does::exits : Does::has_signalled;
+    f.sites.push_back(g.ledger().context().reporter.site(origin, does));
   }
 }
 

@@ -52,9 +52,22 @@ bool foreign_bytes_only(const Waiter& w) {
   });
 }
 
+// Lanes of a warp that have arrived in the phase.
+uint32_t arrived_lanes(const MbarrierPhase& p, const Origin& of) {
+  uint32_t out = 0;
+  for (const Signal& s : p.signals)
+    if (s.arrivals != 0 && s.origin.warp == of.warp && s.origin.cta_rank == of.cta_rank)
+      out |= s.origin.lanes;
+  return out;
+}
+
+// A thread has announced bytes, and has not arrived.
 bool announced_alone(const Waiter& w) {
   const MbarrierPhase& p = w.object->current;
-  return w.state.tx == 0 && p.expected() != 0 && !p.announcements.empty();
+  if (w.state.tx != 0 || p.expected() == 0 || p.announcements.empty()) return false;
+  return std::ranges::any_of(p.signals, [&](const Signal& s) {
+    return s.expected != 0 && (s.origin.lanes & ~arrived_lanes(p, s.origin)) != 0;
+  });
 }
 
 bool deferred_places(const Waiter& w) {
@@ -158,6 +171,28 @@ std::vector<Origin> early_leavers(const WaitGraph& g, const Waiter& w) {
   return out;
 }
 
+// Threads that exited without an arrival in this phase, when they are as many as the arrivals that are
+// missing, and were to arrive: their warps' other lanes have, or every thread of the CTA is counted.
+std::vector<Origin> exited_participants(const WaitGraph& g, const Waiter& w) {
+  std::vector<Origin> out;
+  const uint64_t threads = g.run().launch->block.count();
+  uint64_t absent = 0;
+  for (uint32_t warp = 0; warp < g.ledger().causality().warps(); ++warp) {
+    const Origin* exit = g.ledger().lifetime().exit_of(WarpOfCluster(warp));
+    if (exit == nullptr || exit->cta_rank != w.origin.cta_rank) continue;
+    const uint64_t first = uint64_t{warp % g.cluster().ctas[exit->cta_rank].warps.size()} * 32;
+    const uint32_t all = threads - first >= 32 ? ~0U : (1U << (threads - first)) - 1;
+    const uint32_t arrived = arrived_lanes(w.object->current, *exit);
+    const uint32_t gone = all & ~lanes_alive(g, *exit) & ~arrived;
+    if (gone == 0 || (arrived == 0 && w.object->count != threads)) continue;
+    absent += static_cast<uint64_t>(std::popcount(gone));
+    out.push_back(*exit);
+    out.back().lanes = gone;
+  }
+  if (absent != w.state.pending) out.clear();
+  return out;
+}
+
 // Some lanes of a warp arrived and the rest, as many as are missing, did not: a condition at the arrival.
 bool partial_arrival(const WaitGraph& g, const Waiter& w) {
   uint32_t missing = 0;
@@ -180,6 +215,10 @@ Reason no_arrival(const WaitGraph& g, uint32_t i) {
   const Waiter& w = g.waiters()[i];
   Code code = Code::missing_arrival;
   Statement help;
+  if (w.object != nullptr)
+    if (const auto leavers = exited_participants(g, w); !leavers.empty())
+      return left_early(i, leavers,
+                        say<Phrase::participants_exited>(w.state.pending, w.state.expected, g.object(w)));
   if (announced_alone(w)) {
     code = Code::expect_tx_without_arrival;
   } else if (deferred_places(w)) {

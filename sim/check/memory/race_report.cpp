@@ -54,6 +54,22 @@ size_t names_at(const ClusterContext& x, uint64_t address) {
   }));
 }
 
+// A wait that has seen the operation's writes complete; null: there was none yet.
+const Publication* completion_of(const AsyncRecord& op) {
+  const auto at = std::ranges::find(op.published, false, &Publication::reads_only);
+  return at == op.published.end() ? nullptr : &*at;
+}
+
+// Some warp has waited for the operation, and nothing orders that wait before the later access.
+Statement unreleased_completion(const ClusterContext& x, const Case& c, const Publication& seen) {
+  const AsyncRecord& op = *c.then.async;
+  WarpLanes actor{.cta = {}, .warp = c.order.in_cta(seen.warp), .lanes = seen.lanes};
+  const uint32_t rank = c.order.cta_of(seen.warp);
+  if (op.cluster != c.now.cluster || rank != c.order.cta_of(c.now.warp))
+    actor.cta = x.run.launch->cta_id(op.cluster, rank);
+  return say<Phrase::completion_not_released>(actor, op.name);
+}
+
 // No wait for the operation's completion lies before the later access.
 Statement missing_wait(const ClusterContext& x, const AsyncRecord& op, uint32_t rank) {
   if (op.is_tensor()) return say<Phrase::no_wait_for_commit>(op.name);
@@ -65,7 +81,8 @@ Statement missing_wait(const ClusterContext& x, const AsyncRecord& op, uint32_t 
       return op.committed ? say<Phrase::no_wait_for_bulk_group>(op.name)
                           : say<Phrase::no_bulk_commit>(op.name);
     case isa::AsyncGroup::cp_async:
-      return say<Phrase::no_wait_for_cp_async>(op.name);
+      return op.committed ? say<Phrase::no_wait_for_cp_async>(op.name)
+                          : say<Phrase::no_cp_async_commit>(op.name);
     case isa::AsyncGroup::wgmma:
       return op.committed ? say<Phrase::no_wait_for_wgmma_group>(op.name)
                           : say<Phrase::no_wgmma_commit>(op.name);
@@ -77,6 +94,9 @@ Statement missing_wait(const ClusterContext& x, const AsyncRecord& op, uint32_t 
 Statement missing_edge(const ClusterContext& x, const Case& c) {
   if (c.conflict.relation == Relation::other_proxy) return say<Phrase::no_proxy_fence>();
   if (c.conflict.relation == Relation::narrow_scope) return say<Phrase::order_of_cta_scope>();
+  if (c.then.async != nullptr && c.conflict.earlier_wrote && !c.then.async->is_tensor())
+    if (const Publication* const seen = completion_of(*c.then.async))
+      return unreleased_completion(x, c, *seen);
   if (c.then.async != nullptr) return missing_wait(x, *c.then.async, c.later.rank);
   const auto* load = c.now_effect == nullptr ? nullptr : std::get_if<isa::Load>(c.now_effect);
   if (load != nullptr && load->non_coherent) return say<Phrase::read_only_path>();
@@ -172,6 +192,15 @@ void describe(Finding& f, Code code, const Case& c) {
   if (code == Code::cp_async_of_other_thread && c.later.writes && !c.later.reads) {
     f.message = say<Phrase::cp_async_written_by_other>();
     f.help = say<Phrase::one_writer>();
+  }
+  const bool is_copy_done = c.then.async != nullptr && completion_of(*c.then.async) != nullptr;
+  if (code == Code::read_before_store_completion && is_copy_done) {
+    f.message = say<Phrase::unreleased_store>();
+    f.help = say<Phrase::release_behind_wait>();
+  }
+  if (code == Code::cp_async_of_other_thread && c.later.reads && !is_copy_done) {
+    f.message = say<Phrase::cp_async_read_early>();
+    f.help = say<Phrase::wait_for_its_group>();
   }
   if (code == Code::overwritten_wgmma_operand && c.then_is_wgmma())
     f.notes.push_back(say<Phrase::chip_does_not_hold_back>());

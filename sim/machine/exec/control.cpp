@@ -124,10 +124,28 @@ Step exec(Exec& x, const MicroOp&, const isa::Exit&) {
   return Step::split;
 }
 
+// cooperative_groups asks for the workspace of a cooperative launch, and traps when there is none.
+bool lacks_grid_barrier(const Exec& x) {
+  if (x.launch.environment[1] != 0 || x.launch.environment[2] != 0) return false;
+  constexpr uint32_t most = 16;  // instructions from the question to the trap
+  const auto asks = [](const MicroOp& op) {
+    return op.instruction != nullptr &&
+           std::ranges::any_of(op.instruction->operands, [](const isa::Operand& o) {
+             return o.is(isa::Operand::Kind::special) && o.special == isa::Special::envreg;
+           });
+  };
+  for (uint32_t pc = x.pc; pc-- > 0 && x.pc - pc <= most;)
+    if (asks(x.program.code[pc])) return true;
+  return false;
+}
+
 Step exec(Exec& x, const MicroOp&, const isa::Trap& e) {
   if (e.breakpoint)
     return x.fault(Code::trap, "the kernel executed `brkpt`",
                    "there is no debugger here: remove the breakpoint");
+  if (lacks_grid_barrier(x))
+    return x.fault(Code::no_grid_barrier, "the grid's barrier is used, and the launch is not cooperative",
+                   "launch it with cudaLaunchCooperativeKernel, or with the attribute cooperative");
   return x.fault(Code::trap, "the kernel executed `trap`",
                  "an assertion of the kernel failed, or unreachable code was reached");
 }

@@ -58,6 +58,23 @@ uint8_t* Exec::shared(uint64_t address, uint64_t size, const char* what) {
   return target.shared.data() + offset;
 }
 
+namespace {
+
+std::string help_of(GlobalMemory::Where where) {
+  switch (where) {
+    case GlobalMemory::Where::null:
+      return "give the kernel the address of an array: an allocation that failed leaves none";
+    case GlobalMemory::Where::freed:
+      return "free the array behind the last kernel that uses it, and wait for that kernel first";
+    case GlobalMemory::Where::host:
+      return "give the kernel memory of the device: cudaMalloc, cudaMallocManaged or cudaMallocHost";
+    default:
+      return "an index runs past its array, often in the last tile: guard the access, or round the array up";
+  }
+}
+
+}  // namespace
+
 uint8_t* Exec::global(uint64_t address, uint64_t size, const char* what) {
   uint8_t* p = memory.find(address, size);
   // The device would have faulted too, but for memory that exists there and was not recorded.
@@ -71,7 +88,7 @@ uint8_t* Exec::global(uint64_t address, uint64_t size, const char* what) {
     fault(Code::global_bounds,
           fmt::format("{} of {} bytes at global address {}: out of bounds", what, size,
                       memory.describe(address)),
-          "an index runs past its array, often in the last tile: guard the access, or round the array up");
+          help_of(memory.where(address)));
   return p;
 }
 

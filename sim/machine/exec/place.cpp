@@ -23,6 +23,7 @@ Site site_at(const Program& program, uint32_t pc, const isa::Dim3& cta, uint32_t
   if (op.instruction == nullptr) return s;
   s.ptx_line = op.instruction->origin.ptx_line;
   if (const isa::SourceLoc* loc = program.module->source(*op.instruction)) s.source = *loc;
+  s.frames = program.module->frames_of(*op.instruction);
   s.instruction = isa::print(*program.module, program.module->functions[op.function], *op.instruction);
   return s;
 }

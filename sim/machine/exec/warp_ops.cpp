@@ -32,6 +32,14 @@ class Members {
 
   uint32_t all() const { return all_; }
   uint32_t outside() const { return outside_; }  // lanes that are not in their own mask
+  std::string outside_text() const {
+    if (uniform_)
+      return fmt::format("the member mask 0x{:08x} leaves out lanes that execute the instruction (0x{:08x})",
+                         all_, outside_);
+    const int first = std::countr_zero(outside_);
+    return fmt::format("lanes 0x{:08x} pass member masks that leave them out: lane {} passes 0x{:08x}",
+                       outside_, first, masks_[first]);
+  }
 
   // Calls team(lanes) for each set of lanes with the same mask.
   template <class Team>
@@ -56,11 +64,8 @@ class Members {
 // Step::next when the instruction can be performed; else it waits or faults.
 Step gather_members(Exec& x, const Members& members) {
   if (members.outside() != 0)
-    return x.fault(
-        Code::member_mask,
-        fmt::format("the member mask 0x{:08x} leaves out lanes that execute the instruction (0x{:08x})",
-                    members.all(), members.outside()),
-        "a lane must be in the mask it passes to a .sync instruction");
+    return x.fault(Code::member_mask, members.outside_text(),
+                   "a lane must be in the mask it passes to a .sync instruction");
   if (x.converged(members.all())) return Step::next;
   x.wait(Wait::Kind::convergence, x.missing(members.all()));
   // Lanes may wait at another copy of the same instruction (compilers duplicate code): run_warp joins

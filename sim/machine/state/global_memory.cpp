@@ -103,7 +103,13 @@ void GlobalMemory::share_with_host(Address base) {
 }
 
 void GlobalMemory::release(Address base) {
-  std::erase_if(allocations_, [&](const Allocation& a) { return a.base == base; });
+  constexpr size_t most_freed = 1024;
+  const auto at = std::ranges::find(allocations_, base, &Allocation::base);
+  if (at == allocations_.end()) return;
+  std::erase_if(freed_, [&](const Allocation& a) { return a.base == base; });
+  if (freed_.size() == most_freed) freed_.erase(freed_.begin());
+  freed_.push_back({.base = base, .size = at->size, .name = std::move(at->name)});
+  allocations_.erase(at);
 }
 
 const Allocation* GlobalMemory::lookup(Address address) const {
@@ -205,10 +211,40 @@ uint64_t GlobalMemory::distance(Address address) const {
   return best;
 }
 
+const Allocation* GlobalMemory::freed(Address address) const {
+  const auto holds = [&](const Allocation& a) { return address >= a.base && address - a.base < a.size; };
+  const auto at = std::find_if(freed_.rbegin(), freed_.rend(), holds);
+  return at == freed_.rend() ? nullptr : &*at;
+}
+
+GlobalMemory::Where GlobalMemory::where(Address address) const {
+  constexpr uint64_t null_page = 64 << 10, far = uint64_t{1} << 36;
+  if (lookup(address) != nullptr) return Where::inside;
+  if (address < null_page) return Where::null;
+  if (freed(address) != nullptr) return Where::freed;
+  if (is_host_ != nullptr && is_host_(address)) return Where::host;
+  return distance(address) < far ? Where::near : Where::nowhere;
+}
+
 std::string GlobalMemory::describe(Address address) const {
   uint64_t best = 0;
   const Allocation* const nearest = this->nearest(address, best);
-  if (nearest == nullptr) return fmt::format("0x{:x}", address);
+  switch (where(address)) {
+    case Where::null:
+      return address == 0 ? "NULL" : fmt::format("NULL + {}", address);
+    case Where::freed: {
+      const Allocation& a = *freed(address);
+      return fmt::format("0x{:x}, byte {} of `{}` ({} bytes), which was freed", address, address - a.base,
+                         a.name, a.size);
+    }
+    case Where::host:
+      return fmt::format("0x{:x}, a pointer of the host", address);
+    case Where::nowhere:
+      return fmt::format("0x{:x}, where no array is", address);
+    case Where::inside:
+    case Where::near:
+      break;
+  }
   if (address < nearest->base)
     return fmt::format("0x{:x}, {} bytes before `{}`", address, best, nearest->name);
   if (best == 0 && address < nearest->base + nearest->size)

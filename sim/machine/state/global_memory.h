@@ -62,6 +62,8 @@ class GlobalMemory {
   // False when these addresses, or a part of them, are taken.
   bool bind_at(Address base, std::span<uint8_t> bytes, std::string name, bool undefined = false);
   void release(Address base);
+  // Where addresses of the host's are valid in messages: whether one is. Without it none is known.
+  void know_host(bool (*is_host)(Address)) { is_host_ = is_host; }
   // The allocation at `base` is memory that the host can write to while a kernel runs.
   void share_with_host(Address base);
 
@@ -87,17 +89,23 @@ class GlobalMemory {
   MemoryImage image() const;
   void restore(const MemoryImage& image);
 
+  // What an address is that an access outside of all allocations used.
+  enum class Where : uint8_t { inside, near, null, freed, host, nowhere };
+  Where where(Address address) const;
   // From the nearest byte of an allocation.
   uint64_t distance(Address address) const;
-  // The allocation whose guard gap or bytes are nearest, for messages.
+  // For messages: NULL, what was freed there, a pointer of the host, else the nearest allocation.
   std::string describe(Address address) const;
 
  private:
   const Allocation* nearest(Address address, uint64_t& distance) const;
+  const Allocation* freed(Address address) const;
   bool insert(Allocation allocation);
   Address add(uint64_t size, uint8_t* bytes, ZeroedBytes owned, std::string name, bool undefined);
 
   std::vector<Allocation> allocations_;  // ascending bases
+  std::vector<Allocation> freed_;        // without their bytes; the last ones, in order
+  bool (*is_host_)(Address) = nullptr;
   Address next_ = 0x7F00'0000'0000;
 };
 

@@ -98,6 +98,74 @@ DONE:
   EXPECT_EQ(codes_of(product("  bar.sync 0;\n")), Codes{});
 }
 
+// The wait of one group is there, and the copy's group is not among those that it covers.
+TEST(AsyncRaces, ACpAsyncThatIsStillUnderWayIsNoMissingBarrier) {
+  const auto copied = [](const std::string& complete) {
+    return checked(R"(
+  mov.u32 %r3, tile;
+  shl.b32 %r4, %r1, 4;
+  add.u32 %r4, %r3, %r4;
+  cvt.u64.u32 %rd2, %r1;
+  shl.b64 %rd2, %rd2, 4;
+  add.u64 %rd2, %rd1, %rd2;
+  cp.async.cg.shared.global [%r4], [%rd2], 16;
+)" + complete + R"(
+  bar.sync 0;
+  xor.b32 %r4, %r4, 16;
+  ld.shared.u32 %r5, [%r4];
+  cp.async.wait_all;
+)",
+                   {1, 1, 1}, {32, 1, 1});
+  };
+  const RunResult newest = copied("  cp.async.commit_group;\n  cp.async.wait_group 1;\n"),
+                  uncommitted = copied("  cp.async.wait_group 0;\n  cp.async.commit_group;\n");
+  for (const RunResult* r : {&newest, &uncommitted}) {
+    ASSERT_EQ(codes_of(*r), Codes{"PLD4322"});
+    EXPECT_EQ(r->findings[0].message.phrase, Phrase::cp_async_read_early);
+    EXPECT_EQ(r->findings[0].help.phrase, Phrase::wait_for_its_group);
+    EXPECT_EQ(r->findings[0].missing.phrase, Phrase::no_wait_for_cp_async);
+  }
+  EXPECT_EQ(codes_of(copied("  cp.async.commit_group;\n  cp.async.wait_group 0;\n")), Codes{});
+}
+
+// CTA 1 waits until its bulk store is complete, and raises a flag: the store is complete, and not released.
+TEST(AsyncRaces, ABulkStoreThatIsCompleteAndNotReleasedIsNoMissingWait) {
+  const auto stored = [](const std::string& release, const std::string& acquire) {
+    return checked(R"(
+  mov.u32 %r3, tile;
+  setp.eq.u32 %p1, %r9, 0;
+  @%p1 bra SPIN;
+  st.shared.u32 [%r3], 1;
+  st.shared.u32 [%r3+4], 1;
+  st.shared.u32 [%r3+8], 1;
+  st.shared.u32 [%r3+12], 1;
+  fence.proxy.async;
+  cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r3], 16;
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;
+)" + release + R"(
+  red.relaxed.gpu.global.add.u32 [%rd1+1024], 1;
+  bra DONE;
+SPIN:
+  ld.relaxed.gpu.global.u32 %r4, [%rd1+1024];
+  setp.eq.u32 %p2, %r4, 0;
+  @%p2 bra SPIN;
+)" + acquire + R"(
+  ld.global.u32 %r5, [%rd1];
+DONE:
+)",
+                   {2, 1, 1}, {1, 1, 1});
+  };
+  const std::string fences = "  fence.proxy.async;\n  fence.acq_rel.gpu;\n";
+  const RunResult r = stored("", "");
+  ASSERT_EQ(codes_of(r), Codes{"PLD6005"});
+  EXPECT_EQ(r.findings[0].message.phrase, Phrase::unreleased_store);
+  EXPECT_EQ(r.findings[0].help.phrase, Phrase::release_behind_wait);
+  ASSERT_EQ(r.findings[0].missing.phrase, Phrase::completion_not_released);
+  EXPECT_EQ(std::get<WarpLanes>(r.findings[0].missing.values.at(0)).cta, (isa::Dim3{1, 0, 0}));
+  EXPECT_EQ(codes_of(stored(fences, "  fence.acq_rel.gpu;\n")), Codes{});
+}
+
 TEST(AsyncRaces, AStoreIntoAnotherThreadsCpAsyncIsNamed) {
   const auto copied = [](const std::string& meet, const std::string& access) {
     return checked(R"(

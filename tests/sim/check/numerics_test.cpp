@@ -3,6 +3,7 @@
 
 #include "report/text/finding_text.h"
 #include "sim/check/catalogue/phrase.h"
+#include "sim/check/core/merge.h"
 #include "tests/sim/check/registers_observer.h"
 
 namespace palladion::sim::testing {
@@ -172,6 +173,17 @@ TEST(Numerics, SumsOfSeveralWarps) {
   ASSERT_THAT(texts_with_objects(of_ctas), ElementsAre(HasSubstr("PLD6304?")));
   EXPECT_EQ(of_ctas[0].sites[0].cta.x, 1U);
   EXPECT_EQ(of_ctas[0].sites[1].cta.x, 0U);
+}
+
+// It is no mistake by itself: many sums are one remark.
+TEST(Numerics, SumsOfManyInstructionsAreOneRemark) {
+  std::string adds = "ld.param.u64 %rd3, [out];\n";
+  for (int i = 0; i < 4; ++i)
+    adds += "red.relaxed.gpu.global.add.f32 [%rd3+" + std::to_string(512 + 64 * i) + "], %f0;\n";
+  const auto r = check::merge(run(adds, 0x3F800000, {1, 1, 1}, {64, 1, 1}));
+  ASSERT_EQ(r.size(), 1U);
+  EXPECT_EQ(r[0].code, "PLD6304");
+  EXPECT_EQ(r[0].also.size(), 3U);
 }
 
 TEST(Numerics, SumsThatDoNotDepend) {

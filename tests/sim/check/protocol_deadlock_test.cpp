@@ -108,6 +108,41 @@ TEST(ProtocolDeadlock, BytesAnnouncedWithoutAnArrival) {
   EXPECT_EQ(c.result.findings[0].sites[0].wait->delivered_bytes, 256);
 }
 
+// Lane 31 leaves, the other lanes arrive and wait; lane 0 has announced bytes and arrives as well.
+TEST(ProtocolDeadlock, AThreadThatExitedIsTheCause) {
+  const auto kernel = [](const std::string& leave) {
+    return run_checked(with_mbarriers("  setp.eq.u32 %p3, %r1, 31;\n" + leave + R"(
+  @%p3 bra $end;
+  @%p1 bra $arrive;
+  mbarrier.expect_tx.relaxed.cta.shared.b64 [full], 256;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, [full];
+$arrive:
+  mbarrier.arrive.shared.b64 _, [full];
+)" + wait("$w", "full", "0") + "$end:\n  ret;",
+                                      32, 1),
+                       {32, 1, 1});
+  };
+  const Checked c = kernel("");
+  ASSERT_THAT(codes(c), ElementsAre("PLD4703"));
+  const Finding& f = c.result.findings[0];
+  ASSERT_EQ(f.message.phrase, Phrase::participants_exited);
+  EXPECT_EQ(std::get<int64_t>(f.message.values.at(0)), 1);
+  EXPECT_EQ(f.sites.back().part.does, Does::exits);
+  EXPECT_EQ(f.sites.back().lanes, 1U << 31);
+  EXPECT_THAT(codes(kernel("  @%p3 mbarrier.arrive_drop.shared.b64 _, [full];")), ElementsAre());
+}
+
+// The CTA's whole second warp leaves, and the mbarrier counts every thread.
+TEST(ProtocolDeadlock, AWarpThatExitedIsTheCause) {
+  const Checked c = run_checked(with_mbarriers("  setp.ne.u32 %p3, %r2, 0;\n  @%p3 bra $end;\n"
+                                               "  mbarrier.arrive.shared.b64 _, [full];\n" +
+                                                   wait("$w", "full", "0") + "$end:\n  ret;",
+                                               64, 1),
+                                {64, 1, 1});
+  ASSERT_THAT(codes(c), ElementsAre("PLD4703"));
+  EXPECT_EQ(c.result.findings[0].sites.back().warp, 1U);
+}
+
 // Which of the two waits must be the first to pass: the one in front of the copy, which a separate expect_tx
 // announces.
 TEST(ProtocolDeadlock, ASeparateExpectTxMarksTheProducer) {
