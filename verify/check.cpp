@@ -155,6 +155,9 @@ bool CheckReport::hangs() const { return !std::ranges::all_of(trials, &Trial::en
 void judge(CheckReport& report) {
   report.incomplete = incomplete_reasons_of(report);
   report.verdict = verdict_of(report);
+  report.verdict.scope = {
+      .all_schedules = report.decided || (report.explored && report.explored->all_schedules),
+      .tried = report.trials.size()};
 }
 
 tl::expected<CheckReport, isa::Diagnostics> check(const Job& job, const isa::ArchSpec& arch,

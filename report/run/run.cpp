@@ -12,7 +12,9 @@ bool was_interrupted(const Report& report) {
 Verdict verdict_of(const Report& report) {
   if (was_interrupted(report)) return interrupted_verdict(report.findings);
   const Watched* const watched = report.watched ? &*report.watched : nullptr;
-  return verdict_of(report.findings, incomplete_reasons(report.sim->result, watched));
+  Verdict verdict = verdict_of(report.findings, incomplete_reasons(report.sim->result, watched));
+  verdict.scope.tried = 1;
+  return verdict;
 }
 
 const std::vector<Array>& outputs_of(const Report& report) {

@@ -131,7 +131,10 @@ json::object coverage_json(const Watched& watched) {
 }
 
 json::object verdict_json(const Verdict& verdict) {
-  return {{"verdict", name(verdict.word)}, {"verdict_reason", verdict.reason}};
+  return {{"verdict", name(verdict.word)},
+          {"verdict_reason", verdict.reason},
+          {"decided_for_all_schedules", verdict.scope.all_schedules},
+          {"schedules_tried", verdict.scope.tried}};
 }
 
 json::array outputs_json(const Job& job, const std::vector<Array>& outputs) {

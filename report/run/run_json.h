@@ -18,7 +18,7 @@ json::object launched_json(const Launched& launched);  // its members: every rep
 json::array outputs_json(const Job& job, const std::vector<Array>& outputs);
 json::object comparison_json(const verify::OutputComparison& named, std::string_view schedule = {});
 json::object coverage_json(const Watched& watched);
-json::object verdict_json(const Verdict& verdict);  // two members
+json::object verdict_json(const Verdict& verdict);  // its word, its reason, for what it holds
 json::object time_json(const TimeReport& time);     // the member "clock"
 
 }  // namespace palladion::report

@@ -195,14 +195,23 @@ std::string describe_comparison(const verify::OutputComparison& named) {
   return text;
 }
 
+// Errors are errors whatever else was tried, and an incomplete verdict gives its reason.
+std::string scope_text(const Verdict& verdict) {
+  if (verdict.word != Verdict::Word::clean && verdict.word != Verdict::Word::strict) return {};
+  if (verdict.scope.all_schedules) return ", decided for all schedules";
+  const size_t n = verdict.scope.tried;
+  return fmt::format(", not decided for all schedules: {} {} tried", n, n == 1 ? "was" : "were");
+}
+
 std::string verdict_text(const Verdict& verdict, bool color) {
   using Word = Verdict::Word;
-  const Style style = verdict.word == Word::clean    ? Style::green
-                      : verdict.word == Word::errors ? Style::red
-                                                     : Style::yellow;
-  std::string text(name(verdict.word));
+  const bool proved = verdict.scope.all_schedules;
+  const Style style = verdict.word == Word::clean && proved ? Style::green
+                      : verdict.word == Word::errors        ? Style::red
+                                                            : Style::yellow;
+  std::string text(verdict.word == Word::clean && !proved ? "no findings" : name(verdict.word));
   if (!verdict.reason.empty()) text += fmt::format(" ({})", verdict.reason);
-  return paint(text, style, color);
+  return paint(text + scope_text(verdict), style, color);
 }
 
 std::string coverage_text(const sim::check::Coverage& c) {

@@ -31,8 +31,10 @@ std::vector<Part> run_text(const Launched& launched, const Report& report, const
 std::string launched_text(const Launched& launched);
 // "equal bit by bit (262144 elements)", "3 of 64 elements differ, at most 2 ulps; first at [1,2]: ..."
 std::string describe_comparison(const verify::OutputComparison& c);
-std::string dims_text(const isa::Dim3& d);                     // "132", "8x16", "2x2x2"
-std::string verdict_text(const Verdict& verdict, bool color);  // "incomplete (the run was interrupted)"
+std::string dims_text(const isa::Dim3& d);  // "132", "8x16", "2x2x2"
+// "clean, decided for all schedules", "no findings, not decided for all schedules: 3 were tried", "incomplete
+// (the run was interrupted)".
+std::string verdict_text(const Verdict& verdict, bool color);
 // "1.2 M accesses, 64 asynchronous operations, 128 mbarrier phases (100 % forced), 12 barrier generations"
 std::string coverage_text(const sim::check::Coverage& coverage);
 

@@ -24,8 +24,14 @@ struct Watched {
 // clean. interrupted: the caller stopped it, whatever was found until then.
 struct Verdict {
   enum class Word : uint8_t { clean, strict, incomplete, errors, interrupted };
+  // For what it holds.
+  struct Scope {
+    bool all_schedules = false;  // one run decided, or the search looked through all
+    size_t tried = 0;            // schedules
+  };
   Word word = Word::clean;
   std::string reason;  // "3 findings", "the run was interrupted"
+  Scope scope = {};
 };
 std::string_view name(Verdict::Word word);
 
