@@ -38,8 +38,7 @@ void reset_primary() {
   forget_textures();
   forget_arrays();
   free_memory(nullptr);
-  s.sticky = success;
-  s.primary.active = false;
+  s.primary.active = false;  // a fault stays for the process
   s.primary.retained = 0;
 }
 
@@ -55,6 +54,7 @@ Context* current() { return stack.empty() ? nullptr : stack.back(); }
 PLD_CUDA cuDevicePrimaryCtxRetain(Context** context, DeviceId device) {
   const Guard guard(state().lock);
   if (device != 0) return invalid_device;
+  if (state().sticky != success) return state().sticky;
   Context& primary = state().primary;
   primary.active = true;
   ++primary.retained;

@@ -119,6 +119,7 @@ PLD_CALL(cudaDeviceGetByPCIBusId, (int* device, const char* text), cuDeviceGetBy
 PLD_CALL(cudaDeviceSynchronize, (), cuCtxSynchronize())
 PLD_RUNTIME cudaDeviceReset() {
   if (const Status s = ready()) return ended(s);
+  if (cuCtxSynchronize() != success) lose_device();
   return ended(cuDevicePrimaryCtxReset_v2(0));
 }
 PLD_CALL(cudaDeviceSetLimit, (int limit, size_t value), cuCtxSetLimit(limit, value))

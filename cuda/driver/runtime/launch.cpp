@@ -16,24 +16,12 @@ struct Configuration {
 };
 thread_local std::vector<Configuration> pushed;
 
-// The runtime has an error of its own for a grid or a block that no kernel may have.
-Status possible(const Dim3& grid, const Dim3& block) {
-  const auto most = [](int attribute) {
-    int value = 0;
-    cuDeviceGetAttribute(&value, attribute, 0);
-    return static_cast<uint64_t>(value);
-  };
-  const uint64_t blocks = uint64_t{grid.x} * grid.y * grid.z, threads = uint64_t{block.x} * block.y * block.z;
-  if (blocks == 0 || threads == 0 || threads > most(1) || block.x > most(2) || block.y > most(3) ||
-      block.z > most(4) || grid.x > most(5) || grid.y > most(6) || grid.z > most(7))
-    return invalid_configuration;
-  return success;
-}
+// The runtime has an error of its own for an empty grid or block; what is too large, the driver refuses.
+bool is_empty(const Dim3& d) { return d.x == 0 || d.y == 0 || d.z == 0; }
 
 Status launch(Function f, const Dim3& grid, const Dim3& block, void** params, size_t shared, Stream stream,
               driver::LaunchAttribute* attributes, uint32_t attribute_count) {
-  const Status status = possible(grid, block);
-  if (status != success) return status;
+  if (is_empty(grid) || is_empty(block)) return invalid_configuration;
   const driver::LaunchConfig config{{grid.x, grid.y, grid.z},
                                     {block.x, block.y, block.z},
                                     static_cast<uint32_t>(shared),

@@ -1,5 +1,7 @@
 #include "cuda/driver/runtime/state.h"
 
+#include <atomic>
+
 namespace palladion::cuda::runtime {
 namespace {
 
@@ -12,7 +14,15 @@ Error ended(Status status) {
   return status;
 }
 
+namespace {
+std::atomic<bool> lost = false;
+constexpr Status devices_unavailable = 46;
+}  // namespace
+
+void lose_device() { lost = true; }
+
 Status ready() {
+  if (lost) return devices_unavailable;
   static const Status begun = cuInit(0);
   if (begun != success) return begun;
   thread_local bool chosen = false;

@@ -14,6 +14,8 @@ Error ended(Status status);
 // The primary context, made at the first call and current in this thread unless the program made another one
 // so.
 Status ready();
+// A reset behind a fault: as on a GPU, this process gets no device any more (H100, driver 580).
+void lose_device();
 // A call, or a part of one, that is not there: told by name, once.
 Error unsupported(const char* what);
 

@@ -192,50 +192,54 @@ std::vector<Case> memory_cases() {
   };
 }
 
+namespace {
+
+const std::string head = ".version 8.6\n.target sm_90\n.address_size 64\n";
+
+Handle load(Driver& d, const std::string& text) {
+  Handle m = nullptr;
+  d.ask("cuModuleLoadData", &m, static_cast<const void*>(text.c_str()));
+  return m;
+}
+
+}  // namespace
+
 std::vector<Case> module_cases() {
-  const auto load = [](Driver& d, const std::string& text) {
-    Handle m = nullptr;
-    d.ask("cuModuleLoadData", &m, static_cast<const void*>(text.c_str()));
-    return m;
-  };
-  const std::string head = ".version 8.6\n.target sm_90\n.address_size 64\n";
   return {
-      {"module_empty", [=](Driver& d) { load(d, ""); }},
-      {"module_of_words", [=](Driver& d) { load(d, "this is not a module"); }},
+      {"module_empty", [](Driver& d) { load(d, ""); }},
+      {"module_of_words", [](Driver& d) { load(d, "this is not a module"); }},
       {"module_syntax_error",
-       [=](Driver& d) { load(d, head + ".visible .entry k() { add.u32 %r1, %r2; ret; }"); }},
+       [](Driver& d) { load(d, head + ".visible .entry k() { add.u32 %r1, %r2; ret; }"); }},
       {"module_undeclared_register",
-       [=](Driver& d) { load(d, head + ".visible .entry k() { mov.u32 %r1, 1; ret; }"); }},
+       [](Driver& d) { load(d, head + ".visible .entry k() { mov.u32 %r1, 1; ret; }"); }},
       {"module_unresolved",
-       [=](Driver& d) { load(d, head + ".extern .func f(); .visible .entry k() { call f, (); ret; }"); }},
+       [](Driver& d) { load(d, head + ".extern .func f(); .visible .entry k() { call f, (); ret; }"); }},
       {"module_of_sm_100a",
-       [=](Driver& d) {
+       [](Driver& d) {
          load(d, ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k() { ret; }");
        }},
       {"module_of_sm_100",
-       [=](Driver& d) {
+       [](Driver& d) {
          load(d, ".version 8.6\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }");
        }},
       {"module_of_sm_50",
-       [=](Driver& d) {
+       [](Driver& d) {
          load(d, ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }");
        }},
       {"module_of_version_99",
-       [=](Driver& d) {
+       [](Driver& d) {
          load(d, ".version 99.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }");
        }},
       {"module_feature_of_another_target",
-       [=](Driver& d) {
-         load(d, head + ".visible .entry k() { setmaxnreg.dec.sync.aligned.u32 64; ret; }");
-       }},
-      {"module_without_kernels", [=](Driver& d) { load(d, head); }},
+       [](Driver& d) { load(d, head + ".visible .entry k() { setmaxnreg.dec.sync.aligned.u32 64; ret; }"); }},
+      {"module_without_kernels", [](Driver& d) { load(d, head); }},
       {"module_function_unknown",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle m = load(d, head + ".visible .entry k() { ret; }"), f = nullptr;
          d.ask("cuModuleGetFunction", &f, m, "absent");
        }},
       {"module_global_unknown",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle m = load(d, head + ".visible .entry k() { ret; }");
          Pointer p = 0;
          size_t n = 0;
@@ -247,7 +251,7 @@ std::vector<Case> module_cases() {
          d.ask("cuModuleLoad", &m, "/no/such/file.ptx");
        }},
       {"library_unload",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle m = load(d, head + ".visible .entry k() { ret; }");
          d.ask("cuModuleUnload", m);
        }},

@@ -78,26 +78,31 @@ std::vector<Case> stream_cases() {
   };
 }
 
+namespace {
+
+void begin(Driver& d, Handle s, int mode = 0) { d.ask("cuStreamBeginCapture_v2", s, mode); }
+Handle end(Driver& d, Handle s) {
+  Handle g = nullptr;
+  d.ask("cuStreamEndCapture", s, &g);
+  return g;
+}
+
+}  // namespace
+
 std::vector<Case> capture_cases() {
-  const auto begin = [](Driver& d, Handle s, int mode = 0) { d.ask("cuStreamBeginCapture_v2", s, mode); };
-  const auto end = [](Driver& d, Handle s) {
-    Handle g = nullptr;
-    d.ask("cuStreamEndCapture", s, &g);
-    return g;
-  };
   return {
-      {"capture_default_stream", [=](Driver& d) { begin(d, nullptr); }},
-      {"capture_mode_unknown", [=](Driver& d) { begin(d, stream(d), 9); }},
+      {"capture_default_stream", [](Driver& d) { begin(d, nullptr); }},
+      {"capture_mode_unknown", [](Driver& d) { begin(d, stream(d), 9); }},
       {"capture_twice",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle s = stream(d);
          begin(d, s);
          begin(d, s);
          end(d, s);
        }},
-      {"capture_end_without_begin", [=](Driver& d) { end(d, stream(d)); }},
+      {"capture_end_without_begin", [](Driver& d) { end(d, stream(d)); }},
       {"capture_nothing",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle s = stream(d);
          begin(d, s);
          Handle g = end(d, s), x = nullptr;
@@ -106,7 +111,7 @@ std::vector<Case> capture_cases() {
          d.ask("cuStreamSynchronize", s);
        }},
       {"capture_kernel",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle f = d.kernel(nothing), s = stream(d);
          begin(d, s);
          launch_on(d, f, s);
@@ -116,28 +121,28 @@ std::vector<Case> capture_cases() {
          d.say(std::to_string(n));
        }},
       {"capture_synchronize_stream",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle s = stream(d);
          begin(d, s);
          d.ask("cuStreamSynchronize", s);
          end(d, s);
        }},
       {"capture_query_stream",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle s = stream(d);
          begin(d, s);
          d.ask("cuStreamQuery", s);
          end(d, s);
        }},
       {"capture_synchronize_context",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle s = stream(d);
          begin(d, s);
          d.ask("cuCtxSynchronize");
          end(d, s);
        }},
       {"capture_alloc",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle s = stream(d);
          begin(d, s);
          Pointer p = 0;
@@ -145,7 +150,7 @@ std::vector<Case> capture_cases() {
          end(d, s);
        }},
       {"capture_alloc_relaxed",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle s = stream(d);
          begin(d, s, 2);
          Pointer p = 0;
@@ -153,14 +158,14 @@ std::vector<Case> capture_cases() {
          end(d, s);
        }},
       {"capture_default_launch",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle f = d.kernel(nothing), s = stream(d);
          begin(d, s);
          launch_on(d, f, nullptr);
          end(d, s);
        }},
       {"capture_copy_synchronous",
-       [=](Driver& d) {
+       [](Driver& d) {
          Pointer p = d.memory(4096);
          Handle s = stream(d);
          int x = 0;
@@ -169,7 +174,7 @@ std::vector<Case> capture_cases() {
          end(d, s);
        }},
       {"capture_unjoined",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle f = d.kernel(nothing), s = stream(d), t = stream(d), e = event(d);
          begin(d, s);
          d.ask("cuEventRecord", e, s);
@@ -178,7 +183,7 @@ std::vector<Case> capture_cases() {
          end(d, s);
        }},
       {"capture_joined",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle f = d.kernel(nothing), s = stream(d), t = stream(d), e = event(d);
          begin(d, s);
          d.ask("cuEventRecord", e, s);
@@ -189,7 +194,7 @@ std::vector<Case> capture_cases() {
          end(d, s);
        }},
       {"capture_wait_for_an_outer_event",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle s = stream(d), t = stream(d), e = event(d);
          d.call("cuEventRecord", e, t);
          begin(d, s);
@@ -197,7 +202,7 @@ std::vector<Case> capture_cases() {
          end(d, s);
        }},
       {"capture_query_captured_event",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle s = stream(d), e = event(d);
          begin(d, s);
          d.ask("cuEventRecord", e, s);
@@ -205,7 +210,7 @@ std::vector<Case> capture_cases() {
          end(d, s);
        }},
       {"capture_synchronize_captured_event",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle s = stream(d), e = event(d);
          begin(d, s);
          d.ask("cuEventRecord", e, s);
@@ -213,13 +218,13 @@ std::vector<Case> capture_cases() {
          end(d, s);
        }},
       {"capture_destroy_stream",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle s = stream(d);
          begin(d, s);
          d.ask("cuStreamDestroy_v2", s);
        }},
       {"capture_end_on_another_stream",
-       [=](Driver& d) {
+       [](Driver& d) {
          Handle s = stream(d), t = stream(d), e = event(d);
          begin(d, s);
          d.ask("cuEventRecord", e, s);

@@ -146,7 +146,7 @@ int errors() {
   int* d = nullptr;
   RUN(cudaMalloc(&d, n * sizeof(int)));
   scale<<<1, 2048>>>(d, 1);
-  CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  CHECK(cudaGetLastError() == cudaErrorInvalidValue);
   CHECK(cudaSetDevice(1) == cudaErrorInvalidDevice);
   int value = 0;
   CHECK(cudaMemcpyToSymbol(value, &value, 4) == cudaErrorInvalidSymbol);
@@ -162,28 +162,25 @@ int errors() {
   RUN(cudaGetLastError());
   CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
   CHECK(cudaMalloc(&d, 4) == cudaErrorIllegalAddress);
-  RUN(cudaDeviceReset());
+  RUN(cudaDeviceReset());  // and for the process
   cudaGetLastError();
-  RUN(cudaMalloc(&d, 4));
+  CHECK(cudaMalloc(&d, 4) == cudaErrorDevicesUnavailable);
   return 0;
 }
 
-// Memory of this process that was never given to CUDA is not read.
+// Memory of this process is read once it was given to CUDA, and not before.
 int host_memory() {
-  static int secret = 42, got = 0;
+  static int secret[1024], registered = 42, got = 0;
   int* d = nullptr;
   RUN(cudaMalloc(&d, 4));
-  read_at<<<1, 1>>>(&secret, d);
-  CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
-  RUN(cudaDeviceReset());
-  cudaGetLastError();
-  RUN(cudaMalloc(&d, 4));
-  RUN(cudaHostRegister(&secret, 4, 0));
-  read_at<<<1, 1>>>(&secret, d);
+  RUN(cudaHostRegister(&registered, 4, 0));
+  read_at<<<1, 1>>>(&registered, d);
   RUN(cudaMemcpy(&got, d, 4, cudaMemcpyDeviceToHost));
   CHECK(got == 42);
   CHECK(cudaMemcpy(&got, d, 8, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
-  CHECK(cudaMemcpy(&got, &secret + 1, 4, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+  CHECK(cudaMemcpy(&got, secret + 512, 4, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+  read_at<<<1, 1>>>(secret + 512, d);
+  CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
   return 0;
 }
 
