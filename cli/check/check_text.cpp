@@ -8,6 +8,7 @@
 #include "report/json/findings_json.h"
 #include "report/run/run_json.h"
 #include "report/run/run_text.h"
+#include "report/text/scope.h"
 
 namespace palladion::cli {
 namespace {
@@ -68,6 +69,20 @@ void print_reference(std::string_view label_of_row, const CheckReport& report, b
   }
 }
 
+json::object scope_json(const CheckReport& report) {
+  const bool all = report.knows_all_schedules();
+  return {{"schedules", all ? "all" : "these"},
+          {"data", all ? report::scope_name(report.data) : "these data"}};
+}
+
+// What the scope rests on, and why it is no wider.
+std::vector<std::string> assumptions(const Subject& subject, const CheckReport& report) {
+  if (report.knows_all_schedules()) return report::scope_reasons(report.data, subject.ptx_name);
+  if (report.trials.empty() || !report.trials.front().watched) return {};
+  const auto& decision = report.trials.front().watched->decision;
+  return decision ? std::vector{decision->reason} : std::vector<std::string>();
+}
+
 json::object trial_json(const verify::Trial& trial) {
   const sim::RunResult& r = trial.outcome.result;
   json::object out = {{"schedule", trial.schedule},
@@ -98,6 +113,7 @@ void print_check(const Subject& subject, const CheckRequest& request, const Chec
     print_out(row("reference", "no reference: outputs are compared between schedules alone"));
   print_out(row("findings", findings_count_text(report.findings)));
   print_out(row("schedules", schedules_text(report)));
+  if (report.knows_all_schedules()) print_out(row("data", report::scope_text(report.data, subject.ptx_name)));
   if (report.explored) print_out(row(exploration, explored_text(*report.explored)));
   if (const Watched* watched = widest(report)) print_out(row("coverage", coverage_text(watched->coverage)));
   print_out(row("verdict", verdict_text(report.verdict, color)));
@@ -108,7 +124,11 @@ std::string check_json(const Subject& subject, const CheckRequest& request, cons
   append(out, launched_json(launched(subject)));
   append(out, {{"seed", request.run.subject.seed}, {"exit_code", int(report.exit_code)}});
   append(out, verdict_json(report.verdict));
-  append(out, {{"decided_by_one_run", report.decided}, {"findings", findings_json(report.findings)}});
+  append(out, {{"decided_by_one_run", report.decided},
+               {"decided", report.knows_all_schedules()},
+               {"scope", scope_json(report)},
+               {"assumptions", array_of(assumptions(subject, report))},
+               {"findings", findings_json(report.findings)}});
   if (!report.trials.empty())
     out.emplace("outputs", outputs_json(subject.job, report.trials.front().outcome.outputs));
   const auto comparison = [](const auto& c) { return comparison_json(c.output, c.schedule); };
