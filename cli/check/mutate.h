@@ -19,6 +19,8 @@ void take_small_shape(SubjectRequest& request);
 
 Outcome<MutationReport> run_mutation(const Subject& subject, const CheckRequest& request);
 
+// Where its instruction stands.
+std::string place(const Subject& subject, const sim::check::Mutant& mutant);
 void print_mutation(const Subject& subject, const MutationReport& report);
 std::string mutation_json(const Subject& subject, const RunRequest& request, const MutationReport& report);
 

@@ -45,14 +45,6 @@ std::map<Mutation, Tally> tallies(const MutationReport& report) {
   return all;
 }
 
-std::string place(const Subject& subject, const sim::check::Mutant& m) {
-  const isa::Module& module = subject.program();
-  sim::Site site{.ptx_line = m.ptx_line};
-  if (m.source < module.source_locs.size()) site.source = module.source_locs[m.source];
-  return fmt::format("{}, instruction {} of `{}`", report::place_text(site, subject.ptx_name), m.instruction,
-                     module.functions[m.function].name);
-}
-
 std::string result_text(const MutantOutcome& m) {
   std::string text(name(m.result));
   if (!m.codes.empty()) text += fmt::format(" ({})", fmt::join(m.codes, ", "));
@@ -112,6 +104,14 @@ json::object mutant_json(const Subject& subject, const MutantOutcome& m) {
 }
 
 }  // namespace
+
+std::string place(const Subject& subject, const sim::check::Mutant& m) {
+  const isa::Module& module = subject.program();
+  sim::Site site{.ptx_line = m.ptx_line};
+  if (m.source < module.source_locs.size()) site.source = module.source_locs[m.source];
+  return fmt::format("{}, instruction {} of `{}`", report::place_text(site, subject.ptx_name), m.instruction,
+                     module.functions[m.function].name);
+}
 
 void print_mutation(const Subject& subject, const MutationReport& report) {
   print_table(report);
