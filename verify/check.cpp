@@ -37,9 +37,13 @@ class Check {
  private:
   void try_schedules() {
     const bool records = request_.explore || request_.checks.any();
-    const FirstTrial first{records ? &recorder_ : nullptr, request_.first};
+    std::vector<sim::Observer*> more = request_.first;
+    if (records) more.push_back(&data_);
+    const FirstTrial first{records ? &recorder_ : nullptr, more};
     const auto named = request_.only ? std::vector{*request_.only} : adverse_conditions();
-    if (!try_all(setup_, named, request_.together, take_, first)) return;
+    const bool goes_on = try_all(setup_, named, request_.together, take_, first);
+    report_.data = data_.scope();
+    if (!goes_on) return;
     if (!request_.only && !try_random()) return;
     if (!request_.explore || progress_.stopped()) return;
     const sim::RunResult& usual = report_.trials.front().outcome.result;
@@ -106,6 +110,7 @@ class Check {
   CheckReport report_;
   isa::Diagnostics refused_;
   sim::check::SkeletonObserver recorder_;  // of the first trial
+  sim::check::DataObserver data_;
   TakeTrial take_ = [this](Trial trial) { return take(std::move(trial)); };
 };
 
@@ -148,6 +153,10 @@ bool CheckReport::wrong_outputs() const {
   if (reference.empty()) return !races_checked && outputs_vary();
   return !std::ranges::all_of(reference,
                               [](const ReferenceComparison& c) { return c.output.comparison.ok(); });
+}
+
+bool CheckReport::knows_all_schedules() const {
+  return decided || (explored && explored->all_schedules && !explored->frozen);
 }
 
 bool CheckReport::hangs() const { return !std::ranges::all_of(trials, &Trial::ended); }

@@ -7,6 +7,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "sim/explore/data_dependence.h"
 #include "sim/explore/report.h"
 #include "verify/launch/outputs.h"
 #include "verify/schedules/progress.h"
@@ -46,7 +47,8 @@ struct CheckReport {
   // Of the first trial that completed, and of those whose outputs differ from its.
   std::vector<ReferenceComparison> reference;
   std::optional<sim::check::ExploreReport> explored;
-  bool decided = false;         // one run decided for all schedules
+  bool decided = false;        // one run decided for all schedules
+  sim::check::DataScope data;  // on which data the first trial depended; of use where all schedules are known
   bool random_skipped = false;  // because of that
   bool races_checked = false;
   bool interrupted = false;             // by Progress::stop
@@ -60,6 +62,8 @@ struct CheckReport {
   // where races are checked, atomics in another order.
   bool wrong_outputs() const;
   bool hangs() const;
+  // The result is that of all schedules: one run decided, or the search saw them all.
+  bool knows_all_schedules() const;
 };
 
 // The error: the machine refused the launch. `job` is not changed.

@@ -58,16 +58,6 @@ ExitCode exit_code_of(const CheckReport& report, bool strict) {
   return report.incomplete.empty() ? code : exit_unsupported;
 }
 
-verify::CheckRequest engine_request(const Subject& subject, const CheckRequest& asked) {
-  verify::CheckRequest request{.checks = asked.run.machine.checks,
-                               .run = run_options(subject, asked.run.machine, asked.run.clock()),
-                               .only = asked.run.conditions,
-                               .seed = asked.run.subject.seed,
-                               .explore = asked.explore};
-  if (asked.seeds) request.random = *asked.seeds;
-  return request;
-}
-
 // Comparisons are kept with their error maps.
 std::vector<verify::OutputComparison> compare_and_keep(const Subject& subject, bool maps,
                                                        const std::vector<Array>& outputs,
@@ -83,6 +73,16 @@ std::vector<verify::OutputComparison> compare_and_keep(const Subject& subject, b
 }
 
 }  // namespace
+
+verify::CheckRequest engine_request(const Subject& subject, const CheckRequest& asked) {
+  verify::CheckRequest request{.checks = asked.run.machine.checks,
+                               .run = run_options(subject, asked.run.machine, asked.run.clock()),
+                               .only = asked.run.conditions,
+                               .seed = asked.run.subject.seed,
+                               .explore = asked.explore};
+  if (asked.seeds) request.random = *asked.seeds;
+  return request;
+}
 
 Outcome<CheckReport> run_check(const Subject& subject, const CheckRequest& asked) {
   CheckReport report;

@@ -25,6 +25,8 @@ struct CheckReport : verify::CheckReport {
   std::shared_ptr<PageRecording> page;  // --report: of the first trial
 };
 
+// Of the engine, without a reference and other observers.
+verify::CheckRequest engine_request(const Subject& subject, const CheckRequest& asked);
 // Runs, and prints a line for each trial; the user's error when nothing could run at all.
 Outcome<CheckReport> run_check(const Subject& subject, const CheckRequest& request);
 

@@ -2,6 +2,7 @@
 
 #include "cli/check/check_run.h"
 #include "cli/check/mutate.h"
+#include "cli/check/redundant.h"
 #include "cli/options/command.h"
 #include "cli/support/output.h"
 #include "isa/host/interrupt.h"
@@ -11,7 +12,8 @@ namespace palladion::cli {
 namespace {
 
 struct AskedCheck : CheckRequest {
-  bool mutate = false;  // breaks the program instead
+  bool mutate = false;     // breaks the program instead
+  bool redundant = false;  // deletes what it does not need instead
 };
 
 class WordsOfCheck {
@@ -26,6 +28,10 @@ class WordsOfCheck {
     words.flag("--mutate", mutate_,
                "break one synchronisation instruction at a time, and list the broken programs that the "
                "checks miss");
+    words.flag(
+        "--redundant", redundant_,
+        "list barriers, waits, arrivals and fences that can be deleted, each checked for all schedules, by "
+        "the simulated cycles that this saves");
   }
 
   Outcome<AskedCheck> request(const Invocation& invocation) const {
@@ -34,14 +40,16 @@ class WordsOfCheck {
     if (run->device.on_device) return user_error("checks run on the simulator alone");
     if (mutate_ && !run->output.report.empty())
       return user_error("--report shows one program; --mutate runs many: --json lists them");
-    return AskedCheck{{.run = std::move(*run), .seeds = seeds_, .explore = explore_}, mutate_};
+    if (redundant_ && (mutate_ || !run->output.report.empty()))
+      return user_error("--redundant goes with neither --mutate nor --report: --json lists what it finds");
+    return AskedCheck{{.run = std::move(*run), .seeds = seeds_, .explore = explore_}, mutate_, redundant_};
   }
 
  private:
   RunWords run_{"check"};
   std::optional<unsigned> seeds_;
   std::optional<uint64_t> explore_;
-  bool mutate_ = false;
+  bool mutate_ = false, redundant_ = false;
 };
 
 Outcome<void> write_check_page(const Subject& subject, const CheckRequest& request,
@@ -55,6 +63,7 @@ Outcome<void> write_check_page(const Subject& subject, const CheckRequest& reque
 
 Outcome<ExitCode> check_schedules(const AskedCheck& request) {
   if (request.mutate) return check_by_mutation(request);
+  if (request.redundant) return check_redundant(request);
   auto subject = load_subject(request.run.subject, request.run.clock());
   if (!subject) return tl::make_unexpected(subject.error());
   print_out(launched_text(launched(*subject)));

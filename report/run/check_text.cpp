@@ -5,6 +5,7 @@
 #include "report/json/findings_json.h"
 #include "report/run/run_json.h"
 #include "report/text/paint.h"
+#include "report/text/scope.h"
 
 namespace palladion::report {
 namespace {
@@ -73,6 +74,19 @@ std::string reference_text(const Launched& launched, const CheckReport& report, 
   return text;
 }
 
+json::object scope_json(const CheckReport& report) {
+  const bool all = report.knows_all_schedules();
+  return {{"schedules", all ? "all" : "these"}, {"data", all ? scope_name(report.data) : "these data"}};
+}
+
+// What the scope rests on, and why it is no wider.
+std::vector<std::string> assumptions(const Launched& launched, const CheckReport& report) {
+  if (report.knows_all_schedules()) return scope_reasons(report.data, launched.ptx_name);
+  if (report.trials.empty() || !report.trials.front().watched) return {};
+  const auto& decision = report.trials.front().watched->decision;
+  return decision ? std::vector{decision->reason} : std::vector<std::string>();
+}
+
 json::object trial_json(const verify::Trial& trial) {
   const sim::RunResult& r = trial.outcome.result;
   json::object out = {{"schedule", trial.schedule},
@@ -97,6 +111,7 @@ std::vector<Part> check_text(const Launched& launched, const CheckReport& report
   std::string text = reference_text(launched, report, view.color);
   text += row("findings", findings_count_text(report.findings));
   text += row("schedules", schedules_text(report));
+  if (report.knows_all_schedules()) text += row("data", scope_text(report.data, launched.ptx_name));
   if (report.explored) text += row(verify::exploration, explored_text(*report.explored));
   if (const Watched* watched = widest(report)) text += row("coverage", coverage_text(watched->coverage));
   text += row("verdict", verdict_text(report.verdict, view.color));
@@ -111,7 +126,11 @@ std::string check_json(const Launched& launched, const CheckReport& report, cons
   append(out, launched_json(launched));
   append(out, {{"seed", checked.seed}, {"exit_code", checked.exit_code}});
   append(out, verdict_json(report.verdict));
-  append(out, {{"decided_by_one_run", report.decided}, {"findings", findings_json(report.findings)}});
+  append(out, {{"decided_by_one_run", report.decided},
+               {"decided", report.knows_all_schedules()},
+               {"scope", scope_json(report)},
+               {"assumptions", array_of(assumptions(launched, report))},
+               {"findings", findings_json(report.findings)}});
   if (!report.trials.empty())
     out.emplace("outputs", outputs_json(*launched.job, report.trials.front().outcome.outputs));
   const auto comparison = [](const auto& c) { return comparison_json(c.output, c.schedule); };

@@ -44,14 +44,6 @@ std::map<Mutation, Tally> tallies(const MutationReport& report) {
   return all;
 }
 
-std::string place(const Launched& launched, const sim::check::Mutant& m) {
-  const isa::Module& module = *launched.job->module;
-  sim::Site site{.ptx_line = m.ptx_line};
-  if (const isa::SourceLoc* const at = module.source(m.source)) site.source = *at;
-  return fmt::format("{}, instruction {} of `{}`", place_text(site, launched.ptx_name), m.instruction,
-                     module.functions[m.function].name);
-}
-
 std::string result_text(const MutantOutcome& m) {
   std::string text(name(m.result));
   if (!m.codes.empty()) text += fmt::format(" ({})", fmt::join(m.codes, ", "));
@@ -113,6 +105,14 @@ json::object mutant_json(const Launched& launched, const MutantOutcome& m) {
 }
 
 }  // namespace
+
+std::string place(const Launched& launched, const sim::check::Mutant& m) {
+  const isa::Module& module = *launched.job->module;
+  sim::Site site{.ptx_line = m.ptx_line};
+  if (const isa::SourceLoc* const at = module.source(m.source)) site.source = *at;
+  return fmt::format("{}, instruction {} of `{}`", place_text(site, launched.ptx_name), m.instruction,
+                     module.functions[m.function].name);
+}
 
 std::string mutation_text(const Launched& launched, const MutationReport& report, double seconds) {
   std::string text = table_text(report) + equivalent_text(report);

@@ -8,6 +8,9 @@
 
 namespace palladion::report {
 
+// Where its instruction stands.
+std::string place(const Launched& launched, const sim::check::Mutant& mutant);
+
 // `seconds`: of wall time.
 std::string mutation_text(const Launched& launched, const verify::MutationReport& report, double seconds);
 

@@ -14,8 +14,8 @@ struct RunDecision {
   std::string reason;  // why not
 };
 
-// True when the phases of every cluster are forced (README.md), nothing that was recorded depended on time,
-// and the checkers left nothing out.
+// True when the phases of every cluster are forced (docs/concepts/all_schedules.md), nothing that was
+// recorded depended on time, and the checkers left nothing out.
 RunDecision decide_run(const std::vector<SkeletonObserver::Recorded>& recorded, const Coverage& coverage);
 
 // "`mbarrier.arrive...` of warp 4 (line 41): the arrival can come before phase 3 has been observed"

@@ -1,5 +1,6 @@
 #pragma once
-// Forced phases: one run is enough to know all schedules. The definitions and the proof are in README.md.
+// Forced phases: one run is enough to know all schedules. The definitions and the proof:
+// docs/concepts/all_schedules.md.
 #include <string>
 
 #include "sim/explore/explore.h"

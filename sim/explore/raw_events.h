@@ -41,7 +41,7 @@ struct RawRun {
 };
 
 // Lanes of a warp that do the same between two points at which the warp is together become one thread. Fills
-// `skeleton.threads`; README.md says what is merged, and why that loses nothing.
+// `skeleton.threads`; docs/concepts/all_schedules.md says what is merged, and why that loses nothing.
 void make_threads(const RawRun& run, Skeleton& skeleton);
 
 }  // namespace palladion::sim::check

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/program/deciding.h"
+
 namespace palladion::sim {
 namespace {
 
@@ -17,13 +19,6 @@ bool copies_tensor_map(const Footprint& f) {
   return !f.issues() && std::ranges::any_of(f.memory, [](const isa::MemoryUse& m) {
     return m.content == isa::Content::tensor_map && m.reads && !m.writes;
   });
-}
-
-// Control needs the operand: a guard, an address, or one that the instruction's footprint names.
-bool decides(const Footprint& f, const RegisterUse& use) {
-  if (!use.reads) return false;
-  if (use.operand < 0) return f.values != isa::Values::lane_wise;
-  return use.address || f.control.has(use.operand);
 }
 
 // The symbol that an address is made of; no_id when it is in a register.

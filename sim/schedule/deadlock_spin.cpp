@@ -1,37 +1,13 @@
 #include "sim/schedule/deadlock_spin.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim {
 namespace {
 
-uint64_t mix(uint64_t h, uint64_t v) {
-  h = (h ^ v) * 0x9E3779B97F4A7C15ULL;
-  return h ^ h >> 32;
-}
-
-uint64_t hash(const LaneGroup& g, uint64_t h) {
-  h = mix(mix(h, uint64_t{g.pc} << 32 | g.mask),
-          static_cast<uint64_t>(g.wait.kind) << 1 | (g.resumed ? 1 : 0));
-  h = mix(mix(h, g.wait.object), g.wait.value);
-  for (const uint32_t pc : g.calls) h = mix(h, pc);
-  return h;
-}
-
-// Registers and the pcs of the lanes. Memory has not changed.
-uint64_t state_of(const WarpState& warp) {
-  uint64_t h = warp.alive;
-  for (const LaneGroup& g : warp.groups) h = hash(g, h);
-  for (size_t i = 0; i + 8 <= warp.registers.size(); i += 8) {
-    uint64_t word;
-    std::memcpy(&word, warp.registers.data() + i, 8);
-    h = mix(h, word);
-  }
-  return h;
-}
+constexpr uint64_t first_look = 64, look_length = 64;  // boundaries
 
 uint64_t key_of(const ClusterState& cluster, const CtaState& cta, const WarpState& warp) {
   return uint64_t{cluster.index} << 16 | cta.rank << 8 | warp.id;
@@ -45,6 +21,13 @@ bool all_ran(const ClusterState& cluster, const CtaState& cta, const WarpState& 
   });
 }
 
+bool all_ran(const ClusterState& cluster, uint64_t mark) {
+  return std::ranges::all_of(cluster.ctas, [&](const CtaState& cta) {
+    return std::ranges::all_of(cta.warps,
+                               [&](const WarpState& warp) { return all_ran(cluster, cta, warp, mark); });
+  });
+}
+
 }  // namespace
 
 void SpinDetector::reset() {
@@ -55,7 +38,7 @@ void SpinDetector::reset() {
 }
 
 // Brent's search for a cycle: a state is kept until as many quantum boundaries again have passed.
-bool SpinDetector::all_spin(std::span<const ClusterState* const> resident) {
+bool SpinDetector::all_spin(std::span<const ClusterState* const> resident, StateHash& hash) {
   ++boundaries_;
   const bool keep = boundaries_ == keep_at_;
   if (keep) keep_at_ *= 2;
@@ -66,7 +49,7 @@ bool SpinDetector::all_spin(std::span<const ClusterState* const> resident) {
         if (warp.finished()) continue;
         Seen& seen = warps_[key_of(*cluster, cta, warp)];
         if (seen.spins) continue;
-        const uint64_t state = state_of(warp);
+        const uint64_t state = hash.of(warp);
         seen.spins = boundaries_ > 1 && state == seen.state && all_ran(*cluster, cta, warp, seen.mark);
         if (keep) seen = {state, cluster->instructions, seen.spins};
         all &= seen.spins;
@@ -74,6 +57,43 @@ bool SpinDetector::all_spin(std::span<const ClusterState* const> resident) {
     }
   }
   return all;
+}
+
+void ReturnDetector::reset() {
+  if (boundaries_ == 0) return;
+  clusters_.clear();
+  boundaries_ = look_at_ = 0;
+  looks_ = false;
+  in_a_row_ = 0;
+}
+
+// Remembers the states of now.
+void ReturnDetector::look(std::span<const ClusterState* const> resident, StateHash& hash) {
+  looks_ = true;
+  clusters_.clear();
+  for (const ClusterState* c : resident)
+    clusters_[c->index] = {StateHash::places(*c), hash.of(*c), c->instructions};
+}
+
+bool ReturnDetector::all_return(std::span<const ClusterState* const> resident, StateHash& hash) {
+  ++boundaries_;
+  if (boundaries_ == std::max(first_look, 2 * look_at_)) {
+    look_at_ = boundaries_;
+    look(resident, hash);
+    return false;
+  }
+  if (!looks_) return false;
+  bool all = true;
+  for (const ClusterState* c : resident) {
+    Seen& seen = clusters_[c->index];
+    // What is in flight is not part of the hash.
+    if (!seen.returned && c->pending.empty() && StateHash::places(*c) == seen.places)
+      seen.returned = hash.of(*c) == seen.state && all_ran(*c, seen.mark);
+    all &= seen.returned;
+  }
+  looks_ = !all && boundaries_ < look_at_ + look_length;
+  if (!looks_) in_a_row_ = all ? in_a_row_ + 1 : 0;
+  return in_a_row_ >= returns_;
 }
 
 }  // namespace palladion::sim

@@ -99,6 +99,12 @@ uint64_t Grid::progress() const {
   return sum;
 }
 
+uint64_t Grid::inner_changes() const {
+  uint64_t sum = 0;
+  for (const ClusterState* c : resident_) sum += c->inner_changes;
+  return sum;
+}
+
 bool Grid::over_limit() {
   const uint64_t limit = options_.max_instructions;
   if (limit == 0) return false;

@@ -88,6 +88,7 @@ class Grid : public UnstartedClusters {
   void notify_boundary();
   uint64_t instructions() const;
   uint64_t progress() const;
+  uint64_t inner_changes() const;  // of resident clusters
 
  private:
   uint64_t clusters_done() const { return state.finished + state.taken; }

@@ -13,6 +13,8 @@ constexpr uint64_t spin_quantum = 1 << 16;     // the same once nothing has chan
 // Spins that count or read clocks never repeat a state, nor does a long sequence of strong loads: after this
 // many boundaries without a change a run is reported as a hang nevertheless.
 constexpr uint32_t stuck_boundaries = 1 << 20;
+// Looks at which a random schedule must be seen in a loop of states.
+constexpr uint32_t random_returns = 4;
 
 // Frees the memory of a cluster that has ended but is not retired.
 void drop_memory(ClusterState& cluster) {
@@ -48,7 +50,9 @@ std::vector<Quantum> run_quanta(Grid& grid, uint64_t budget) {
 }  // namespace
 
 Quanta::Quanta(const RunOptions& options)
-    : quantum_(options.quantum != 0 ? options.quantum : longest_quantum), budget_(0) {
+    : quantum_(options.quantum != 0 ? options.quantum : longest_quantum),
+      budget_(0),
+      returns_(options.schedule.kind == Schedule::Kind::seeded ? random_returns : 1) {
   if (options.max_instructions != 0) quantum_ = std::min(quantum_, options.max_instructions);
   if (options.max_warp_instructions != 0) quantum_ = std::min(quantum_, options.max_warp_instructions);
   budget_ = quantum_;
@@ -85,18 +89,23 @@ void Quanta::retire(Grid& grid) {
 }
 
 bool Quanta::stuck(Grid& grid) {
-  const uint64_t progress = grid.progress();
-  const bool changed = progress != last_progress_ || grid.resident().size() != passed_.resident;
+  const uint64_t progress = grid.progress(), outside = progress - grid.inner_changes();
+  const bool left = grid.resident().size() != passed_.resident;
+  const bool changed = progress != last_progress_ || left;
+  const bool changed_outside = outside != last_outside_ || left;
   last_progress_ = progress;
+  last_outside_ = outside;
   budget_ = changed ? quantum_ : std::min(quantum_, spin_quantum);
+  if (!hash_) hash_.emplace(grid.context().program);
+  if (changed_outside) returns_.reset();
   if (changed) {
     spins_.reset();
     quiet_ = 0;
-    return false;
+    return !changed_outside && returns_.all_return(grid.resident(), *hash_);
   }
   if (!passed_.cut_short) ++quiet_;
   const bool nothing_runs = !passed_.useful && !passed_.performed && !passed_.executed;
-  return nothing_runs || spins_.all_spin(grid.resident()) || quiet_ >= stuck_boundaries;
+  return nothing_runs || spins_.all_spin(grid.resident(), *hash_) || quiet_ >= stuck_boundaries;
 }
 
 void Quanta::memory_changed() {

@@ -1,5 +1,7 @@
 #pragma once
 // Schedules without a clock: every resident cluster runs for a quantum of instructions.
+#include <optional>
+
 #include "sim/schedule/deadlock_spin.h"
 #include "sim/schedule/grid.h"
 
@@ -29,7 +31,9 @@ class Quanta final : public Advance {
   uint64_t budget_;   // of a cluster, in the next quantum
   Passed passed_;     // in the last one
   SpinDetector spins_;
-  uint64_t last_progress_ = ~0ULL;
+  ReturnDetector returns_;
+  std::optional<StateHash> hash_;
+  uint64_t last_progress_ = ~0ULL, last_outside_ = ~0ULL;
   uint32_t quiet_ = 0;  // boundaries in a row without a change
 };
 

@@ -144,6 +144,10 @@ TEST_F(Program, OneRunDecidesWhenPhasesAreForced) {
               HasSubstr("3 schedules; decided for all schedules by one run (random ones cannot differ)"));
   const json::value seen = json::parse(read(file("r.json")));
   EXPECT_EQ(seen.at_pointer("/decided_by_one_run"), true);
+  EXPECT_EQ(seen.at_pointer("/decided"), true);
+  EXPECT_EQ(seen.at_pointer("/scope/schedules"), "all");
+  EXPECT_EQ(seen.at_pointer("/scope/data"), "all data of this shape");
+  EXPECT_TRUE(seen.at_pointer("/assumptions").as_array().empty());
   EXPECT_EQ(seen.at_pointer("/schedules/0/coverage/decides_all_schedules"), true);
   EXPECT_FALSE(seen.at_pointer("/schedules/1/coverage").as_object().contains("decides_all_schedules"))
       << "only the first is recorded";
@@ -166,6 +170,8 @@ TEST_F(Program, OneRunDoesNotDecideWhatOrdersNothing) {
     EXPECT_THAT(ran.out, HasSubstr("3 schedules; not decided for all others: `"));
     const json::value seen = json::parse(read(file("r.json")));
     EXPECT_EQ(seen.at_pointer("/decided_by_one_run"), false);
+    EXPECT_EQ(seen.at_pointer("/scope/schedules"), "these");
+    EXPECT_EQ(seen.at_pointer("/assumptions").as_array().size(), 1u);
     EXPECT_NE(seen.at_pointer("/schedules/0/coverage/undecided_reason"), "");
   }
 }

@@ -329,6 +329,7 @@ TEST_F(Program, MistakesAreAnsweredInWords) {
       {"run vector_add --trace t.json", 2},
       {"run vector_add --report missing/r.html", 2},
       {"check vector_add --mutate --report m.html", 2},
+      {"check vector_add --mutate --redundant", 2},
       {"run vector_add --check rase", 2},
       {"run vector_add --limit 0", 2},
       {"run vector_add --suppress missing.txt", 2},

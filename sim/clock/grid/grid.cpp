@@ -60,6 +60,7 @@ class ClockedGroups final : public Advance {
   std::vector<SmGroup> groups_;
   std::vector<std::vector<LineTime>> lines_;  // by host thread, by pc
   SpinDetector spins_;
+  StateHash hash_;
   Course course_;
   Cycle last_ = 0;          // cycle in which the latest quantum began
   bool idle_ = false;       // no group has an event left
@@ -73,7 +74,8 @@ ClockedGroups::ClockedGroups(const RunContext& context, const RunOptions& option
                              const GridShape& shape)
     : setup_(std::make_shared<Setup>(options, arch, parameters, lowered, shape)),
       p_(setup_->p),
-      memory_(p_, arch) {
+      memory_(p_, arch),
+      hash_(context.program) {
   const uint64_t shared = uint64_t{shape.shared_bytes} * shape.ctas_per_sm;
   const auto l1 = static_cast<uint64_t>(parameters.l1_bytes);
   const std::vector<SmPlacement> placements = placements_of(
@@ -204,7 +206,7 @@ bool ClockedGroups::gives_up(Grid& grid) {
     fruitless_ = 0;
     return false;
   }
-  return ++fruitless_ >= most_timeouts || spins_.all_spin(grid.resident()) || !time_out(grid, true);
+  return ++fruitless_ >= most_timeouts || spins_.all_spin(grid.resident(), hash_) || !time_out(grid, true);
 }
 
 bool ClockedGroups::stuck(Grid& grid) {
@@ -218,7 +220,7 @@ bool ClockedGroups::stuck(Grid& grid) {
   }
   if (done - quiet_since_ <= quiet_instructions) return false;
   quiet_since_ = done;
-  return spins_.all_spin(grid.resident());
+  return spins_.all_spin(grid.resident(), hash_);
 }
 
 void ClockedGroups::finish(Grid& grid) {

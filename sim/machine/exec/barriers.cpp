@@ -77,7 +77,7 @@ Step arrive(Exec& x, const MicroOp& op, const isa::CtaBarrier& e, uint64_t id, u
   }
   x.self().barrier_generation = b.generation;
   b.arrived += e.aligned && threads != 0 ? 32 : static_cast<uint32_t>(std::popcount(x.active));
-  x.changed();
+  x.changed_inside();
   const uint32_t needed = (expected_threads(*x.cta, b) + 31) / 32 * 32;
   const uint32_t exact = e.aligned && threads != 0 ? needed : expected_threads(*x.cta, b);
   if (b.arrived > needed)
@@ -152,7 +152,7 @@ Step exec(Exec& x, const MicroOp&, const isa::ClusterBarrier& e) {
     x.warp->cluster_arrived |= x.active;
     b.arrived += static_cast<uint32_t>(std::popcount(x.active));
     x.self().cluster_generation = b.generation;
-    x.changed();
+    x.changed_inside();
     const bool completed = complete_cluster_barrier(x.cluster);
     notify(x, ClusterBarrierEvent::Step::arrive, completed);
     return Step::next;

@@ -145,6 +145,11 @@ struct Exec : ClusterRun {
   Step unsupported(const std::string& what);
   void report(Finding finding);
   void changed() { ++cluster.progress; }
+  // The same, where no other cluster can observe it.
+  void changed_inside() {
+    ++cluster.progress;
+    ++cluster.inner_changes;
+  }
 
   // --- asynchronous operations ---
   // Queues an operation that `lanes` issue; its warp's journal of the group gets an entry.

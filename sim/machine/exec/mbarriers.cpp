@@ -62,6 +62,7 @@ bool signal(const ClusterRun& run, const Origin& origin, MbarrierEvent event, st
   event.after = s.encode();
   std::memcpy(bytes, &event.after, 8);
   ++run.cluster.progress;
+  ++run.cluster.inner_changes;
   announce(run, origin, event);
   return true;
 }

@@ -29,6 +29,7 @@ void notify(const Exec& x, Access::Kind kind, isa::Space space, uint64_t size, c
 // The address of each lane's bytes; false after a fault.
 struct Pointers {
   uint8_t* at[32];
+  bool global = false;  // some may be in GMEM
 };
 
 // The first active lane whose address is no multiple of `alignment`, a power of two; -1: none.
@@ -118,6 +119,7 @@ bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t 
     return false;
   }
   space = common_space(x, space, addresses);
+  p.global = space == isa::Space::global || space == isa::Space::generic;
   if (space == isa::Space::param && addresses[std::countr_zero(x.active)] < local_window)  // the kernel's own
     return resolve_params(x, addresses, size, p, what);
   if (space == isa::Space::global) return resolve_global(x, addresses, size, p, what);
@@ -263,6 +265,7 @@ std::optional<Step> begin_access(Exec& x, const MicroOp& op, const E& e, Access:
   if (!resolve_all(x, e.space, addresses, size, alignment, p, what)) return Step::fault;
   uint32_t unchanged = 0;
   if constexpr (std::is_same_v<E, isa::Store>) unchanged = unchanged_lanes(x, op, e, p);
+  p.global &= unchanged != x.active;
   notify(x, kind, e.space, size, addresses, e.order, e.scope, unchanged);
   return std::nullopt;
 }
@@ -284,7 +287,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::Store& e) {
       lanes_at_once(static_cast<uint64_t>(isa::bytes(e.type)) * static_cast<uint64_t>(e.elements));
   for (int k = 0; k < e.elements && op.moves; ++k)
     store_element(x, e.type, p, offset_of(e.type, k), op.operands[e.src].element(k), at_once);
-  x.changed();
+  p.global ? x.changed() : x.changed_inside();
   return Step::next;
 }
 

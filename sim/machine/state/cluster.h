@@ -160,7 +160,8 @@ struct alignas(64) ClusterState {
   ClusterBarrierState barrier;
   std::deque<AsyncOp> pending;  // in order of issue
   uint64_t next_async = 1;
-  uint64_t progress = 0;  // counts changes that others could wait for
+  uint64_t progress = 0;       // counts changes that others could wait for
+  uint64_t inner_changes = 0;  // of these, those that no other cluster can observe: SMEM, barriers
   uint64_t instructions = 0;
   uint64_t now = 0;  // under the `hardware` schedule: the SM clock's cycle of what happens, for observers
   std::vector<Finding> findings;

@@ -1,0 +1,71 @@
+#include "sim/explore/data_slice.h"
+
+#include <algorithm>
+
+namespace palladion::sim::check {
+namespace {
+
+bool is_memory(isa::Space space, bool calls) {
+  return space != isa::Space::const_ && (space != isa::Space::param || calls);
+}
+
+bool is_private(isa::Space space) {
+  return is_shared(space) || space == isa::Space::generic || space == isa::Space::local ||
+         space == isa::Space::param;
+}
+
+}  // namespace
+
+bool gives_data(const isa::Footprint& f, bool calls) {
+  if (f.values == isa::Values::tensor || f.next == isa::Control::calls) return true;
+  return std::ranges::any_of(f.memory,
+                             [&](const isa::MemoryUse& m) { return m.reads && is_memory(m.space, calls); });
+}
+
+DataSlice::DataSlice(const Program& program) : watched_(program.code.size()) {
+  has_calls_ = std::ranges::any_of(program.footprints,
+                                   [](const isa::Footprint& f) { return f.next == isa::Control::calls; });
+  const std::vector<bool> all(program.code.size(), true);
+  std::vector<bool> deciding = deciding_registers(program, all, false);
+  through_memory_ = loads_for_decisions(program, deciding);
+  if (through_memory_) deciding = deciding_registers(program, all, true);
+  std::vector<bool> data(deciding.size());
+  find_data(program, data);
+  index_.assign(deciding.size(), isa::no_id);
+  for (size_t r = 0; r < deciding.size(); ++r)
+    if (deciding[r] && data[r]) index_[r] = tracked_++;
+  for (const MicroOp& op : program.code)
+    for_each_value(program, op, [&](const RegisterUse& use) {
+      if (index_[use.reg] == isa::no_id) return;
+      const bool decided = matters(program.footprint(op), use);
+      if (decided || use.writes || use.operand < 0) watched_[op.pc] = 1;
+      if (decided) empty_ = false;
+    });
+}
+
+// Registers to which data may get, in any order of the instructions.
+void DataSlice::find_data(const Program& program, std::vector<bool>& data) const {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const MicroOp& op : program.code) {
+      bool results = gives_data(program.footprint(op), has_calls_);
+      for_each_value(program, op, [&](const RegisterUse& use) { results |= use.reads && data[use.reg]; });
+      for_each_value(program, op, [&](const RegisterUse& use) {
+        if (!results || !use.writes || data[use.reg]) return;
+        data[use.reg] = changed = true;
+      });
+    }
+  }
+}
+
+bool DataSlice::loads_for_decisions(const Program& program, const std::vector<bool>& deciding) const {
+  return std::ranges::any_of(program.code, [&](const MicroOp& op) {
+    const isa::MemoryUse* const from = program.footprint(op).read();
+    if (from == nullptr || !is_private(from->space) || !is_memory(from->space, has_calls_)) return false;
+    bool needed = false;
+    for_each_value(program, op, [&](const RegisterUse& use) { needed |= use.writes && deciding[use.reg]; });
+    return needed;
+  });
+}
+
+}  // namespace palladion::sim::check
