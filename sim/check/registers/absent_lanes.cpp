@@ -98,13 +98,17 @@ void AbsentLanes::on(const Executing& event) {
   set_results(origin, warp, value);
 }
 
-// Of a store or a load of private memory: the words.
+// Of a store or a load of private memory: the words. A generic store may reach memory of all threads.
 void AbsentLanes::on(const Access& event) {
-  if (!analysis_.watches(event.origin.pc) || !is_private(event.space)) return;
+  if (!analysis_.watches(event.origin.pc) || !may_be_private(event.space)) return;
   Warp& warp = warp_of(event.origin);
-  Held loaded;
+  Held loaded, shared;
   for (uint32_t m = event.lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    if (!is_private(space_of(event.space, event.addresses[lane]))) {
+      shared = {shared.lanes | (warp.stored.lanes & m & (0 - m)), warp.stored.shuffle};
+      continue;
+    }
     for (uint64_t at = event.addresses[lane] / word; at * word < event.addresses[lane] + event.size; ++at) {
       const uint64_t key = at * 32 + lane;
       if (event.kind == Access::Kind::read) {
@@ -118,6 +122,7 @@ void AbsentLanes::on(const Access& event) {
     }
   }
   if (event.kind == Access::Kind::read) set_results(event.origin, warp, loaded);
+  if (shared.lanes != 0) report(event.origin, RegisterSink::data, shared);
 }
 
 void AbsentLanes::on(const Executed& event) {
@@ -143,8 +148,11 @@ void AbsentLanes::judge(const Origin& origin, Warp& warp) {
     const Held value = held(warp, program.register_offsets[use.reg], origin.lanes);
     RegisterSink sink;
     if (value.lanes == 0 || !use.reads) return;
-    if (sink_of(program, op, use, sink) && sink != RegisterSink::guard) return report(origin, sink, value);
-    if (to != nullptr && is_private(to->space) && use.operand >= 0)
+    const bool generic = to != nullptr && to->space == isa::Space::generic;  // its address decides
+    if (sink_of(program, op, use, sink) && sink != RegisterSink::guard &&
+        !(generic && sink == RegisterSink::data))
+      return report(origin, sink, value);
+    if (to != nullptr && may_be_private(to->space) && use.operand >= 0)
       warp.stored = {warp.stored.lanes | value.lanes, value.shuffle};
   });
 }

@@ -27,8 +27,8 @@ AbsentLanesAnalysis::AbsentLanesAnalysis(const Program& program)
       for_each_register(program, op, [&](const RegisterUse& use) { names |= held_[use.reg] != 0; });
       if (in_private_memory_) {
         const isa::Footprint& f = program.footprint(op);
-        names |= f.read() != nullptr && is_private(f.read()->space);
-        names |= f.written() != nullptr && is_private(f.written()->space);
+        names |= f.read() != nullptr && may_be_private(f.read()->space);
+        names |= f.written() != nullptr && may_be_private(f.written()->space);
       }
       more |= names && watched_[op.pc] == 0;
       watched_[op.pc] |= static_cast<uint8_t>(names);
@@ -46,9 +46,9 @@ bool AbsentLanesAnalysis::spread(const Program& program, const MicroOp& op) {
   bool more = false, reads = std::holds_alternative<isa::Shuffle>(*op.effect);
   const isa::Footprint& f = program.footprint(op);
   for_each_register(program, op, [&](const RegisterUse& use) { reads |= use.reads && held_[use.reg] != 0; });
-  if (f.written() != nullptr && is_private(f.written()->space) && reads)
+  if (f.written() != nullptr && may_be_private(f.written()->space) && reads)
     more |= !std::exchange(in_private_memory_, true);
-  reads |= in_private_memory_ && f.read() != nullptr && is_private(f.read()->space);
+  reads |= in_private_memory_ && f.read() != nullptr && may_be_private(f.read()->space);
   if (!reads) return more;
   for_each_register(program, op,
                     [&](const RegisterUse& use) { more |= use.writes && add(program, use, op); });

@@ -126,6 +126,17 @@ TEST(AbsentLanes, AreFollowedThroughLocalMemory) {
             defined);
 }
 
+// As nvcc -G does it.
+TEST(AbsentLanes, AreFollowedThroughGenericAddresses) {
+  const std::string spill =
+      "\n  .local .align 4 .b8 slot[8];\n  mov.u64 %rd4, slot;\n  cvta.local.u64 %rd4, %rd4;\n";
+  const std::string kept = spill + from_above + "\n  st.u32 [%rd4], %r4;\n";
+  EXPECT_EQ(shuffle_codes(kept + "  ld.u32 %r4, [%rd4];" + and_store, 20), taken);
+  EXPECT_EQ(shuffle_codes(kept + "  st.u32 [%rd4], %r1;\n  ld.u32 %r4, [%rd4];" + and_store, 20), defined);
+  EXPECT_EQ(shuffle_codes(kept, 20), defined);
+  EXPECT_EQ(shuffle_codes(from_above + "\n  st.u32 [%rd2], %r4;", 20), taken);
+}
+
 // The others of the warp take part although they exited: PTX names the threads that have not.
 TEST(AbsentLanes, VotesAndReductionsAreOfThoseThatAreThere) {
   EXPECT_EQ(
