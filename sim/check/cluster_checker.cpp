@@ -45,7 +45,8 @@ ClusterChecker::ClusterChecker(const RunView& run, ClusterState& cluster, const 
       tensor_(context_, order_, tensor_races_, uses_tensor_memory(*run.program)),
       watch_(context_, analysis, options_, &order_),
       bounds_(context_, arrays),
-      one_store_(context_) {
+      one_store_(context_),
+      lockstep_(context_) {
   shared_races_.use(memory_.records());
   tensor_races_.use(tensor_.records());
 }
@@ -61,6 +62,7 @@ void ClusterChecker::subscribe(ClusterEvents& events) {
   watch_.subscribe(events);
   if (options_.memory) events.add(bounds_);
   if (options_.race) events.add(one_store_);
+  if (options_.race) events.add(lockstep_);
 }
 
 void ClusterChecker::on(const Access& a) {

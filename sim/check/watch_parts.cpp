@@ -3,13 +3,13 @@
 namespace palladion::sim::check {
 
 WatchAnalysis::WatchAnalysis(const Program& program)
-    : wgmma(program), tensor_loads(program), unwritten(program), numerics(program) {
+    : wgmma(program), tensor_loads(program), unwritten(program), absent(program), numerics(program) {
   for (const MicroOp& op : program.code) meetings.push_back(op.effect != nullptr && lanes_meet(*op.effect));
 }
 
 bool WatchAnalysis::watches(uint32_t pc, const Options& o) const {
   return (o.race && (wgmma.watches(pc) || tensor_loads.watches(pc) || meetings[pc])) ||
-         (o.memory && unwritten.watches(pc)) || (o.numerics && numerics.watches(pc));
+         (o.memory && (unwritten.watches(pc) || absent.watches(pc))) || (o.numerics && numerics.watches(pc));
 }
 
 WatchParts::WatchParts(const ClusterContext& context, const WatchAnalysis& analysis, const Options& options,
@@ -18,6 +18,7 @@ WatchParts::WatchParts(const ClusterContext& context, const WatchAnalysis& analy
       wgmma_(context, analysis.wgmma),
       tensor_loads_(context, analysis.tensor_loads, order),
       unwritten_(context, analysis.unwritten),
+      absent_(context, analysis.absent),
       pool_(context),
       descriptors_(context),
       numerics_(context, analysis.numerics),
@@ -31,6 +32,7 @@ void WatchParts::subscribe(ClusterEvents& events) {
   }
   if (options_.memory) {
     events.add(unwritten_);
+    events.add(absent_);
     events.add(pool_);
     events.add(descriptors_);
   }

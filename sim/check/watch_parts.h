@@ -5,6 +5,7 @@
 #include "sim/check/numerics/numerics.h"
 #include "sim/check/numerics/numerics_order.h"
 #include "sim/check/numerics/numerics_wgmma.h"
+#include "sim/check/registers/absent_lanes.h"
 #include "sim/check/registers/descriptors.h"
 #include "sim/check/registers/registers.h"
 #include "sim/check/registers/tensor_loads.h"
@@ -19,12 +20,13 @@ struct WatchAnalysis {
   WgmmaAnalysis wgmma;
   TensorLoadAnalysis tensor_loads;
   UnwrittenAnalysis unwritten;
+  AbsentLanesAnalysis absent;
   NumericsAnalysis numerics;
   std::vector<bool> meetings;  // by pc: lanes meet there
 };
 
-// Registers of wgmma and tcgen05.ld belong to `race`; unwritten registers, descriptors and the register pool
-// to `memory`.
+// Registers of wgmma and tcgen05.ld belong to `race`; unwritten registers, values of absent lanes,
+// descriptors and the register pool to `memory`.
 class WatchParts {
  public:
   WatchParts(const ClusterContext& context, const WatchAnalysis& analysis, const Options& options,
@@ -41,6 +43,7 @@ class WatchParts {
   WgmmaRegisters wgmma_;
   TensorLoadRegisters tensor_loads_;
   UnwrittenRegisters unwritten_;
+  AbsentLanes absent_;
   RegisterPool pool_;
   Descriptors descriptors_;
   Numerics numerics_;

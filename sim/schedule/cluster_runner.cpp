@@ -189,7 +189,8 @@ void start_cluster(const RunContext& c, ClusterState& cluster) {
                  : cluster.sms[rank];
     cta.id = c.launch.cta_id(cluster.index, rank);
     cta.shared.resize(c.program.static_shared + c.launch.dynamic_shared);
-    if (c.program.tracks_shared) cta.unmaterialised.assign(cta.shared.size(), 0);
+    // A load may end behind the memory.
+    if (c.program.tracks_shared) cta.unmaterialised.assign(cta.shared.size() + 128, 0);
     cta.barriers.resize(static_cast<size_t>(c.program.arch->named_barriers_per_cta));
     cta.threads = cta.alive_threads = threads;
     cta.warps.resize(c.launch.warps_per_cta());

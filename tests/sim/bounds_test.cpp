@@ -49,6 +49,42 @@ TEST(Bounds, OfSharedMemory) {
   EXPECT_EQ(other.findings[0].code, "PLD3021");
 }
 
+// The chip gives shared memory in units of 128 bytes: a vector load may end behind the array, within the
+// unit. Measured on an H100 (driver 580.159.04, CUDA 13.0, 2026-11-28), with 24 and 120 bytes of shared
+// memory.
+RunResult load_shared(uint32_t bytes, uint32_t start, std::vector<uint32_t>& out) {
+  PtxRunner runner(fmt::format(R"(.version 8.7
+.target sm_90
+.address_size 64
+.visible .entry load(.param .u64 out, .param .u32 start)
+{{
+  .reg .b32 %r<8>; .reg .b64 %rd;
+  .shared .align 16 .b8 own[{}];
+  ld.param.u64 %rd, [out];
+  ld.param.u32 %r1, [start];
+  mov.u32 %r2, own;
+  add.u32 %r1, %r1, %r2;
+  st.shared.u32 [own+16], 5;
+  ld.shared.v4.u32 {{%r3, %r4, %r5, %r6}}, [%r1];
+  st.global.v4.u32 [%rd], {{%r3, %r4, %r5, %r6}};
+  ret;
+}})",
+                               bytes));
+  return runner.array(out).scalar<uint32_t>(start).shape({1, 1, 1}, {1, 1, 1}).run();
+}
+
+TEST(Bounds, AVectorLoadMayEndBehindSharedMemory) {
+  std::vector<uint32_t> out(4, 9);
+  EXPECT_TRUE(load_shared(24, 16, out).clean());
+  EXPECT_EQ(out, (std::vector<uint32_t>{5, 0, 0, 0}));
+  EXPECT_TRUE(load_shared(120, 112, out).clean());
+  for (const auto& [bytes, start] : {std::pair(24U, 32U), std::pair(128U, 128U), std::pair(24U, 0U - 16)}) {
+    const RunResult r = load_shared(bytes, start, out);
+    ASSERT_EQ(r.findings.size(), 1U) << bytes << " " << start;
+    EXPECT_EQ(r.findings[0].code, "PLD3020") << bytes << " " << start;
+  }
+}
+
 // Lane i stores its number at `p + 4 i`.
 constexpr const char* global_kernel = R"(.version 8.7
 .target sm_90

@@ -48,10 +48,12 @@ bool ArrayBounds::inside(uint64_t offset, uint64_t bytes) const {
   return !begins;
 }
 
-void Bounds::report(const Origin& origin, Code code, uint32_t address, uint64_t bytes, Statement message) {
+void Bounds::report(const Origin& origin, Code code, uint32_t address, uint64_t bytes, Statement message,
+                    FindingSeverity severity) {
   const FindingKey key{code, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;
+  f.severity = severity;
   f.message = std::move(message);
   f.object = shared_object(context_.run, context_.cluster, address, bytes);
   f.missing = say<Phrase::bytes_of_another>();
@@ -59,7 +61,27 @@ void Bounds::report(const Origin& origin, Code code, uint32_t address, uint64_t 
   context_.reporter.report(key, std::move(f));
 }
 
+// The machine performs a load that ends behind the CTA's shared memory, as the chip does.
+bool Bounds::ends_behind_memory(const Access& a) {
+  if (a.kind != Access::Kind::read) return false;
+  for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
+    const uint64_t at = a.addresses[std::countr_zero(m)];
+    const auto address = static_cast<uint32_t>(at);
+    const uint32_t rank = address >> cta_rank_shift, offset = address & shared_offset_mask;
+    if (!is_shared(space_of(a.space, at)) || rank >= context_.cluster.ctas.size()) continue;
+    const size_t bytes = context_.cluster.ctas[rank].shared.size();
+    if (offset + a.size <= bytes) continue;
+    Origin lane = a.origin;
+    lane.lanes = m & (0 - m);
+    report(lane, Code::access_beyond_array, address, a.size,
+           say<Phrase::load_past_memory>(a.size, offset + a.size - bytes), FindingSeverity::strict);
+    return true;
+  }
+  return false;
+}
+
 void Bounds::on(const Access& a) {
+  if (ends_behind_memory(a)) return;
   const SharedObject* array = arrays_.named_by(a.origin.pc);
   if (array == nullptr || a.lanes == 0) return;
   for (uint32_t m = a.lanes; m != 0; m &= m - 1) {

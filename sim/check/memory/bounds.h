@@ -29,7 +29,9 @@ class Bounds {
   void on(const AsyncIssue& e);
 
  private:
-  void report(const Origin& origin, Code code, uint32_t address, uint64_t bytes, Statement message);
+  bool ends_behind_memory(const Access& a);
+  void report(const Origin& origin, Code code, uint32_t address, uint64_t bytes, Statement message,
+              FindingSeverity severity = FindingSeverity::error);
 
   const ClusterContext& context_;
   const ArrayBounds& arrays_;

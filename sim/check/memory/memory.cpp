@@ -101,6 +101,8 @@ void MemoryChecks::touch_shared(uint64_t address, uint64_t bytes, uint32_t lane,
   const auto a = static_cast<uint32_t>(address);
   SharedShadow& shadow = shared_[a >> cta_rank_shift];
   const uint64_t begin = a & shared_offset_mask, rank = a & ~shared_offset_mask;
+  const uint64_t size = context_.cluster.ctas[a >> cta_rank_shift].shared.size();
+  bytes = std::min(bytes, size - std::min(begin, size));  // a load may end behind it: bounds.h
   if (size_log2 == every_lane && (begin | bytes) % granule == 0 && shadow.contains(begin + bytes - 1)) {
     detector_.touch_run(&shadow.cell(begin), address, bytes / granule, every_lane << 5);
     return;

@@ -114,7 +114,7 @@ Statement missing_scope(const Case& c) {
 }
 
 // The lane to name of the later access: of lanes that read one address together, not the one that wrote it.
-uint32_t lane_of(const Conflict& conflict, bool same_warp) {
+uint32_t lane_of_conflict(const Conflict& conflict, bool same_warp) {
   const uint32_t lane = 1U << conflict.lane;
   const uint32_t others = conflict.first_lanes & ~conflict.earlier_lanes;
   return !same_warp || (lane & conflict.earlier_lanes) == 0 || others == 0 ? lane : others & (0 - others);
@@ -247,7 +247,8 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
       conflict.last && (conflict.lanes & ~later.unchanged) == 0 && then.cluster == now.cluster;
   const bool equal_values = (unchanged || equal_content || conflict.equal) && conflict.earlier_wrote &&
                             !then.async && conflict.relation == Relation::unordered;
-  const uint32_t lanes = now.async || together(c.now_effect) ? now.lanes : lane_of(conflict, c.same_warp());
+  const uint32_t lanes =
+      now.async || together(c.now_effect) ? now.lanes : lane_of_conflict(conflict, c.same_warp());
   const std::optional<Meeting> met = meeting_of(c);
   const uint32_t writer = conflict.written_by;
   const bool slot = writer != 0 && is_slot_of_allocation(code, effect_at(program, (*records_)[writer].pc));

@@ -11,7 +11,8 @@ namespace {
 using Sink = UnwrittenAnalysis::Sink;
 using Rule = UnwrittenAnalysis::Rule;
 
-// What the instruction does with it.
+}  // namespace
+
 Does does_with(Sink sink) {
   switch (sink) {
     case Sink::address:
@@ -29,8 +30,6 @@ Does does_with(Sink sink) {
   }
   return Does::uses;
 }
-
-}  // namespace
 
 UnwrittenRegisters::UnwrittenRegisters(const ClusterContext& context, const UnwrittenAnalysis& analysis)
     : context_(context), analysis_(analysis), warps_(context.run.launch->warps_per_cta()) {}

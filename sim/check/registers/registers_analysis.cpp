@@ -75,9 +75,6 @@ Rule rule_of(const isa::Instruction& i) {
 }
 Rule rule_of(const MicroOp& op) { return op.instruction == nullptr ? Rule::ends : rule_of(*op.instruction); }
 
-// A store to local memory or to the parameters of a call is a copy like any other.
-bool is_private(isa::Space s) { return s == isa::Space::local || s == isa::Space::param; }
-
 // What the value of an operand that is neither guard nor address becomes: a matrix, data in memory, an
 // operand of synchronisation, of an asynchronous operation or of an indirect branch; false: a value of
 // registers.
@@ -93,8 +90,11 @@ bool value_sink(const MicroOp& op, const isa::Footprint& f, const RegisterUse& u
          f.at(isa::Sync::Object::mbarrier) || f.next == isa::Control::branches;
 }
 
-// What it means that the operand's value is used; false: nothing.
-bool sink_of(const Program& program, const MicroOp& op, const RegisterUse& use, Sink& sink) {
+uint32_t address_lanes(const isa::Footprint& f) { return f.memory.empty() ? ~0U : f.memory.front().lanes; }
+
+}  // namespace
+
+bool sink_of(const Program& program, const MicroOp& op, const RegisterUse& use, RegisterSink& sink) {
   if (!use.reads) return false;
   if (use.operand < 0) {
     sink = Sink::guard;
@@ -105,10 +105,6 @@ bool sink_of(const Program& program, const MicroOp& op, const RegisterUse& use, 
   sink = Sink::address;
   return !f.hint;
 }
-
-uint32_t address_lanes(const isa::Footprint& f) { return f.memory.empty() ? ~0U : f.memory.front().lanes; }
-
-}  // namespace
 
 UnwrittenAnalysis::UnwrittenAnalysis(const Program& program)
     : watched_of_(program.code.size()),

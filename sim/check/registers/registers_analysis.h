@@ -16,11 +16,17 @@
 
 namespace palladion::sim::check {
 
+// Where the value of a register matters.
+enum class RegisterSink : uint8_t { address, guard, operand, matrix, accumulator, data };
+// What it means that the value is used; false: nothing, or it is an operand of a computation.
+bool sink_of(const Program& program, const MicroOp& op, const RegisterUse& use, RegisterSink& sink);
+Does does_with(RegisterSink sink);
+
 class UnwrittenAnalysis {
  public:
   // What an instruction does with an unwritten source.
   enum class Rule : uint8_t { ends, any, all, select };
-  enum class Sink : uint8_t { address, guard, operand, matrix, accumulator, data };
+  using Sink = RegisterSink;
   struct Use {
     uint32_t tracked = 0;
     Sink sink = Sink::operand;

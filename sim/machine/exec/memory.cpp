@@ -30,6 +30,7 @@ void notify(const Exec& x, Access::Kind kind, isa::Space space, uint64_t size, c
 struct Pointers {
   uint8_t* at[32];
   bool global = false;  // some may be in GMEM
+  uint8_t copies[32][32];  // of those that do not lie in one piece
 };
 
 // The first active lane whose address is no multiple of `alignment`, a power of two; -1: none.
@@ -110,8 +111,25 @@ bool resolve_shared(const Exec& x, isa::Space space, const uint64_t* addresses, 
   return (place_all(bytes.data() + begin, offsets, bytes.size() - size - begin + 1, p) & x.active) == 0;
 }
 
+// A vector load that begins in the CTA's shared memory and ends behind it: the chip gives memory in units,
+// and there is nothing to stop it within the last one. What is behind the end is 0, as on a chip that nothing
+// else has used. LLVM makes such loads of the last elements of an array.
+bool read_past_the_end(Exec& x, uint64_t address, uint64_t size, uint8_t* copy, uint8_t*& at) {
+  constexpr uint64_t unit = 128;  // of an H100: it faults beyond
+  const uint32_t a = Exec::shared_address(address), rank = a >> cta_rank_shift;
+  const uint64_t begin = a & shared_offset_mask;
+  if (rank >= x.cluster.ctas.size() || begin < x.program.reserved_shared) return false;
+  const auto& bytes = x.cluster.ctas[rank].shared;
+  if (begin >= bytes.size() || begin + size > (bytes.size() + unit - 1) / unit * unit) return false;
+  std::memset(copy, 0, size);
+  std::memcpy(copy, bytes.data() + begin, std::min<uint64_t>(size, bytes.size() - begin));
+  at = copy;
+  return true;
+}
+
 bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t size, uint64_t alignment,
-                 Pointers& p, const char* what) {
+                 Pointers& p, Access::Kind kind) {
+  const char* const what = kind == Access::Kind::read ? "read" : "write";
   if (const int i = misaligned_lane(x, addresses, alignment); i >= 0) {
     x.fault(Code::misaligned_access,
             fmt::format("{} of {} bytes at address 0x{:x}: misaligned (must be a multiple of {})", what, size,
@@ -126,6 +144,9 @@ bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t 
   if (is_shared(space) && resolve_shared(x, space, addresses, size, p)) return true;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
+    if (kind == Access::Kind::read && is_shared(space_of(space, addresses[i])) &&
+        read_past_the_end(x, addresses[i], size, p.copies[i], p.at[i]))
+      continue;
     p.at[i] = x.resolve(space, addresses[i], size, i, what);
     if (p.at[i] == nullptr) return false;
   }
@@ -261,8 +282,7 @@ std::optional<Step> begin_access(Exec& x, const MicroOp& op, const E& e, Access:
   uint64_t addresses[32];
   x.addresses(op.operands[e.address], addresses);
   if (waits_for_quantum_boundary(x, e.space, e.order, addresses)) return x.wait(Wait::Kind::quantum_boundary);
-  const char* const what = kind == Access::Kind::read ? "read" : "write";
-  if (!resolve_all(x, e.space, addresses, size, alignment, p, what)) return Step::fault;
+  if (!resolve_all(x, e.space, addresses, size, alignment, p, kind)) return Step::fault;
   uint32_t unchanged = 0;
   if constexpr (std::is_same_v<E, isa::Store>) unchanged = unchanged_lanes(x, op, e, p);
   p.global &= unchanged != x.active;

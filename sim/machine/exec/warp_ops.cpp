@@ -6,6 +6,7 @@
 #include "isa/num/order.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/lane_writes.h"
+#include "sim/machine/exec/shuffle_sources.h"
 
 namespace palladion::sim {
 namespace {
@@ -112,35 +113,41 @@ uint32_t sources(const uint32_t* b, const uint32_t* c, int32_t* from) {
   return mask;
 }
 
-uint32_t sources(isa::ShuffleMode mode, const uint32_t* b, const uint32_t* c, int32_t* from) {
-  switch (mode) {
-    case isa::ShuffleMode::up:
-      return sources<isa::ShuffleMode::up>(b, c, from);
-    case isa::ShuffleMode::down:
-      return sources<isa::ShuffleMode::down>(b, c, from);
-    case isa::ShuffleMode::bfly:
-      return sources<isa::ShuffleMode::bfly>(b, c, from);
-    case isa::ShuffleMode::idx:
-      return sources<isa::ShuffleMode::idx>(b, c, from);
+// A lane that does not execute the instruction gives 0, as on an H100: it has exited, never existed, or is
+// elsewhere. One that does gives its value, also outside of the member mask. PTX leaves both undefined.
+void take_values(const uint32_t* value, const int32_t* from, uint32_t active, uint32_t* result) {
+  alignas(32) uint32_t there[warp_size];
+  for (int i = 0; i < warp_size; ++i) there[i] = (active >> i & 1) != 0 ? value[i] : 0;
+  for (int i = 0; i < warp_size; i += 8) {
+    const __m256i index = _mm256_load_si256(reinterpret_cast<const __m256i*>(from + i));
+    const __m256i v = _mm256_i32gather_epi32(reinterpret_cast<const int*>(there), index, 4);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(result + i), v);
   }
-  return 0;
 }
 
 }  // namespace
 
+uint32_t shuffle_sources(isa::ShuffleMode mode, const uint32_t* lane, const uint32_t* clamp, int32_t* from) {
+  switch (mode) {
+    case isa::ShuffleMode::up:
+      return sources<isa::ShuffleMode::up>(lane, clamp, from);
+    case isa::ShuffleMode::down:
+      return sources<isa::ShuffleMode::down>(lane, clamp, from);
+    case isa::ShuffleMode::bfly:
+      return sources<isa::ShuffleMode::bfly>(lane, clamp, from);
+    case isa::ShuffleMode::idx:
+      return sources<isa::ShuffleMode::idx>(lane, clamp, from);
+  }
+  return 0;
+}
+
 Step exec(Exec& x, const MicroOp& op, const isa::Shuffle& e) {
   if (const Step s = gather_members(x, Members(x, op.operands[e.members])); s != Step::next) return s;
   alignas(32) int32_t from[warp_size];
-  const uint32_t in_range =
-      sources(e.mode, x.lanes<uint32_t>(op.operands[e.lane]), x.lanes<uint32_t>(op.operands[e.clamp]), from);
-  // A lane that does not participate supplies its register's value: PTX leaves it undefined.
-  const auto* value = x.lanes<uint32_t>(op.operands[e.value]);
+  const uint32_t in_range = shuffle_sources(e.mode, x.lanes<uint32_t>(op.operands[e.lane]),
+                                            x.lanes<uint32_t>(op.operands[e.clamp]), from);
   alignas(32) uint32_t result[warp_size];
-  for (int i = 0; i < warp_size; i += 8) {
-    const __m256i index = _mm256_load_si256(reinterpret_cast<const __m256i*>(from + i));
-    const __m256i v = _mm256_i32gather_epi32(reinterpret_cast<const int*>(value), index, 4);
-    _mm256_store_si256(reinterpret_cast<__m256i*>(result + i), v);
-  }
+  take_values(x.lanes<uint32_t>(op.operands[e.value]), from, x.active, result);
   if (e.dst >= 0) write_lanes(x, op.operands[e.dst], result, x.active);
   if (e.in_range >= 0) write_predicate(x, op.operands[e.in_range], in_range, x.active);
   return Step::next;

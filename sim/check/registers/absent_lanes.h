@@ -1,0 +1,66 @@
+#pragma once
+// Values that a shuffle takes from lanes that have exited, do not exist, are not in the member mask or do not
+// execute it: PTX leaves them undefined. They are followed through registers and private memory, and reported
+// where they reach shared or global memory, an address, a branch or an operand of synchronisation.
+//
+// A computation carries them on in the lanes where its result changes when they do: it is performed with a
+// few other values in their place. So what is masked, multiplied by zero or not selected is dropped.
+#include <unordered_map>
+#include <vector>
+
+#include "sim/check/core/context.h"
+#include "sim/check/registers/absent_lanes_analysis.h"
+#include "sim/check/registers/registers_analysis.h"
+
+namespace palladion::sim::check {
+
+class AbsentLanes {
+ public:
+  AbsentLanes(const ClusterContext& context, const AbsentLanesAnalysis& analysis);
+
+  void on(const Reached& event);    // its guard has not been applied
+  void on(const Executing& event);  // before it is executed
+  void on(const Access& event);     // while it is executed
+  void on(const Executed& event);
+
+ private:
+  // A shuffle that took absent values.
+  struct Taken {
+    Origin origin;
+    uint32_t lanes = 0, from = 0;  // masks: those that took them, and of which lanes
+    Phrase why{};
+  };
+  struct Held {
+    uint32_t lanes = 0;    // that hold an absent value
+    uint32_t shuffle = 0;  // index in `taken_`
+  };
+  using Registers = std::unordered_map<uint32_t, Held>;  // by slot in the warp's block
+  struct Warp {
+    Registers registers;
+    std::unordered_map<uint64_t, Held> memory;  // private, by word
+    Registers results;                          // of the instruction that is being executed
+    Held guard, stored;                         // of it: its guard, and what it stores
+  };
+
+  Warp& warp_of(const Origin& origin);
+  const MicroOp& op_at(const Origin& origin) const { return context_.run.program->code[origin.pc]; }
+  const uint8_t* block_of(const Origin& origin) const;
+  Held held(const Warp& warp, uint32_t slot, uint32_t lanes) const;
+  void judge(const Origin& origin, Warp& warp);
+  void compute(const Origin& origin, Warp& warp);
+  uint32_t changed_lanes(const Origin& origin, const Warp& warp, int destination) const;
+  void shuffle(const Origin& origin, const isa::Shuffle& e, Warp& warp);
+  Held any_source(const Origin& origin, const Warp& warp) const;
+  void set_results(const Origin& origin, Warp& warp, const Held& value) const;
+  uint32_t keep(const Taken& taken);
+  void report(const Origin& origin, RegisterSink sink, const Held& value);
+
+  const ClusterContext& context_;
+  const AbsentLanesAnalysis& analysis_;
+  uint32_t warps_ = 0;  // of a CTA
+  std::vector<Warp> state_;
+  std::vector<Taken> taken_;
+  std::unordered_map<uint64_t, uint32_t> taken_at_;  // by warp and pc: index
+};
+
+}  // namespace palladion::sim::check
