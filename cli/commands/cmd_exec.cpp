@@ -97,15 +97,15 @@ void put_first(const char* variable, std::string text) {
 
 // What the libraries write into the pipe: a byte for each program that launched a kernel, and for each in
 // which a launch had an error (cuda/driver/state.cpp).
-struct Told {
+struct Noted {
   bool launched = false, errors = false;
 };
 
-Told read_told(int pipe) {
-  Told told;
+Noted read_notes(int pipe) {
+  Noted noted;
   char byte = 0;
-  while (::read(pipe, &byte, 1) == 1) (byte == 'e' ? told.errors : told.launched) = true;
-  return told;
+  while (::read(pipe, &byte, 1) == 1) (byte == 'e' ? noted.errors : noted.launched) = true;
+  return noted;
 }
 
 // The program's own exit code, 128 + the signal that ended it; when it ends with 0 although a launch had
@@ -126,13 +126,13 @@ Outcome<ExitCode> exec_program(const ExecRequest& request) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  const Told told = read_told(report[0]);
+  const Noted noted = read_notes(report[0]);
   ::close(report[0]);
   if (WIFSIGNALED(status)) return static_cast<ExitCode>(128 + WTERMSIG(status));
   const int code = WEXITSTATUS(status);
-  if (!told.launched && !told.errors && code != could_not_run)
+  if (!noted.launched && !noted.errors && code != could_not_run)
     print_err(fmt::format("{} launched no kernel: nothing was simulated\n", request.program.front()));
-  return static_cast<ExitCode>(code == 0 && told.errors ? exit_findings : code);
+  return static_cast<ExitCode>(code == 0 && noted.errors ? exit_findings : code);
 }
 
 }  // namespace

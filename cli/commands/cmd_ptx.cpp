@@ -2,8 +2,8 @@
 
 #include "cli/options/command.h"
 #include "cli/subjects/subject.h"
-#include "isa/host/files.h"
 #include "cli/support/output.h"
+#include "isa/host/files.h"
 #include "isa/text/print.h"
 #include "report/run/lowered_text.h"
 #include "sim/program/compile/compile.h"

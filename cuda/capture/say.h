@@ -1,5 +1,5 @@
 #pragma once
-// What the user of `palladion capture` is told, on the standard error stream.
+// Messages to the user of `palladion capture`, on the standard error stream.
 #include <cstdio>
 
 #include "cuda/capture/codes.h"

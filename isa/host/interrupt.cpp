@@ -23,7 +23,9 @@ struct Slot {
   char path[PATH_MAX];
 };
 std::array<Slot, 16> unfinished;
-std::atomic<pid_t> running = 0;
+constexpr pid_t starting = -1;
+std::atomic<pid_t> running = 0;  // 0: no process
+std::atomic<bool> ends_when_started = false;
 
 // Calls only what a signal handler may call.
 [[noreturn]] void end_at_once() {
@@ -36,7 +38,12 @@ std::atomic<pid_t> running = 0;
 }
 
 extern "C" void on_interrupt(int) {
-  if (interrupt_seen.exchange(true) || polled.load() == 0) end_at_once();
+  if (!interrupt_seen.exchange(true) && polled.load() != 0) return;
+  if (running.load() == starting) {
+    ends_when_started = true;
+    if (running.load() == starting) return;
+  }
+  end_at_once();
 }
 
 }  // namespace
@@ -76,8 +83,17 @@ Unfinished::Unfinished(const std::filesystem::path& file) : slot_(-1) {
   }
 }
 
-Child::Child(pid_t process) { running = process; }
-Child::~Child() { running = 0; }
+Child::Child() { running = starting; }
+
+void Child::started(pid_t process) {
+  running = process;
+  if (ends_when_started) end_at_once();
+}
+
+Child::~Child() {
+  running = 0;
+  if (ends_when_started) end_at_once();
+}
 
 Unfinished::~Unfinished() {
   if (slot_ >= 0) unfinished[static_cast<size_t>(slot_)].state = Slot::empty;

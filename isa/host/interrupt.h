@@ -38,13 +38,17 @@ class Unfinished {
   int slot_;  // -1: too many files, or too long a name
 };
 
-// A process that gets SIGTERM when the program is ended before the end of this scope. One at a time.
+// A process that gets SIGTERM when the program is ended before the end of this scope. It begins before the
+// process is started: a signal that comes meanwhile ends the program as soon as the process is known. One at
+// a time.
 class Child {
  public:
-  explicit Child(pid_t process);
+  Child();
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
+
+  void started(pid_t process);
 };
 
 }  // namespace palladion::host

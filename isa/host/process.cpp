@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "isa/host/interrupt.h"
 
@@ -71,14 +73,12 @@ class Settings {
   posix_spawnattr_t attributes_{};
 };
 
-Ended wait_for(pid_t child) {
+// Its number is its own until waitpid.
+Ended wait_for(pid_t child, std::optional<Child>& ends_with_us) {
   Ended ended;
-  {
-    // Its number is its own until waitpid.
-    const Child ends_with_us(child);
-    siginfo_t info;
-    while (::waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) continue;
-  }
+  siginfo_t info;
+  while (::waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) continue;
+  ends_with_us.reset();
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return ended;
@@ -105,21 +105,25 @@ std::string read_all(int file, size_t most, pid_t writer) {
 }  // namespace
 
 Ended run_process(const std::vector<std::string>& command) {
+  std::optional<Child> ends_with_us(std::in_place);
   pid_t child = 0;
   if (const int error = Settings(-1).start(&child, command); error != 0)
     return {.output = std::strerror(error)};
-  return wait_for(child);
+  ends_with_us->started(child);
+  return wait_for(child, ends_with_us);
 }
 
 Ended run_quietly(const std::vector<std::string>& command, size_t most) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return {.output = std::strerror(errno)};
+  std::optional<Child> ends_with_us(std::in_place);
   pid_t child = 0;
   const int error = Settings(ends[1]).start(&child, command);
+  if (error == 0) ends_with_us->started(child);
   ::close(ends[1]);
   std::string output = error != 0 ? std::strerror(error) : read_all(ends[0], most, child);
   ::close(ends[0]);
-  Ended ended = error != 0 ? Ended{} : wait_for(child);
+  Ended ended = error != 0 ? Ended{} : wait_for(child, ends_with_us);
   ended.output = std::move(output);
   return ended;
 }
@@ -144,12 +148,14 @@ Outcome<int> run_with(const std::vector<std::string>& command,
   for (const int signal : {SIGPIPE, SIGINT, SIGTERM}) sigaddset(&usual, signal);
   ::posix_spawnattr_setsigdefault(&attributes, &usual);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  std::optional<Child> ends_with_us(std::in_place);
   pid_t child = 0;
   const int error = ::posix_spawnp(&child, words[0], nullptr, &attributes, words.data(), entries.data());
   ::posix_spawnattr_destroy(&attributes);
   if (error != 0)
     return user_error(fmt::format("{} cannot be started: {}", command.front(), std::strerror(error)));
-  const Ended ended = wait_for(child);
+  ends_with_us->started(child);
+  const Ended ended = wait_for(child, ends_with_us);
   return ended.signal != 0 ? 128 + ended.signal : ended.code;
 }
 

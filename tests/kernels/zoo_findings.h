@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "kernels/zoo/zoo.h"
-#include "sim/check/checker.h"
-#include "sim/explore/residency.h"
-#include "verify/launch/runner.h"
+#include "verify/explore/freedoms.h"
 
 namespace palladion::kernels::test {
 
@@ -50,36 +48,27 @@ inline std::string line_of(const sim::Site& s, const Job& job) {
   return s.ptx_line >= 1 && s.ptx_line <= lines.size() ? lines[s.ptx_line - 1] : "";
 }
 
-inline SimOutcome run_checked(kernels::zoo::Specimen& specimen, const sim::check::Conditions& conditions) {
-  sim::Machine machine(kernels::zoo::chip_of(specimen));
-  sim::check::Checker checker;
-  sim::RunOptions options;
-  conditions.apply(options);
-  options.observer = &checker;
-  options.threads = 1;
-  options.max_instructions = 20'000'000;
-  return run(specimen.job, machine, options);
+inline verify::TrialSetup setup_of(const kernels::zoo::Specimen& specimen) {
+  return {.job = specimen.job,
+          .arch = kernels::zoo::chip_of(specimen),
+          .run = {.threads = 1, .max_instructions = 20'000'000},
+          .checks = {}};
 }
 
-// What `palladion check --explore` finds by other numbers of resident CTAs and other start orders.
-inline std::vector<sim::Finding> explored_findings(kernels::zoo::Specimen& specimen) {
+inline SimOutcome run_checked(const kernels::zoo::Specimen& specimen,
+                              const sim::check::Conditions& conditions) {
+  return verify::try_under(setup_of(specimen), conditions).outcome;
+}
+
+// What `palladion check --explore` finds by what no schedule chooses.
+inline std::vector<sim::Finding> explored_findings(const kernels::zoo::Specimen& specimen) {
   const sim::RunResult usual = run_checked(specimen, {}).result;
-  const uint64_t in_cluster = specimen.job.cluster.count();
-  const sim::check::ResidencyLaunch launch{
-      specimen.job.grid.count() / in_cluster, usual.resident_clusters, in_cluster, usual.completed,
-      [&](uint64_t resident) {
-        return run_checked(specimen, {.schedule = {}, .resident = resident, .order = {}}).result.completed;
-      }};
   std::vector<sim::Finding> found = usual.findings;
-  for (const auto& orders : sim::check::hostile_residencies(launch.clusters, launch.room)) {
-    std::vector<SimOutcome> outcomes;
-    for (const sim::check::Conditions& c : orders) outcomes.push_back(run_checked(specimen, c));
-    std::vector<sim::check::ResidencyRun> runs;
-    for (size_t i = 0; i < orders.size(); ++i) runs.push_back({orders[i], &outcomes[i].result});
-    judge_residency(runs, launch);
-    for (const SimOutcome& o : outcomes)
-      found.insert(found.end(), o.result.findings.begin(), o.result.findings.end());
-  }
+  verify::try_freedoms(setup_of(specimen), usual, 1, [&](const verify::Trial& trial) {
+    const auto& more = trial.outcome.result.findings;
+    found.insert(found.end(), more.begin(), more.end());
+    return true;
+  });
   return found;
 }
 

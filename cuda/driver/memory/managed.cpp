@@ -1,5 +1,5 @@
 // Advice for managed memory. Host and device share every byte at once, so advice and prefetching move
-// nothing: they are kept, and told to the one who asks.
+// nothing: they are kept for queries.
 #include <algorithm>
 #include <array>
 #include <optional>

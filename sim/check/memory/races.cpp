@@ -165,8 +165,8 @@ bool Detector::against(Ref earlier, bool wrote, bool last, uint64_t address, uin
   return true;
 }
 
-// Keeps which operation the actor's overwrote, and which of those that had waited for that one its issuer has
-// heard of since.
+// Keeps which operation the actor's overwrote, and which of those that had waited for that one are ordered
+// before the actor's issuer.
 void Detector::note_overwritten(const std::shared_ptr<AsyncRecord>& before) {
   AsyncRecord& op = *records_[actor_.record].async;
   if (op.overwrote == before || before.get() == &op) return;

@@ -28,18 +28,18 @@ bool is_copy(const MicroOp& op) {
          (from.is(isa::Operand::Kind::vector) && std::ranges::all_of(from.elements, is_register));
 }
 
-// What an instruction means for a copy of a register that was made before it.
-enum class Fate : uint8_t { kept, used, over };
+// A copy of a register, behind an instruction: kept as it was, computed with, or overwritten or awaited.
+enum class CopyState : uint8_t { kept, used, over };
 
-Fate fate_of_copy(const Program& program, const MicroOp& op, uint32_t copy) {
-  if (effect_of<isa::WgmmaWait>(op) != nullptr && !guarded(op)) return Fate::over;
-  Fate fate = Fate::kept;
+CopyState state_behind(const Program& program, const MicroOp& op, uint32_t copy) {
+  if (effect_of<isa::WgmmaWait>(op) != nullptr && !guarded(op)) return CopyState::over;
+  CopyState state = CopyState::kept;
   for_each_register(program, op, [&](const RegisterUse& use) {
-    if (use.reg != copy || fate == Fate::used) return;
+    if (use.reg != copy || state == CopyState::used) return;
     const bool looks = use.reads && !is_copy(op) && effect_of<isa::Wgmma>(op) == nullptr;
-    fate = looks ? Fate::used : Fate::over;
+    state = looks ? CopyState::used : CopyState::over;
   });
-  return fate;
+  return state;
 }
 
 // On some path from the copy an instruction computes with it without a wgmma.wait_group before: what it
@@ -55,11 +55,11 @@ bool copy_is_used_early(const Program& program, const isa::Cfg& cfg, uint32_t pc
   while (!todo.empty()) {
     auto [block, at] = todo.back();
     todo.pop_back();
-    Fate fate = Fate::kept;
-    for (; at < cfg.blocks[block].last && fate == Fate::kept; ++at)
-      fate = fate_of_copy(program, program.code[start + at], copy);
-    if (fate == Fate::used) return true;
-    if (fate == Fate::over) continue;
+    CopyState state = CopyState::kept;
+    for (; at < cfg.blocks[block].last && state == CopyState::kept; ++at)
+      state = state_behind(program, program.code[start + at], copy);
+    if (state == CopyState::used) return true;
+    if (state == CopyState::over) continue;
     for (const uint32_t next : cfg.blocks[block].successors)
       if (!seen[next]) seen[next] = true, todo.emplace_back(next, cfg.blocks[next].first);
   }

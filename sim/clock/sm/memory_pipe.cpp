@@ -128,7 +128,7 @@ void MemoryPipe::load(const MemoryInstruction& i, Cycles start, uint32_t first, 
   registers.share_scoreboard(i.cost, i.warp.since, requests.answers);
 }
 
-// Stores to these lines are on their way. What waits for its way holds up those behind it.
+// Stores to these lines are issued. A store that has no room yet blocks those behind it.
 void MemoryPipe::store(std::span<const LineAccess> lines, bool atomic, Cycles start) {
   const Cycles left = stores_.take(lines, atomic, start);
   lsu_.hold(stores_.holds_until());
