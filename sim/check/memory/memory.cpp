@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "sim/check/memory/stored_values.h"
+#include "sim/check/protocol/ledger_flow.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -114,7 +115,15 @@ void MemoryChecks::touch_shared(uint64_t address, uint64_t bytes, uint32_t lane,
                    });
 }
 
-Actor MemoryChecks::actor_of(const Access& a, uint32_t lanes) const {
+bool MemoryChecks::observes(const Access& a) {
+  if (!check::observes(a)) return false;
+  if (a.kind != Access::Kind::atomic) return true;
+  const auto [at, fresh] = result_used_.try_emplace(a.origin.pc);
+  if (fresh) at->second = result_used(*context_.run.program, a.origin.pc);
+  return at->second;
+}
+
+Actor MemoryChecks::actor_of(const Access& a, uint32_t lanes) {
   const WarpOfCluster warp = order_.index(a.origin);
   Actor actor;
   actor.order = &order_;

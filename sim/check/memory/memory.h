@@ -24,7 +24,7 @@ class MemoryChecks {
   template <class Emit>
   static void for_each_run(const Access& a, uint32_t lanes, Emit&& emit);
   void touch_shared(uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size_log2);
-  Actor actor_of(const Access& a, uint32_t lanes) const;  // of shared memory
+  Actor actor_of(const Access& a, uint32_t lanes);  // of shared memory
   void access_shared(const Access& a, uint32_t lanes);
   void access_global(const Access& a, uint32_t lanes);
   struct Operation;
@@ -35,6 +35,8 @@ class MemoryChecks {
   void operate_global(const Operation& o, std::span<const Piece> pieces);
   uint32_t content_of(const Access& a, uint32_t lanes) const;
   uint32_t generic_record(const Access& a, uint32_t lanes, uint32_t content = 0, bool* again = nullptr);
+  // It reads a value that the program uses: what it observed is before what is behind it.
+  bool observes(const Access& a);
   void collect_records();
 
   const ClusterContext& context_;
@@ -44,6 +46,7 @@ class MemoryChecks {
   Records records_;
   Detector detector_;
   GlobalLog log_;
+  std::unordered_map<uint32_t, bool> result_used_;  // of atomics, by pc
   uint64_t accesses_ = 0;
   size_t collect_at_ = 1U << 16;
   // The last record of a warp: one instruction in one interval is one record.

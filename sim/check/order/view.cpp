@@ -1,6 +1,7 @@
 #include "sim/check/order/view.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "sim/check/order/sc_order.h"
 
@@ -74,6 +75,39 @@ void View::absorb(const Row& row) {
     raise(row.key, row.times);
 }
 
+// Many rows are merged in one pass.
+void View::absorb(const std::vector<Row>& rows, bool strict) {
+  const auto taken = [&](const Row& row) { return strict ? row : Row{row.key, without_strict(row.times)}; };
+  if (rows.size() * 8 < rows_.size()) {
+    for (const Row& row : rows) absorb(taken(row));
+    return;
+  }
+  std::vector<Row> out;
+  out.reserve(rows_.size() + rows.size());
+  auto mine = rows_.begin();
+  for (const Row& row : rows) {
+    while (mine != rows_.end() && mine->key < row.key) out.push_back(*mine++);
+    out.push_back(taken(row));
+    if (mine != rows_.end() && mine->key == row.key) raise_to(out.back().times, (mine++)->times);
+  }
+  out.insert(out.end(), mine, rows_.end());
+  rows_.clear();
+  std::swap(rows_, out);
+  // What another cluster's view said of whole warps of this one.
+  const auto [first, last] = own_rows();
+  std::vector<Row> whole;
+  std::copy_if(first, last, std::back_inserter(whole),
+               [](const Row& row) { return (row.key & 63) == all_lanes; });
+  for (const Row& row : whole) learn(WarpOfCluster(static_cast<uint32_t>(row.key) >> 6), row.times);
+}
+
+std::pair<std::vector<View::Row>::iterator, std::vector<View::Row>::iterator> View::own_rows() {
+  const auto from = [&](uint64_t cluster) {
+    return std::ranges::lower_bound(rows_, cluster << 32, {}, &Row::key);
+  };
+  return {from(cluster_), from(uint64_t{cluster_} + 1)};
+}
+
 void View::join(const View& other, bool strict) {
   if (other.cluster_ == cluster_) {
     const size_t n = strict ? times_.size() : at(Visibility::strict);
@@ -88,7 +122,7 @@ void View::join(const View& other, bool strict) {
       if (t != Times{}) raise(key(other.cluster_, WarpOfCluster(w), all_lanes), t);
     }
   }
-  for (const Row& row : other.rows_) absorb(strict ? row : Row{row.key, without_strict(row.times)});
+  absorb(other.rows_, strict);
   if (!rows_.empty()) prune();
   if (other.sc_ != nullptr && other.sc_ != sc_) {
     if (sc_ == nullptr && strict && other.cluster_ == cluster_)
@@ -117,13 +151,14 @@ bool operator==(const View& a, const View& b) {
 
 // Rows that add nothing to the entry of the whole warp.
 void View::prune() {
-  std::erase_if(rows_, [&](const Row& row) {
-    if (row.key >> 32 != cluster_) return false;
+  const auto [first, last] = own_rows();
+  const auto kept = std::remove_if(first, last, [&](const Row& row) {
     const uint32_t warp = static_cast<uint32_t>(row.key) >> 6;
     for (size_t r = 0; r < visibilities(); ++r)
       if (row.times[r] > times_[r * warps_ + warp]) return false;
     return true;
   });
+  rows_.erase(kept, last);
 }
 
 bool View::fence(Visibility to) {

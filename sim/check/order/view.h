@@ -89,6 +89,8 @@ class View {
                      uint32_t when) const;
   void raise(uint64_t key, const Times& times);
   void absorb(const Row& row);
+  void absorb(const std::vector<Row>& rows, bool strict);
+  std::pair<std::vector<Row>::iterator, std::vector<Row>::iterator> own_rows();  // of this cluster
   void prune();
 
   uint32_t cluster_, warps_;

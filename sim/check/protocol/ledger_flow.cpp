@@ -34,13 +34,20 @@ RegisterAccess access_of(const MicroOp& op, uint32_t offset) {
   return writes && !guarded(op) ? RegisterAccess::overwrites : RegisterAccess::nothing;
 }
 
+int destination_of(const MicroOp& op) {
+  if (op.effect == nullptr) return -1;
+  if (const auto* wait = std::get_if<isa::Mbarrier>(op.effect)) return wait->dst;
+  const auto* atomic = std::get_if<isa::Atomic>(op.effect);
+  return atomic == nullptr ? -1 : atomic->dst;
+}
+
 }  // namespace
 
-bool wait_result_used(const Program& program, uint32_t pc) {
-  const MicroOp& wait = program.code[pc];
-  const auto* e = wait.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(wait.effect);
-  if (e == nullptr || e->dst < 0 || wait.operands[e->dst].kind != DecodedOperand::Kind::lanes) return true;
-  const uint32_t offset = wait.operands[e->dst].slot.offset;
+bool result_used(const Program& program, uint32_t pc) {
+  const MicroOp& op = program.code[pc];
+  const int dst = destination_of(op);
+  if (dst < 0 || op.operands[dst].kind != DecodedOperand::Kind::lanes) return true;
+  const uint32_t offset = op.operands[dst].slot.offset;
   std::vector<bool> seen(program.code.size());
   std::vector<uint32_t> work;
   const auto add = [&](uint32_t next) {

@@ -386,7 +386,7 @@ void MbarrierLedger::on(const ClusterEnded&) {
 bool MbarrierLedger::result_used(uint32_t pc) const {
   const auto at = result_used_.find(pc);
   if (at != result_used_.end()) return at->second;
-  return result_used_[pc] = wait_result_used(*p_.context.run.program, pc);
+  return result_used_[pc] = check::result_used(*p_.context.run.program, pc);
 }
 
 // Do other warps wait, or have waited last, with the other parity?

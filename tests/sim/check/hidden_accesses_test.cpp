@@ -93,6 +93,13 @@ TEST(HiddenAccesses, APlainLoadBehindAReductionRaces) {
   }
 }
 
+// An exchange whose result nothing reads tells the program nothing of the order.
+TEST(HiddenAccesses, APlainStoreBehindAnExchangeOfNoUseRaces) {
+  const std::string exchange = "atom.relaxed.gpu.SPACE.exch.b32 %r6, [PLACE], 1;\n";
+  for (const bool global : {false, true})
+    EXPECT_THAT(two_warps(add, exchange + plain_store + exchange, global), Not(IsEmpty()));
+}
+
 // Whoever takes the last ticket comes behind all tickets, and may reset their counter by a plain store.
 TEST(HiddenAccesses, AReadModifyWriteComesBehindTheOthers) {
   const auto with = [](const std::string& take) {
