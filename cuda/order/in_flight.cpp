@@ -4,14 +4,16 @@
 
 namespace palladion::cuda::order {
 
-std::vector<Conflict> InFlight::meetings(const Clock& before, const Touched& touched) const {
+std::vector<Conflict> InFlight::meetings(const Place& place, const Clock& before, const Touched& touched) const {
   std::vector<Conflict> out;
   for (const auto& [other, all] : lines_) {
     const uint64_t over = before.of(other);
-    for (auto r = all.rbegin(); r != all.rend() && r->number > over; ++r)
+    for (auto r = all.rbegin(); r != all.rend() && r->number > over; ++r) {
+      if (other == place.line && r->number == place.number) continue;  // launched by the same kernel
       if (const auto m = meeting(r->touched, touched))
         out.push_back(
             {r->operation, other, r->number, r->stream, m->bytes, m->first_writes, m->second_writes});
+    }
   }
   return out;
 }

@@ -32,8 +32,8 @@ struct Conflict {
 
 class InFlight {
  public:
-  // With those that are not over in `before`; at most one each.
-  std::vector<Conflict> meetings(const Clock& before, const Touched& touched) const;
+  // Of a part of the operation at `place`, which begins when `before` is over: at most one with each other operation.
+  std::vector<Conflict> meetings(const Place& place, const Clock& before, const Touched& touched) const;
   // An access of the host to one byte. One that reads what was published by strong accesses alone waits for
   // it: `over` tells what it knows then.
   std::optional<Conflict> host_meets(uint64_t byte, bool writes, const Clock& host, Clock& over) const;

@@ -162,7 +162,7 @@ order::OperationRef named(Does does, std::string text, std::string stream) {
 void judge(const Doing& doing, order::Touched touched) {
   if (!doing.as) return;
   touched.unite();
-  for (const order::Conflict& c : all().in_flight.meetings(doing.place.before, touched))
+  for (const order::Conflict& c : all().in_flight.meetings(doing.place, doing.place.before, touched))
     tell_conflict(doing, c);
   keep(doing, std::move(touched));
 }
@@ -177,7 +177,7 @@ void judge_kernel(const Doing& doing, Footprint& footprint) {
   if (doing.place.programmatic && !footprint.waits) early.add(touched);
   early.unite();
   if (doing.place.programmatic)
-    for (const order::Conflict& c : all().in_flight.meetings(doing.place.early, early)) tell_early(kernel, c);
+    for (const order::Conflict& c : all().in_flight.meetings(doing.place, doing.place.early, early)) tell_early(kernel, c);
   touched.add(early);
   judge(kernel, std::move(touched));
 }

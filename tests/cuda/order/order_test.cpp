@@ -154,13 +154,23 @@ TEST(InFlight, TellsWhatIsNotOver) {
   const auto operation = std::make_shared<Operation>();
   in_flight.keep(operation, s.put(a), writes(0, 256));
   const Place reader = s.put(b);
-  const auto found = in_flight.meetings(reader.before, reads(128, 512));
+  const auto found = in_flight.meetings(reader, reader.before, reads(128, 512));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found.front().bytes, (Range{128, 256}));
-  EXPECT_TRUE(in_flight.meetings(s.put(a).before, reads(0, 256)).empty());
+  const Place next = s.put(a);
+  EXPECT_TRUE(in_flight.meetings(next, next.before, reads(0, 256)).empty());
   s.host_waits(s.of(a));
   in_flight.forget(s.host());
-  EXPECT_TRUE(in_flight.meetings(reader.before, reads(0, 256)).empty());
+  EXPECT_TRUE(in_flight.meetings(reader, reader.before, reads(0, 256)).empty());
+}
+
+// Kernels that a kernel launches have its place.
+TEST(InFlight, PartsOfOneOperationDoNotMeet) {
+  Streams s;
+  InFlight in_flight;
+  const Place kernel = s.put(s.add(Kind::non_blocking));
+  in_flight.keep(std::make_shared<Operation>(), kernel, writes(0, 256));
+  EXPECT_TRUE(in_flight.meetings(kernel, kernel.before, writes(0, 256)).empty());
 }
 
 TEST(InFlight, TheHostMustWaitForWeakStoresAndLearnsFromStrongOnes) {
