@@ -18,7 +18,7 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"cuda/bundle", {}},
     {"cuda/native", {"isa", "cuda/abi"}},
     {"cuda/capture", {"cuda/bundle", "cuda/fatbin", "cuda/abi"}},
-    {"cuda/driver", {"report/text", "verify/verdict", "sim", "isa", "cuda/fatbin", "cuda/abi"}},
+    {"cuda/driver", {"report/json", "report/text", "verify/verdict", "sim", "isa", "cuda/fatbin", "cuda/abi"}},
     {"traces", {"report/text", "sim", "isa"}},
     {"verify/arrays", {"frontend", "isa"}},
     {"verify/launch", {"verify/arrays", "frontend", "sim", "cuda/native", "isa"}},
@@ -75,9 +75,10 @@ const std::vector<std::vector<std::string>> levels = {
     {"sim/clock/grid", "sim/check/numerics", "sim/check/values"},
     {"sim", "sim/check"},
     {"sim/explore", "sim/mutate"},
-    // verify, report/text
+    // verify, report/text, report/json
     {"verify/arrays", "verify/verdict"},
     {"report/text"},
+    {"report/json"},
     {"verify/launch"},
     {"verify/schedules"},
     {"verify/explore", "verify/mutate"},
@@ -93,7 +94,6 @@ const std::vector<std::vector<std::string>> levels = {
     {"kernels/blackwell", "kernels/examples/reference_examples"},
     {"kernels"},
     // report
-    {"report/json"},
     {"report/run"},
     {"report/html"},
     // cli
