@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "isa/text/codes.h"
+#include "isa/core/parse_codes.h"
 
 namespace palladion::isa {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "isa/core/diagnostic.h"
-#include "isa/text/codes.h"
+#include "isa/core/parse_codes.h"
 #include "isa/text/lex.h"
 
 namespace palladion::isa::detail {

@@ -9,7 +9,7 @@
 #include "cuda/native/codes.h"
 #include "frontend/core/codes.h"
 #include "isa/arch/codes.h"
-#include "isa/text/codes.h"
+#include "isa/core/parse_codes.h"
 #include "isa/verify/codes.h"
 #include "report/explain/capture_codes.h"
 #include "sim/check/catalogue/catalogue.h"

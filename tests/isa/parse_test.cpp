@@ -7,7 +7,6 @@
 #include "isa/core/op.h"
 #include "isa/text/print.h"
 #include "isa/verify/verify.h"
-#include "tests/isa/same.h"
 
 namespace palladion::isa {
 namespace {
@@ -173,60 +172,6 @@ TEST(parse, lines_of_the_source_reach_the_instructions) {
   EXPECT_EQ(m.source(body[1])->file, "b.h");
   EXPECT_EQ(body[1].origin.source, body[2].origin.source);
   EXPECT_EQ(body[2].origin.ptx_line, body[1].origin.ptx_line + 1);
-}
-
-// `wait` of ring.h, inlined at two places of a.cu, has CUDA's own code inlined in turn.
-const Module& inlined() {
-  static const Module module = kernel(
-      ".loc 1 7 3\nmov.u32 %r1, 0;\n"
-      ".loc 2 30 1, function_name $L__s0, inlined_at 1 7 3\nmov.u32 %r1, 1;\n"
-      ".loc 3 90 2, function_name $L__s1, inlined_at 2 30 1\nmov.u32 %r1, 2;\n"
-      ".loc 1 9 3\nmov.u32 %r1, 3;\n"
-      ".loc 2 30 1, function_name $L__s0, inlined_at 1 9 3\nmov.u32 %r1, 4;\n"
-      ".loc 3 90 2, function_name $L__s1, inlined_at 2 30 1\nmov.u32 %r1, 5;\n"
-      ".loc 3 0 0, function_name .debug_str+6, inlined_at 2 30 1\nmov.u32 %r1, 6;",
-      ".file 1 \"a.cu\"\n.file 2 \"ring.h\"\n.file 3 \"/usr/local/cuda/include/cuda/std/atomic\"\n"
-      ".section .debug_str\n{\n$L__s0:\n.b8 119,97,105,116 // \"wait\"\n.b8 0\n$L__s1:\n"
-      ".b8 108,111,0x61,100,0\n}\n");
-  return module;
-}
-
-TEST(parse, the_chain_of_inlined_functions_is_kept) {
-  const Module& m = inlined();
-  const auto lines = [&](size_t i) {
-    std::vector<uint32_t> out;
-    for (const Frame& f : m.frames_of(m.functions.front().body[i])) out.push_back(f.at.line);
-    return out;
-  };
-  using Lines = std::vector<uint32_t>;
-  EXPECT_EQ(lines(0), Lines{}) << "not inlined";
-  EXPECT_EQ(lines(1), (Lines{30, 7}));
-  EXPECT_EQ(lines(2), (Lines{90, 30, 7}));
-  EXPECT_EQ(lines(4), (Lines{30, 9}));
-  EXPECT_EQ(lines(5), (Lines{90, 30, 9})) << "the place that was named last";
-  EXPECT_EQ(lines(6), (Lines{30, 9})) << "line 0 is the compiler's own";
-  const Frames frames = m.frames_of(m.functions.front().body[2]);
-  EXPECT_EQ(frames[0].function, "load");
-  EXPECT_EQ(frames[1].function, "wait");
-  EXPECT_EQ(frames[2].function, "");
-  EXPECT_EQ(frames[2].at.file, "a.cu");
-}
-
-TEST(parse, a_place_is_the_innermost_of_the_author) {
-  const Module& m = inlined();
-  const auto place = [&](size_t i) {
-    const SourceLoc& at = *m.source(m.functions.front().body[i]);
-    return at.file + ":" + std::to_string(at.line);
-  };
-  EXPECT_EQ(place(0), "a.cu:7");
-  EXPECT_EQ(place(1), "ring.h:30");
-  EXPECT_EQ(place(2), "ring.h:30") << "CUDA's own header is skipped";
-}
-
-TEST(parse, the_chain_survives_the_printer) {
-  const auto again = parse(print(inlined()));
-  ASSERT_TRUE(again) << render(again.error());
-  EXPECT_EQ(difference(inlined(), *again), "");
 }
 
 TEST(parse, debug_sections_are_kept_as_text) {

@@ -20,7 +20,8 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"cuda/toolkit", {"cuda/native", "cuda/bundle", "verify/arrays", "isa"}},
     {"cuda/capture", {"cuda/bundle", "cuda/fatbin", "cuda/abi"}},
     {"cuda/order", {}},
-    {"cuda/driver", {"report/text", "verify/verdict", "sim", "isa", "cuda/order", "cuda/fatbin", "cuda/abi"}},
+    {"cuda/driver",
+     {"report/json", "report/text", "verify/verdict", "sim", "isa", "cuda/order", "cuda/fatbin", "cuda/abi"}},
     {"traces", {"report/text", "sim", "isa"}},
     {"verify/arrays", {"frontend", "isa"}},
     {"verify/launch", {"verify/arrays", "frontend", "sim", "cuda/native", "isa"}},
@@ -45,7 +46,7 @@ const std::map<std::string, std::set<std::string>> arrows = {
       "verify/arrays", "traces", "frontend", "sim", "cuda/native", "isa"}},
     {"report/explain",
      {"report/text", "kernels", "kernels/zoo", "verify/launch", "verify/arrays", "frontend", "sim",
-      "cuda/native", "isa"}},
+      "cuda/native", "cuda/capture", "isa"}},
     {"report/lab",
      {"labs/engine", "labs", "report/run", "report/json", "report/text", "verify/verdict", "verify/launch",
       "verify/arrays", "sim", "isa"}},
@@ -91,9 +92,10 @@ const std::vector<std::vector<std::string>> levels = {
     {"sim/clock/grid", "sim/check/numerics", "sim/check/values"},
     {"sim", "sim/check"},
     {"sim/explore", "sim/mutate"},
-    // verify, report/text
+    // verify, report/text, report/json
     {"verify/arrays", "verify/verdict"},
     {"report/text"},
+    {"report/json"},
     {"verify/launch"},
     {"verify/schedules"},
     {"verify/explore", "verify/mutate"},
@@ -112,7 +114,6 @@ const std::vector<std::vector<std::string>> levels = {
     {"kernels/blackwell", "kernels/examples/reference_examples"},
     {"kernels"},
     // report
-    {"report/json"},
     {"verify/sweep"},
     {"report/run"},
     {"report/html", "report/explain", "report/lab"},

@@ -30,15 +30,31 @@ void add_numbers(std::set<int>& numbers, const fs::path& file, const std::regex&
     numbers.insert(std::stoi((*at)[1].str()));
 }
 
-// Enumerators of a `codes.h` that files and folders name: `Code::shared_bounds`.
-void add_enumerators(std::set<int>& numbers, const fs::path& header, const std::vector<const char*>& places) {
+// The catalogue itself: its tables, and the list of the checkers' numbers.
+bool states_codes(const fs::path& file) {
+  return file.stem() == "codes" || file.stem() == "parse_codes" ||
+         file.parent_path() == root / "sim/check/catalogue";
+}
+
+// The enumerators of a `codes.h`, or of a list `codes.inc`.
+std::map<std::string, int> enumerators_of(const fs::path& file) {
   std::map<std::string, int> named;
-  const std::regex enumerator("^  ([a-z0-9_]+) = ([0-9]{4}),"), use("\\bCode::([a-z0-9_]+)\\b");
-  std::ifstream in(header);
-  std::smatch at;
-  for (std::string line; std::getline(in, line);)
-    if (std::regex_search(line, at, enumerator)) named[at[1]] = std::stoi(at[2]);
-  EXPECT_FALSE(named.empty()) << header << " states no codes";
+  const std::regex entry("  ([a-z0-9_]+) = ([0-9]{4}),|PLD_CODE\\(\\s*([0-9]{4}),\\s*([a-z0-9_]+)");
+  std::ifstream in(file);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  for (std::sregex_iterator at(text.begin(), text.end(), entry), end; at != end; ++at) {
+    const bool in_list = (*at)[3].matched;
+    named[(*at)[in_list ? 4 : 1]] = std::stoi((*at)[in_list ? 3 : 2]);
+  }
+  EXPECT_FALSE(named.empty()) << file << " states no codes";
+  return named;
+}
+
+// Those that files and folders name: `Code::shared_bounds`, `ParseCode::syntax`.
+void add_enumerators(std::set<int>& numbers, const fs::path& list, const std::string& type,
+                     const std::vector<const char*>& places) {
+  const std::map<std::string, int> named = enumerators_of(list);
+  const std::regex use("\\b" + type + "::([a-z0-9_]+)\\b");
   const auto add_used = [&](const fs::path& file) {
     std::ifstream source(file);
     const std::string text{std::istreambuf_iterator<char>(source), {}};
@@ -49,13 +65,8 @@ void add_enumerators(std::set<int>& numbers, const fs::path& header, const std::
     if (fs::is_regular_file(root / place)) add_used(root / place);
     if (!fs::is_directory(root / place)) continue;
     for (const auto& entry : fs::recursive_directory_iterator(root / place))
-      if (entry.is_regular_file() && entry.path().stem() != "codes") add_used(entry.path());
+      if (entry.is_regular_file() && !states_codes(entry.path())) add_used(entry.path());
   }
-}
-
-// The catalogue itself: its tables, and the list of the checkers' numbers.
-bool states_codes(const fs::path& file) {
-  return file.stem() == "codes" || file.parent_path() == root / "sim/check/catalogue";
 }
 
 // Those of check::Code that a file names.
@@ -80,9 +91,14 @@ std::set<int> reported() {
   std::set<int> numbers;
   add_numbers(numbers, root / "frontend/core/errors.h", std::regex("= (2[0-9]{3})\\b"));
   EXPECT_GT(numbers.size(), 10u) << "the codes of frontend/core/errors.h are not where they were";
-  add_enumerators(numbers, root / "sim/launch/codes.h",
+  add_enumerators(numbers, root / "sim/launch/codes.h", "Code",
                   {"sim/machine.cpp", "sim/machine", "sim/schedule", "sim/program"});
-  add_enumerators(numbers, root / "cuda/native/codes.h", {"cuda/native", "verify/launch", "cli"});
+  add_enumerators(numbers, root / "isa/core/parse_codes.inc", "ParseCode", {"isa"});
+  add_enumerators(numbers, root / "isa/verify/codes.inc", "VerifyCode", {"isa/verify"});
+  add_enumerators(numbers, root / "isa/arch/codes.inc", "ClockCode", {"isa/arch"});
+  add_enumerators(numbers, root / "verify/arrays/codes.inc", "LaunchCode", {"verify", "kernels", "cli"});
+  add_enumerators(numbers, root / "cuda/capture/codes.inc", "Code", {"cuda/capture"});
+  add_enumerators(numbers, root / "cuda/native/codes.h", "Code", {"cuda/native", "verify/launch", "cli"});
   for (const char* folder :
        {"isa", "frontend", "sim", "verify", "kernels", "traces", "cuda/native", "cuda/capture",
                              "cuda/driver/order"})

@@ -228,6 +228,20 @@ std::vector<Group> join_objects(std::vector<Group> groups) {
   return join_groups(std::move(groups), keys, always);
 }
 
+// A CTA exits too early: whatever was still under way.
+std::vector<Group> join_exits(std::vector<Group> groups) {
+  using Key = std::tuple<isa::CodeNumber, FindingSeverity, SourcePlace>;
+  const auto keys = [](const Group& g) {
+    const Finding& f = g.finding;
+    std::vector<Key> out;
+    const auto exit = std::ranges::find(f.sites, Does::exits, [](const Site& s) { return s.part.does; });
+    if (!f.fatal && std::holds_alternative<Misuse>(f.what) && exit != f.sites.end())
+      out.emplace_back(f.code, f.severity, place_of(*exit));
+    return out;
+  };
+  return join_groups(std::move(groups), keys, always);
+}
+
 // Sums that depend on an order are no mistake by themselves: one remark.
 std::vector<Group> join_remarks(std::vector<Group> groups) {
   const auto keys = [](const Group& g) {
@@ -281,6 +295,7 @@ std::vector<Finding> merge(std::vector<Finding> findings, std::vector<size_t>* p
   groups = join_conflicts(std::move(groups), {false, false}, is_one_instruction, always);
   groups = join_conflicts(std::move(groups), {false, false}, every, are_between_stretches);
   groups = join_objects(std::move(groups));
+  groups = join_exits(std::move(groups));
   groups = join_remarks(std::move(groups));
   if (part_of != nullptr) part_of->assign(findings.size(), 0);
   std::vector<Finding> out;

@@ -13,6 +13,7 @@ namespace palladion::sim::check {
 //  - misuses of one barrier or array by instructions of one kind;
 //  - accesses of one array: several instructions of one kind and one other instruction; instructions that
 //    race with themselves; those of two stretches of the text, between which one barrier would order all.
+//  - operations that an exit of their CTA does not wait for;
 //  - sums that depend on an order.
 // `part_of`, if given: in which of the result each of the findings is.
 std::vector<Finding> merge(std::vector<Finding> findings, std::vector<size_t>* part_of = nullptr);

@@ -44,6 +44,34 @@ TEST(Merge, AStoreIntoACtaThatMayNotHaveStartedIsOneFinding) {
   EXPECT_EQ(f->object.names.at(0).name, "tile");
 }
 
+// Two copies into two arrays are under way when the CTA exits.
+TEST(Merge, AnExitThatWaitsForNothingIsOneFinding) {
+  const Checked c = run_checked(R"(
+.visible .entry k(.param .u64 array) {
+  .shared .align 8 .b64 full;
+  .shared .align 128 .b8 left[256];
+  .shared .align 128 .b8 right[256];
+  .reg .pred %p<5>; .reg .b32 %r<12>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [array];
+  mov.u32 %r1, %tid.x;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra $end;
+  mbarrier.init.shared.b64 [full], 1;
+  fence.mbarrier_init.release.cluster;
+  mbarrier.arrive.expect_tx.shared.b64 _, [full], 512;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [left], [%rd1], 256, [full];
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [right], [%rd1], 256, [full];
+$end:
+  ret;
+}
+)",
+                                {32, 1, 1});
+  EXPECT_EQ(std::ranges::count(codes(c), "PLD4118"), 1) << PtxRunner::describe(c.result);
+  const Finding* f = find(c, "PLD4118");
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->also.size(), 1u);
+}
+
 // mbarrier.init of a ring that is initialised already: one mbarrier an instruction.
 TEST(Merge, ARingThatIsInitialisedTwiceIsOneFinding) {
   std::string init = "  @%p1 bra $ready;\n";

@@ -1,5 +1,5 @@
 #pragma once
-// The parser's codes: each is an entry of one list, codes.inc.
+// The parser's codes: each is an entry of one list, parse_codes.inc.
 #include <cstdint>
 #include <span>
 
@@ -10,7 +10,7 @@ namespace palladion::isa {
 // What is wrong with a text.
 enum class ParseCode : uint16_t {
 #define PLD_CODE(number, name, ...) name = (number),
-#include "isa/text/codes.inc"
+#include "isa/core/parse_codes.inc"
 #undef PLD_CODE
 };
 

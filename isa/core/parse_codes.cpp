@@ -1,16 +1,16 @@
-#include "isa/text/codes.h"
+#include "isa/core/parse_codes.h"
 
 namespace palladion::isa {
 namespace {
 
-constexpr CodeText table[] = {
+constexpr CodeText parse_table[] = {
 #define PLD_CODE(number, name, ...) text_of(ParseCode::name, __VA_ARGS__),
-#include "isa/text/codes.inc"
+#include "isa/core/parse_codes.inc"
 #undef PLD_CODE
 };
 
 }  // namespace
 
-std::span<const CodeText> text_codes() { return table; }
+std::span<const CodeText> text_codes() { return parse_table; }
 
 }  // namespace palladion::isa
