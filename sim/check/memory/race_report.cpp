@@ -211,6 +211,17 @@ Object object_of(const ClusterContext& x, bool shared, uint64_t address, uint64_
                 : global_object(x.run, address, bytes);
 }
 
+// Shipped compilers let every thread store one value.
+bool stores_equal_values(const Actor& later, const Conflict& conflict, const Record& now,
+                         const Record& then) {
+  const bool equal_content = now.content != 0 && now.content == then.content;
+  // Of another cluster's store, which runs beside this one, memory does not say whether it was before.
+  const bool unchanged =
+      conflict.last && (conflict.lanes & ~later.unchanged) == 0 && then.cluster == now.cluster;
+  return (unchanged || equal_content || conflict.equal) && conflict.earlier_wrote && !then.async &&
+         conflict.relation == Relation::unordered;
+}
+
 }  // namespace
 
 void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
@@ -240,13 +251,7 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
                .two_names = later.shared && names_at(context_, conflict.address) > 1,
                .wait_verdict = verdict ? verdict->code : Code::none};
   const Code code = code_of(c);
-  // Shipped compilers let every thread store one value.
-  const bool equal_content = now.content != 0 && now.content == then.content;
-  // Of another cluster's store, which runs beside this one, memory does not say whether it was before.
-  const bool unchanged =
-      conflict.last && (conflict.lanes & ~later.unchanged) == 0 && then.cluster == now.cluster;
-  const bool equal_values = (unchanged || equal_content || conflict.equal) && conflict.earlier_wrote &&
-                            !then.async && conflict.relation == Relation::unordered;
+  const bool equal_values = stores_equal_values(later, conflict, now, then);
   const uint32_t lanes =
       now.async || together(c.now_effect) ? now.lanes : lane_of_conflict(conflict, c.same_warp());
   const std::optional<Meeting> met = meeting_of(c);
