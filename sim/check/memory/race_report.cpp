@@ -148,9 +148,10 @@ bool stored_beside_atomic(const Case& c) {
 }
 
 // A copy overwrites what threads have read: where tcgen05.alloc stored its address.
-bool is_slot_of_allocation(Code code, const isa::Effect* writer) {
-  return code == Code::overwrite_without_proxy_fence && writer != nullptr &&
-         std::holds_alternative<isa::TensorMemoryAllocation>(*writer);
+bool is_slot_of_allocation(Code code, const Program& program, const Record& writer) {
+  if (code != Code::overwrite_without_proxy_fence || (writer.flags & Record::writes) == 0) return false;
+  const isa::Effect* const effect = effect_at(program, writer.pc);
+  return effect != nullptr && std::holds_alternative<isa::TensorMemoryAllocation>(*effect);
 }
 
 // What breaks PTX's text alone is strict, with a note that says why.
@@ -255,8 +256,7 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   const uint32_t lanes =
       now.async || together(c.now_effect) ? now.lanes : lane_of_conflict(conflict, c.same_warp());
   const std::optional<Meeting> met = meeting_of(c);
-  const uint32_t writer = conflict.written_by;
-  const bool slot = writer != 0 && is_slot_of_allocation(code, effect_at(program, (*records_)[writer].pc));
+  const bool slot = is_slot_of_allocation(code, program, (*records_)[conflict.written_by]);
   const uint64_t object = (slot ? 8 : 0) + (met ? 4 : 0) + (equal_values ? 2 : later.shared ? 0 : 1);
   const FindingKey key{code, now.pc, then.pc, object};
   const std::optional<RacingRead> read = racing_read(context_, later, conflict, now, then);
