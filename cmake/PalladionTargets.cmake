@@ -195,7 +195,7 @@ function(pld_program folder name)
   target_compile_options(${name} PRIVATE ${PLD_WARNINGS} ${PLD_BASELINE})
   target_link_options(${name} PRIVATE ${PLD_PORTABLE_LINK})
   target_link_libraries(${name} PRIVATE pld_${folder})
-  # Files of kernels that the program loads take all that a kernel may call from the program (cli/kernel_files).
+  # Files of kernels that the program loads take all that a kernel may call from the program (kernels/files).
   set_target_properties(${name} PROPERTIES ENABLE_EXPORTS ON)
   target_link_options(${name} PRIVATE LINKER:--whole-archive,$<TARGET_FILE:pld_isa>,$<TARGET_FILE:pld_frontend>,$<TARGET_FILE:pld_arrays>,$<TARGET_FILE:pld_kernels>,--no-whole-archive)
 endfunction()

@@ -13,8 +13,8 @@ import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMANDS = ('run check compare sweep ptx list explain capture exec lab new doctor help completion').split()
-INSIDE = ('isa frontend sim sim/numerics sim/program/compile sim/program/contraction sim/machine/exec sim/machine/async sim/schedule sim/clock sim/check sim/explore sim/mutate '
-          'traces verify verify/arrays verify/launch cuda cuda/abi cuda/native cuda/fatbin cuda/bundle cuda/capture cuda/driver cli kernels kernels/zoo labs cmake').split()
+INSIDE = ('isa isa/host frontend sim sim/numerics sim/program/compile sim/program/contraction sim/machine/exec sim/machine/async sim/schedule sim/clock sim/check sim/explore sim/mutate '
+          'traces verify verify/arrays verify/launch verify/sweep verify/bundles cuda cuda/abi cuda/native cuda/toolkit cuda/fatbin cuda/bundle cuda/capture cuda/driver cli kernels kernels/files kernels/zoo labs labs/engine cmake').split()
 NAMESPACES = {'palladion::pl': 'pl', 'palladion::plgpu': 'plgpu', 'palladion::program': 'program', 'palladion::kernels': 'kernels',
               'palladion': 'palladion', 'palladion::sim': 'sim', 'palladion::sim::check': 'sim::check', 'palladion::traces': 'traces',
               'palladion::cuda::native': 'cuda::native'}

@@ -27,8 +27,7 @@ class Check {
   tl::expected<CheckReport, isa::Diagnostics> run() {
     try_schedules();
     if (!refused_.empty()) return tl::make_unexpected(std::move(refused_));
-    if (request_.other_values)
-      examine_values(setup_, request_.only.value_or(sim::check::Conditions{}), report_);
+    if (request_.other_values) examine_values(setup_, report_);
     sort_findings(report_.findings);
     report_.interrupted = progress_.stopped();
     judge(report_);

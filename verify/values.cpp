@@ -1,8 +1,10 @@
 #include "verify/values.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "sim/check/catalogue/code.h"
 #include "sim/check/catalogue/phrase.h"
@@ -12,9 +14,10 @@
 namespace palladion::verify {
 namespace {
 
-constexpr size_t most_findings = 16;  // examined one by one
-// Inverted, halved or doubled exponents of floats, neighbours of integers.
-constexpr std::array<uint8_t, 3> patterns{0xFF, 0x40, 0x01};
+using sim::check::Arbitrary;
+using sim::check::OtherValues;
+
+constexpr size_t most_experiments = 16;
 
 bool of_shared_memory(const SeenFinding& s) {
   return s.finding.code == sim::check::Code::uninitialised_shared_memory;
@@ -27,71 +30,108 @@ bool can_be_examined(const SeenFinding& s) {
   return of_shared_memory(s) || (race != nullptr && race->every_read && !race->reads.empty());
 }
 
+void add(Arbitrary& what, const sim::Finding& f) {
+  if (const auto* const race = std::get_if<sim::Race>(&f.what))
+    std::ranges::copy(race->reads, std::back_inserter(what.reads));
+  else
+    what.unwritten_reads.push_back(f.sites.front());
+}
+
+// What a run leaves that the host can see.
+struct Left {
+  std::multimap<std::string, uint64_t> memory;
+  std::string printed;
+  bool operator==(const Left&) const = default;
+};
+
+enum class Answer : uint8_t { no_output_changes, an_output_changes, reads_not_changed };
+
+// Runs of a launch with other values, under the conditions of one schedule.
 class Experiment {
  public:
-  Experiment(const TrialSetup& setup, const sim::check::Conditions& conditions, const Trial& usual)
-      : setup_(setup), conditions_(conditions), usual_(usual) {
+  Experiment(const TrialSetup& setup, sim::check::Conditions conditions)
+      : setup_(setup), conditions_(std::move(conditions)) {
     setup_.checks = no_checks;
-    // One warp does not execute more than all did; with other values it may loop for ever.
-    setup_.run.max_warp_instructions = 2 * usual.outcome.result.instructions + 100'000;
+    OtherValues same({}, 0);
+    usual_ = run(same);
   }
 
-  // True when the outputs are the usual ones with every pattern.
-  bool no_output_changes(std::span<SeenFinding* const> findings) {
-    std::vector<sim::RacingRead> reads;
-    bool shared = false;
-    for (const SeenFinding* f : findings) {
-      if (const auto* const race = std::get_if<sim::Race>(&f->finding.what))
-        std::ranges::copy(race->reads, std::back_inserter(reads));
-      shared |= of_shared_memory(*f);
+  // Whether what the run leaves is the usual in every series of other values.
+  Answer ask(const Arbitrary& what) {
+    if (!usual_) return Answer::reads_not_changed;
+    for (uint32_t series = 0; series < OtherValues::series; ++series) {
+      OtherValues other(what, series);
+      if (run(other) != usual_) return Answer::an_output_changes;
+      if (!other.changed_every_read()) return Answer::reads_not_changed;
     }
-    return std::ranges::all_of(patterns, [&](uint8_t pattern) {
-      if (stopped(setup_.run)) return false;
-      sim::check::OtherValues other(reads, shared, pattern);
-      sim::Observer* const observers[] = {&other};
-      const Trial trial = try_under(setup_, conditions_, nullptr, observers);
-      return trial.outcome.result.completed && trial.output_hashes == usual_.output_hashes;
-    });
+    return Answer::no_output_changes;
   }
 
  private:
+  // Nothing: it did not reach its end.
+  std::optional<Left> run(OtherValues& other) {
+    sim::Observer* const observers[] = {&other};
+    Trial trial = try_under(setup_, conditions_, nullptr, observers);
+    sim::RunResult& result = trial.outcome.result;
+    // One warp does not execute more than all did; with other values it may loop for ever.
+    if (!usual_) setup_.run.max_warp_instructions = 2 * result.instructions + 100'000;
+    if (!result.completed) return std::nullopt;
+    Left left{other.memory(), std::move(result.printed)};
+    for (const Buffer& b : setup_.job.buffers)
+      if (b.role == Role::scratch || b.role == Role::profile) left.memory.erase(b.name);
+    return left;
+  }
+
   TrialSetup setup_;
-  const sim::check::Conditions& conditions_;
-  const Trial& usual_;
+  sim::check::Conditions conditions_;
+  std::optional<Left> usual_;
 };
 
-void drop_to_strict(SeenFinding& s) {
-  s.finding.severity = sim::FindingSeverity::strict;
-  s.finding.notes.push_back(sim::say<sim::Phrase::no_output_depends>(patterns.size()));
+void drop_to_strict(sim::Finding& f) {
+  f.severity = sim::FindingSeverity::strict;
+  f.notes.push_back(sim::say<sim::Phrase::no_output_depends>(uint64_t{OtherValues::series}));
+}
+
+// Those that one schedule showed first, one after the other: values of several findings may cancel out. Then
+// all that nothing depends on at once: an output may depend on any of several.
+void examine(Experiment& experiment, std::span<SeenFinding* const> findings) {
+  std::vector<SeenFinding*> unused;
+  Arbitrary all;
+  for (SeenFinding* const s : findings) {
+    Arbitrary one;
+    add(one, s->finding);
+    const Answer answer = experiment.ask(one);
+    if (answer == Answer::reads_not_changed)
+      s->finding.notes.push_back(sim::say<sim::Phrase::reads_not_changed>());
+    if (answer != Answer::no_output_changes) continue;
+    unused.push_back(s);
+    add(all, s->finding);
+  }
+  if (unused.size() > 1 && experiment.ask(all) != Answer::no_output_changes) return;
+  for (SeenFinding* const s : unused) drop_to_strict(s->finding);
 }
 
 }  // namespace
 
-void examine_values(const TrialSetup& setup, const sim::check::Conditions& conditions, CheckReport& report) {
+void examine_values(const TrialSetup& setup, CheckReport& report) {
   const Trial* const usual = report.first_completed();
   if (usual == nullptr || usual->output_hashes.empty()) return;
   if (report.outputs_vary()) return;  // they depend on more than the values
-  std::vector<SeenFinding*> all;
-  for (SeenFinding& f : report.findings)
-    if (can_be_examined(f)) all.push_back(&f);
-  if (all.empty()) return;
-  Experiment experiment(setup, conditions, *usual);
-  if (experiment.no_output_changes(all)) {
-    std::ranges::for_each(all, [](SeenFinding* f) { drop_to_strict(*f); });
-    return;
+  std::map<std::string, std::vector<SeenFinding*>> by_schedule;
+  size_t experiments = 0;
+  for (SeenFinding& s : report.findings) {
+    if (!can_be_examined(s)) continue;
+    if (experiments++ < most_experiments)
+      by_schedule[s.schedules.front()].push_back(&s);
+    else
+      s.finding.notes.push_back(sim::say<sim::Phrase::too_many_experiments>(uint64_t{most_experiments}));
   }
-  // Shared memory is filled once for all findings about it.
-  const auto fills =
-      std::ranges::stable_partition(all, [](const SeenFinding* f) { return of_shared_memory(*f); });
-  const size_t filled = all.size() - fills.size();
-  std::vector<std::span<SeenFinding* const>> groups;
-  if (filled != 0) groups.emplace_back(all.data(), filled);
-  for (size_t i = filled; i < std::min(all.size(), filled + most_findings); ++i)
-    groups.emplace_back(&all[i], 1);
-  if (groups.size() < 2) return;
-  for (const auto& group : groups)
-    if (experiment.no_output_changes(group))
-      std::ranges::for_each(group, [](SeenFinding* f) { drop_to_strict(*f); });
+  for (const auto& [schedule, findings] : by_schedule) {
+    const auto conditions = sim::check::conditions_named(schedule);
+    if (!conditions || stopped(setup.run)) continue;  // of the search: no run showed it
+    Experiment experiment(setup, *conditions);
+    examine(experiment, findings);
+  }
 }
 
 }  // namespace palladion::verify

@@ -1,10 +1,11 @@
 #pragma once
 // Findings about arbitrary values: of loads that race, of shared memory that nothing has written. The launch
-// runs again with other values in their place; where no output changes, the finding is strict.
+// runs again, under the schedule that showed the finding, with other values in their place, three times for
+// each finding; where the reads are executed and nothing changes that the host can see, it is strict.
 #include "verify/check.h"
 
 namespace palladion::verify {
 
-void examine_values(const TrialSetup& setup, const sim::check::Conditions& conditions, CheckReport& report);
+void examine_values(const TrialSetup& setup, CheckReport& report);
 
 }  // namespace palladion::verify

@@ -8,6 +8,7 @@
 #include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "report/html/recording.h"
+#include "report/run/check_text.h"
 #include "report/text/row.h"
 
 namespace palladion::cli {
@@ -115,6 +116,21 @@ Outcome<CheckReport> run_check(const Subject& subject, const CheckRequest& asked
   }
   report.exit_code = exit_code_of(report, asked.run.findings.strict);
   return report;
+}
+
+void print_check(const Subject& subject, const CheckRequest& request, const CheckReport& report) {
+  print_parts(check_text(launched(subject), report,
+                         {.findings = view_of(subject, request.run.findings.limit, stderr),
+                          .unused_suppressions = report.unused_suppressions,
+                          .color = wants_color(stdout)}));
+}
+
+std::string check_json_of(const Subject& subject, const CheckRequest& request, const CheckReport& report) {
+  return check_json(launched(subject), report,
+                    {.seed = request.run.subject.seed,
+                     .explore = request.explore.value_or(0),
+                     .threads = request.run.machine.threads,
+                     .exit_code = report.exit_code});
 }
 
 }  // namespace palladion::cli

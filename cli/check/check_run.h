@@ -29,6 +29,6 @@ struct CheckReport : verify::CheckReport {
 Outcome<CheckReport> run_check(const Subject& subject, const CheckRequest& request);
 
 void print_check(const Subject& subject, const CheckRequest& request, const CheckReport& report);
-std::string check_json(const Subject& subject, const CheckRequest& request, const CheckReport& report);
+std::string check_json_of(const Subject& subject, const CheckRequest& request, const CheckReport& report);
 
 }  // namespace palladion::cli

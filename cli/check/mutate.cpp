@@ -1,13 +1,14 @@
 #include "cli/check/mutate.h"
-#include "cli/support/output.h"
 
 #include <fmt/format.h>
 
 #include <chrono>
 
-#include "cli/support/interrupt.h"
+#include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
+#include "isa/host/interrupt.h"
+#include "report/run/mutation_text.h"
 #include "report/run/run_text.h"
 
 namespace palladion::cli {
@@ -49,8 +50,7 @@ verify::MutationRequest mutation_request(const CheckRequest& asked) {
 tl::unexpected<Failure> no_mutation(const verify::NoMutation& none, const Subject& subject) {
   using Why = verify::NoMutation::Why;
   if (none.why == Why::refused) return failure_of(none.errors, subject.job.ptx);
-  if (none.why == Why::interrupted)
-    return tl::make_unexpected(Failure{exit_interrupted, "interrupted: no mutant has run\n"});
+  if (none.why == Why::interrupted) return interruption("interrupted: no mutant has run\n");
   return user_error("--mutate needs a program without findings, and this one has some",
                     fmt::format("`{} check` without --mutate prints its findings", program_name()));
 }
@@ -92,10 +92,15 @@ Outcome<ExitCode> check_by_mutation(CheckRequest request) {
   const Polled polled;
   const auto report = run_mutation(*subject, request);
   if (!report) return tl::make_unexpected(report.error());
-  print_mutation(*subject, *report);
+  print_out(mutation_text(launched(*subject), *report, report->seconds));
   Deliveries deliveries;
-  deliveries.take(
-      write_if_named(request.run.output.json, [&] { return mutation_json(*subject, request.run, *report); }));
+  deliveries.take(write_if_named(request.run.output.json, [&] {
+    return mutation_json(launched(*subject), *report,
+                         {.seed = request.run.subject.seed,
+                          .threads = request.run.machine.threads,
+                          .seconds = report->seconds,
+                          .exit_code = report->exit_code});
+  }));
   return deliveries.code(report->exit_code);
 }
 

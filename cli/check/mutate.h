@@ -19,9 +19,6 @@ void take_small_shape(SubjectRequest& request);
 
 Outcome<MutationReport> run_mutation(const Subject& subject, const CheckRequest& request);
 
-void print_mutation(const Subject& subject, const MutationReport& report);
-std::string mutation_json(const Subject& subject, const RunRequest& request, const MutationReport& report);
-
 // The whole of `check --mutate`.
 Outcome<ExitCode> check_by_mutation(CheckRequest request);
 

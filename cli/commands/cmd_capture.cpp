@@ -5,14 +5,14 @@
 #include <filesystem>
 #include <set>
 
-#include "cli/capture/launch.h"
-#include "cli/capture/match.h"
-#include "cli/capture/strip.h"
 #include "cli/options/command.h"
-#include "cli/support/files.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cuda/bundle/read.h"
+#include "cuda/toolkit/match.h"
+#include "isa/host/files.h"
+#include "isa/host/process.h"
+#include "verify/bundles/strip.h"
 
 namespace palladion::cli {
 namespace {
@@ -77,6 +77,17 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// Beside this program, or where it was installed to.
+std::optional<fs::path> capture_library() {
+  std::error_code failed;
+  const fs::path here = fs::read_symlink("/proc/self/exe", failed).parent_path();
+  for (const char* folder : {".", "../lib", "../lib64", "../lib/x86_64-linux-gnu"}) {
+    const fs::path path = here / folder / "libpalladion_capture.so";
+    if (fs::exists(path, failed)) return fs::weakly_canonical(path, failed);
+  }
+  return std::nullopt;
+}
+
 std::map<std::string, std::string> variables_of(const CaptureRequest& o, const fs::path& library) {
   const std::string before = variable("LD_PRELOAD");
   std::map<std::string, std::string> out = {
@@ -110,7 +121,7 @@ Outcome<std::string> complete(const fs::path& folder, const std::vector<fs::path
   if (manifest->image_file.empty()) return std::string("without PTX: the program's image is not known");
   const auto cubin = read_text(folder / manifest->image_file, most_of_image);
   if (!cubin) return "without PTX: " + cubin.error();
-  const Match match = match_ptx(*cubin, manifest->entry, ptx_folders);
+  const cuda::toolkit::Match match = cuda::toolkit::match_ptx(*cubin, manifest->entry, ptx_folders);
   if (match.ptx.empty()) return "without PTX: " + match.why_not;
   manifest->ptx_file = "kernel.ptx";
   manifest->ptx_checksum = cuda::bundle::checksum(std::as_bytes(std::span(match.ptx)));
@@ -126,7 +137,7 @@ Outcome<std::string> complete(const fs::path& folder, const std::vector<fs::path
 Outcome<void> strip_bundle(const fs::path& folder) {
   auto manifest = cuda::bundle::read_manifest(folder);
   if (!manifest) return user_error(manifest.error());
-  if (const auto done = strip(folder, *manifest); !done) return done;
+  if (const auto done = verify::strip(folder, *manifest); !done) return done;
   print_out("{}: stripped: seeds stand for the memory's contents, {} buffers\n", folder.string(),
             std::ranges::count(manifest->buffers, cuda::bundle::Contents::Kind::seed,
                                [](const cuda::bundle::Buffer& b) { return b.before.kind; }));
@@ -136,7 +147,7 @@ Outcome<void> strip_bundle(const fs::path& folder) {
 // The bundles that were not there before.
 Outcome<size_t> complete_all(const CaptureRequest& request, const std::set<fs::path>& old) {
   std::vector<fs::path> folders(request.ptx_dirs.begin(), request.ptx_dirs.end());
-  for (const fs::path& folder : dump_folders()) folders.push_back(folder);
+  for (const fs::path& folder : cuda::toolkit::dump_folders()) folders.push_back(folder);
   size_t found = 0;
   for (const fs::path& folder : bundles_in(request.output)) {
     if (old.contains(folder)) continue;

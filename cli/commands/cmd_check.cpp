@@ -3,8 +3,8 @@
 #include "cli/check/check_run.h"
 #include "cli/check/mutate.h"
 #include "cli/options/command.h"
-#include "cli/support/interrupt.h"
 #include "cli/support/output.h"
+#include "isa/host/interrupt.h"
 #include "report/run/run_text.h"
 
 namespace palladion::cli {
@@ -49,7 +49,7 @@ Outcome<void> write_check_page(const Subject& subject, const CheckRequest& reque
   if (request.run.output.report.empty()) return {};
   std::vector<const NamedComparison*> comparisons;
   for (const NamedComparison& c : report.comparisons) comparisons.push_back(&c);
-  return write_page(subject, request.run, check_json(subject, request, report), report.page.get(),
+  return write_page(subject, request.run, check_json_of(subject, request, report), report.page.get(),
                     report.findings, comparisons);
 }
 
@@ -65,7 +65,7 @@ Outcome<ExitCode> check_schedules(const AskedCheck& request) {
   const OutputRequest& files = request.run.output;
   Deliveries deliveries;
   deliveries.take(write_sarif(*subject, request.run, report->findings, report->exit_code));
-  deliveries.take(write_if_named(files.json, [&] { return check_json(*subject, request, *report); }));
+  deliveries.take(write_if_named(files.json, [&] { return check_json_of(*subject, request, *report); }));
   deliveries.take_page(write_check_page(*subject, request, *report), files.report);
   return deliveries.code(report->exit_code);
 }

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "cli/execute/differences.h"
 #include "cli/execute/execute.h"
 #include "cli/options/command.h"
-#include "cli/support/interrupt.h"
+#include "isa/host/interrupt.h"
+#include "verify/bundles/differences.h"
 
 namespace palladion::cli {
 namespace {
@@ -11,6 +11,18 @@ namespace {
 struct WordsOfCompare : RunWords {
   WordsOfCompare() : RunWords("compare") {}
 };
+
+void say_why(const Subject& subject, Report& report, const MachineRequest& machine) {
+  if (!subject.recorded || !report.sim || !report.sim->result.completed) return;
+  std::vector<verify::OutputComparison*> comparisons;
+  for (NamedComparison& c : report.reference) comparisons.push_back(&c);
+  verify::explain_differences({.recorded = *subject.recorded,
+                               .job = subject.job,
+                               .arch = *subject.arch,
+                               .outcome = *report.sim,
+                               .run = run_options(subject, machine, nullptr)},
+                              comparisons);
+}
 
 Outcome<ExitCode> compare_sides(RunRequest request) {
   auto subject = load_subject(request.subject, request.clock());
@@ -26,7 +38,7 @@ Outcome<ExitCode> compare_sides(RunRequest request) {
   request.device.on_device = !subject->recorded;
   auto report = execute(*subject, request);
   if (!report) return tl::make_unexpected(report.error());
-  explain_differences(*subject, *report, request.machine);
+  say_why(*subject, *report, request.machine);
   return deliver(*subject, *report, request);
 }
 

@@ -6,10 +6,10 @@
 
 #include "cli/execute/execute.h"
 #include "cli/options/command.h"
-#include "cli/options/ptxas.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "cuda/native/device.h"
+#include "cuda/toolkit/ptxas.h"
 #include "report/text/row.h"
 #include "sim/schedule/worker_pool.h"
 
@@ -71,7 +71,7 @@ void print_host(const cuda::native::Availability& there) {
     if (d.sm != 90) print_out(row("", "kernels here are written for sm_90a and do not run on it"));
   }
   for (const auto& [tool, users] : tools) {
-    const auto path = find_tool(tool);
+    const auto path = cuda::toolkit::find_tool(tool);
     print_out(row(tool, path ? path->string()
                              : fmt::format("neither in CUDA_HOME nor on PATH; needed by {} only", users)));
   }
@@ -87,7 +87,7 @@ std::string host_json(const cuda::native::Availability& there) {
   };
   json::object found;
   for (const auto& [tool, users] : tools) {
-    const auto path = find_tool(tool);
+    const auto path = cuda::toolkit::find_tool(tool);
     found.emplace(tool, path ? json::value(path->string()) : json::value());
   }
   const auto page = uint64_t(::sysconf(_SC_PAGESIZE));

@@ -3,18 +3,18 @@
 
 #include <algorithm>
 
-#include "cli/codes/codes.h"
-#include "cli/codes/stalls.h"
-#include "cli/codes/twin_text.h"
-#include "cli/codes/verbs.h"
 #include "cli/execute/execute.h"
-#include "cli/kernel_files/compiler.h"
 #include "cli/options/command.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/core/op.h"
+#include "kernels/files/compiler.h"
 #include "kernels/frame/registry.h"
+#include "report/explain/codes.h"
+#include "report/explain/stalls.h"
+#include "report/explain/twin_text.h"
+#include "report/explain/verbs.h"
 #include "report/text/finding_text.h"
 #include "report/text/row.h"
 #include "verify/arrays/words.h"
@@ -174,7 +174,7 @@ void explain_stall(const StallText& stall) {
 
 // False when no verb has this name, or the headers are not installed.
 bool explain_verb(std::string_view word) {
-  const auto headers = find_headers();
+  const auto headers = kernels::find_headers();
   if (!headers) return false;
   const std::vector<VerbText> verbs = find_verbs(word, headers->include / "palladion");
   for (const VerbText& verb : verbs) {

@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "cli/lab/lab_commands.h"
-#include "cli/lab/recording.h"
 #include "cli/options/command.h"
+#include "labs/engine/recording.h"
 #include "labs/lab.h"
 #include "verify/arrays/words.h"
 
@@ -50,6 +50,11 @@ struct Subcommand {
   Outcome<ExitCode> (*run)(const AskedLab&);
   bool for_people = true;  // else a process that the program starts for itself (cli/lab/README.md)
 };
+// Of a process that ends by itself, unless it could not begin.
+Outcome<ExitCode> ended(const Outcome<void>& process) {
+  return process.map([] { return exit_clean; });
+}
+
 constexpr Subcommand subcommands[] = {
     {"list", [](const AskedLab&) { return lab_list(); }},
     {"start", [](const AskedLab& r) { return lab_start(r); }},
@@ -61,8 +66,9 @@ constexpr Subcommand subcommands[] = {
     {"grade", [](const AskedLab& r) { return lab_grade(r); }},
     {"variants", [](const AskedLab& r) { return lab_variants(r); }},
     {"grade-one", [](const AskedLab& r) { return lab_grade_one(r); }, false},
-    {"record-confined", [](const AskedLab& r) { return record_confined(r.args); }, false},
-    {"compile-confined", [](const AskedLab& r) { return compile_confined(r.args, r.program); }, false},
+    {"record-confined", [](const AskedLab& r) { return ended(labs::record_confined(r.args)); }, false},
+    {"compile-confined", [](const AskedLab& r) { return ended(labs::compile_confined(r.args, r.program)); },
+     false},
 };
 
 Outcome<ExitCode> lab(const AskedLab& request) {

@@ -5,13 +5,13 @@
 #include <iterator>
 
 #include "cli/execute/execute.h"
-#include "cli/kernel_files/kernel_file.h"
 #include "cli/options/command.h"
 #include "cli/options/run_words.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/arch/clock.h"
+#include "kernels/files/kernel_file.h"
 #include "report/json/document.h"
 #include "verify/arrays/words.h"
 
@@ -184,10 +184,10 @@ std::vector<std::string> names_of_all(const ListRequest& request) {
 }
 
 Outcome<void> list_file(const KernelFileWord& word, bool color) {
-  const auto kernels = kernels_of_file(word.file);
+  const auto kernels = kernels::kernels_of_file(word.file, print_err);
   if (!kernels) return tl::make_unexpected(kernels.error());
   if (!word.kernel.empty()) {
-    const auto spec = kernel_of_file(word);
+    const auto spec = kernels::kernel_of_file(word.file, word.kernel, print_err);
     if (!spec) return tl::make_unexpected(spec.error());
     list_kernel(**spec, color);
     return {};

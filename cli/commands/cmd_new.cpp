@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <iterator>
 
-#include "cli/commands/starter.h"
 #include "cli/options/command.h"
-#include "cli/support/files.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
+#include "isa/host/files.h"
+#include "kernels/files/starter.h"
 
 namespace palladion::cli {
 namespace {
@@ -54,7 +54,7 @@ Outcome<ExitCode> write_project(const NewRequest& request) {
   if (fs::exists(name, failed)) return user_error(fmt::format("`{}` exists", name), "take another name");
   if (!fs::create_directory(name, failed))
     return user_error(fmt::format("the folder {} cannot be made: {}", name, failed.message()));
-  for (const StarterFile& file : starter_files(name)) {
+  for (const kernels::StarterFile& file : kernels::starter_files(name)) {
     const fs::path path = fs::path(name) / file.name;
     if (const auto written = write_text(path, file.text); !written) return user_error(written.error());
     print_out("wrote {}\n", path.string());

@@ -2,7 +2,7 @@
 
 #include "cli/options/command.h"
 #include "cli/subjects/subject.h"
-#include "cli/support/files.h"
+#include "isa/host/files.h"
 #include "cli/support/output.h"
 #include "isa/text/print.h"
 #include "report/run/lowered_text.h"

@@ -1,6 +1,6 @@
 #include "cli/execute/execute.h"
 #include "cli/options/command.h"
-#include "cli/support/interrupt.h"
+#include "isa/host/interrupt.h"
 
 namespace palladion::cli {
 namespace {

@@ -2,29 +2,26 @@
 
 #include "cli/execute/execute.h"
 #include "cli/options/command.h"
-#include "cli/support/interrupt.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
-#include "cli/sweep/sweep.h"
+#include "cli/sweep/sweep_run.h"
+#include "isa/host/interrupt.h"
 #include "report/html/page.h"
+#include "report/run/sweep_text.h"
 
 namespace palladion::cli {
 namespace {
 
-struct AskedSweep : SweepRequest {
-  OutputRequest output;
-};
-
 class WordsOfSweep {
  public:
   void state(Words& words);
-  Outcome<AskedSweep> request(const Invocation& invocation) const;
+  Outcome<SweepRequest> request(const Invocation& invocation) const;
 
  private:
   Outcome<SubjectRequest> subject(const Invocation& invocation) const;
 
-  AskedSweep given_;  // what needs no second look
+  SweepRequest given_;  // what needs no second look
   std::string kernel_, resume_;
   std::vector<std::string> axes_;
   const isa::ArchSpec* arch_ = nullptr;
@@ -66,9 +63,9 @@ Outcome<SubjectRequest> WordsOfSweep::subject(const Invocation& invocation) cons
   return request;
 }
 
-Outcome<AskedSweep> WordsOfSweep::request(const Invocation& invocation) const {
-  AskedSweep request = given_;
-  auto axes = axes_in(axes_);
+Outcome<SweepRequest> WordsOfSweep::request(const Invocation& invocation) const {
+  SweepRequest request = given_;
+  auto axes = verify::axes_in(axes_);
   if (!axes) return user_error(axes.error());
   request.axes = std::move(*axes);
   if (!request.state.empty() && !resume_.empty())
@@ -88,25 +85,27 @@ Outcome<AskedSweep> WordsOfSweep::request(const Invocation& invocation) const {
   return request;
 }
 
-Outcome<void> write_sweep_page(const SweepReport& report, const std::string& file) {
+Outcome<void> write_sweep_page(const SweepRun& run, const std::string& report, const std::string& file) {
   if (file.empty()) return {};
   PageParts page;
-  page.title = report.spec->name + ", sweep";
-  page.report = sweep_json(report);
+  page.title = run.swept.kernel + ", sweep";
+  page.report = report;
   page.more = {{"folder", current_folder()}};
   const auto written = write_text(file, page_text(page));
   return written ? Outcome<void>{} : not_written(written.error());
 }
 
-Outcome<ExitCode> sweep(const AskedSweep& request) {
+Outcome<ExitCode> sweep(const SweepRequest& request) {
   const Polled polled;
-  const auto report = run_sweep(request);
-  if (!report) return tl::make_unexpected(report.error());
-  print_out(sweep_text(*report, request, wants_color(stdout)));
+  const auto run = run_sweep(request);
+  if (!run) return tl::make_unexpected(run.error());
+  const ExitCode code = exit_code_of(run->report);
+  print_out(sweep_text(run->swept, run->report, request.top, wants_color(stdout)));
+  const auto json = [&] { return sweep_json(run->swept, run->report, code); };
   Deliveries deliveries;
-  deliveries.take(write_if_named(request.output.json, [&] { return sweep_json(*report); }));
-  deliveries.take_page(write_sweep_page(*report, request.output.report), request.output.report);
-  return deliveries.code(report->exit_code());
+  deliveries.take(write_if_named(request.output.json, json));
+  deliveries.take_page(write_sweep_page(*run, json(), request.output.report), request.output.report);
+  return deliveries.code(code);
 }
 
 }  // namespace

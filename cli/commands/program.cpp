@@ -10,9 +10,9 @@
 
 #include "cli/commands/commands.h"
 #include "cli/options/command_line.h"
-#include "cli/support/abandon.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
+#include "isa/host/abandon.h"
 #include "kernels/frame/registry.h"
 #include "program.h"
 
@@ -21,7 +21,7 @@ namespace {
 
 int fail(const Failure& failure) {
   print_err(failure.text);
-  return failure.code;
+  return exit_code_of(failure.kind);
 }
 
 int run_program(int argc, const char* const* argv, std::vector<kernels::KernelSpec> specs) {
@@ -36,7 +36,7 @@ int run_program(int argc, const char* const* argv, std::vector<kernels::KernelSp
   const auto code = line->run(line->invocation);
   if (!code) fail(code.error());
   if (interrupted()) return exit_interrupted;
-  return code ? *code : code.error().code;
+  return code ? *code : exit_code_of(code.error().kind);
 }
 
 int run_guarded(int argc, const char* const* argv, std::vector<kernels::KernelSpec> specs) {

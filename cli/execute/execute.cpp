@@ -5,17 +5,15 @@
 #include <chrono>
 
 #include "cli/execute/execute.h"
-#include "cli/runs/time_report.h"
-#include "cli/runs/trace.h"
-#include "cli/support/abandon.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "isa/core/whole_error.h"
+#include "isa/host/abandon.h"
 #include "report/html/error_map.h"
-#include "report/html/run_page.h"
-#include "report/json/findings_json.h"
-#include "report/run/run_json.h"
-#include "report/run/run_text.h"
+#include "report/html/recording.h"
+#include "report/run/run_trace.h"
+#include "report/run/scopes.h"
+#include "report/run/time_report.h"
 #include "sim/program/program.h"
 
 namespace palladion::cli {
@@ -46,7 +44,7 @@ Outcome<void> run_on_device(Report& report, const Subject& subject, const RunReq
     return unsupported("texture and surface objects of a launch on a device",
                        "`palladion run` without `--on device` has them");
   auto device = cuda::native::Device::open();
-  if (!device) return tl::make_unexpected(Failure{exit_unsupported, isa::render(device.error())});
+  if (!device) return tl::make_unexpected(Failure{Failure::Kind::unsupported, isa::render(device.error())});
   report.device_facts = device->facts();
   report.device = palladion::run(
       subject.job, *device,
@@ -59,9 +57,50 @@ Outcome<void> run_on_device(Report& report, const Subject& subject, const RunReq
   return write_scopes(request.trace.write_scopes, *report.device_scopes);
 }
 
+// A kernel without scopes has nothing to compare.
+Outcome<void> check_scopes(const Subject& subject) {
+  if (subject.kernel && subject.kernel->launch.profile) return {};
+  const bool can = subject.spec != nullptr && std::ranges::any_of(subject.spec->settings, [](const auto& s) {
+                     return std::string_view(s.name) == "profile";
+                   });
+  return user_error(
+      fmt::format("{} records no scopes, by which both sides are compared", subject.name),
+      can ? "--set profile=1" : "a kernel records them with plgpu::profile_scope and profile_space");
+}
+
+std::string title_of(const Subject& subject, const RunRequest& request) {
+  std::string title = subject.name;
+  for (const auto* pairs : {&request.subject.sizes, &request.subject.settings})
+    for (const auto& [name, value] : *pairs) title += fmt::format(" {}={}", name, value);
+  return fmt::format("{}, {}, {}", title, request.subject.arch->name, name(request.usual_conditions()));
+}
+
+// Which CTAs and cycles --trace and --report record.
+traces::RecorderOptions recorder_options(const RunRequest& request) {
+  return request.trace.recorder(request.machine.clock ? traces::TimeUnit::sm_cycles
+                                                      : traces::TimeUnit::warp_instructions);
+}
+
+// The header of a timeline: its title, unit and clock.
+traces::Header trace_header(const Subject& subject, const RunRequest& request,
+                            const traces::RecorderOptions& recorded) {
+  traces::Header header{
+      .title = title_of(subject, request), .unit = recorded.unit, .from = recorded.window.first};
+  if (request.machine.clock) header.sm_clock_mhz = request.machine.clock->parameters.sm_clock;
+  return header;
+}
+
+// Null without --trace.
+Outcome<std::unique_ptr<RunTrace>> open_trace(const Subject& subject, const RunRequest& request) {
+  if (request.trace.file.empty()) return nullptr;
+  const traces::RecorderOptions options = recorder_options(request);
+  return RunTrace::open(request.trace.file, trace_header(subject, request, options),
+                        request.trace.limit.value_or(traces::usual_limit), options);
+}
+
 // The timelines of the run, with scopes where the kernel records them and the clock runs.
 void finish_traces(Report& report, const Subject& subject, RunTrace* trace) {
-  std::optional<RunScopes> scopes;
+  std::optional<traces::RunScopes> scopes;
   const double mhz = report.sim->result.clock.sm_clock_mhz;
   if (has_scopes(subject) && mhz > 0)
     scopes = scopes_of(*subject.kernel->launch.profile, report.sim->profile, mhz, "simulator", subject.name);
@@ -72,12 +111,23 @@ void finish_traces(Report& report, const Subject& subject, RunTrace* trace) {
   if (report.page != nullptr) report.page->finish(scopes ? &*scopes : nullptr);
 }
 
+WhyReport why_of(const Subject& subject, const sim::ClockReport& clock, const RunRequest& request) {
+  MachineRequest unlimited = request.machine;
+  unlimited.max_instructions = 0;
+  std::optional<Progress> progress;
+  return verify::ask_why(subject.job, *subject.arch, run_options(subject, unlimited, request.clock()), clock,
+                         [&](uint64_t done, uint64_t all) {
+                           if (!progress) progress.emplace("what would help", all);
+                           progress->update(done);
+                         });
+}
+
 void take_time(Report& report, const Subject& subject, const RunRequest& request) {
   const sim::RunResult& result = report.sim->result;
   const ClockSettings* const clock = request.clock();
   if (clock == nullptr || result.clock.cycles == 0 || !result.completed) return;
-  report.time = time_report(subject, result, *clock);
-  if (request.why) report.time->why = ask_why(subject, result.clock, *clock, request.machine.threads);
+  report.time = time_report(subject.job, *subject.arch, subject.registers, clock->l2, clock->values, result);
+  if (request.why) report.time->why = why_of(subject, result.clock, request);
 }
 
 }  // namespace
@@ -121,20 +171,17 @@ std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::
 
 namespace {
 
-// Every byte of every buffer against what the device left.
 std::vector<NamedComparison> compare_with_recorded(const Subject& subject, const std::vector<Array>& outputs,
                                                    bool maps) {
   std::vector<NamedComparison> out;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const std::optional<Array>& wanted = subject.recorded->after[i];
-    if (!wanted) continue;
-    NamedComparison c{{subject.job.buffers[i].name, pl::u8, {}, palladion::compare(outputs[i], *wanted), {}}};
-    if (maps) c.map = error_map(outputs[i], *wanted, {}, c.comparison);
-    if (c.comparison.first) {
-      const auto at = static_cast<size_t>(c.comparison.first->index.front());
-      c.note = fmt::format("got    {}\nwanted {}", guesses(outputs[i].bytes, at), guesses(wanted->bytes, at));
-    }
-    out.push_back(std::move(c));
+  size_t output = 0;
+  for (verify::OutputComparison& c : verify::compare_with_recorded(*subject.recorded, subject.job, outputs)) {
+    while (!subject.recorded->after[output]) ++output;
+    out.push_back({std::move(c)});
+    if (maps)
+      out.back().map =
+          error_map(outputs[output], *subject.recorded->after[output], {}, out.back().comparison);
+    ++output;
   }
   return out;
 }
@@ -161,7 +208,7 @@ namespace {
 
 // A timeline and a page are recorded of it where they were asked for.
 Outcome<void> run_on_sim(Report& report, Subject& subject, const RunRequest& request) {
-  auto trace = RunTrace::open(subject, request);
+  auto trace = open_trace(subject, request);
   if (!trace) return tl::make_unexpected(trace.error());
   report.page = page_recording(subject, request);
   std::vector<sim::Observer*> observers;
@@ -197,7 +244,7 @@ void take_comparisons(Report& report, const Subject& subject, const RunRequest& 
 // The scopes of a device from a file, or what a device leaves.
 Outcome<void> take_device_side(Report& report, const Subject& subject, const RunRequest& request) {
   if (request.trace.read_scopes.empty()) return run_on_device(report, subject, request);
-  return read_scopes(request.trace.read_scopes).map([&](RunScopes scopes) {
+  return read_scopes(request.trace.read_scopes).map([&](traces::RunScopes scopes) {
     report.device_scopes = std::move(scopes);
   });
 }
@@ -229,124 +276,12 @@ Outcome<Report> execute(Subject& subject, const RunRequest& request) {
   return report;
 }
 
-FindingView view_of(const Subject& subject, size_t limit, std::FILE* stream) {
-  FindingView view;
-  view.ptx_name = subject.ptx_name;
-  view.ptx = subject.job.ptx;
-  view.folder = current_folder();
-  view.color = wants_color(stream);
-  view.limit = limit;
-  return view;
-}
-
-Outcome<void> write_sarif(const Subject& subject, const RunRequest& request,
-                          std::span<const SeenFinding> findings, ExitCode code) {
-  if (request.output.sarif.empty()) return {};
-  SarifRun run;
-  run.command_line = command_line(request.words, request.command, {}, "");
-  run.ptx_name = subject.ptx_name;
-  run.folder = current_folder();
-  run.suppressions = request.findings.suppressions.has_value();
-  run.exit_code = code;
-  if (const auto written = write_text(request.output.sarif, sarif_text(findings, run)); !written)
-    return not_written(written.error());
-  return {};
-}
-
 std::shared_ptr<PageRecording> page_recording(const Subject& subject, const RunRequest& request) {
   if (request.output.report.empty()) return nullptr;
   traces::RecorderOptions recorded = recorder_options(request);
   // Without a clock each cluster counts its own instructions: side by side they would mean nothing.
   if (!request.trace.ctas && !request.machine.clock) recorded.ctas = {traces::CtaChoice::Kind::ctas, 0, 0};
   return std::make_shared<PageRecording>(trace_header(subject, request, recorded), recorded);
-}
-
-Outcome<void> write_page(const Subject& subject, const RunRequest& request, std::string report,
-                         const PageRecording* recording, std::span<const SeenFinding> findings,
-                         std::span<const NamedComparison* const> comparisons) {
-  if (request.output.report.empty()) return {};
-  const auto read = [](const std::string& file, uint64_t most) -> std::optional<std::string> {
-    auto text = read_text(file, most);
-    return text ? std::optional(std::move(*text)) : std::nullopt;
-  };
-  const ClockSettings* const clock = request.clock();
-  const auto written =
-      write_text(request.output.report, run_page({.launched = launched(subject),
-                                                  .report = std::move(report),
-                                                  .recording = recording,
-                                                  .findings = findings,
-                                                  .comparisons = comparisons,
-                                                  .clock = clock != nullptr ? &clock->parameters : nullptr,
-                                                  .folder = current_folder(),
-                                                  .read_source = read}));
-  return written ? Outcome<void>{} : not_written(written.error());
-}
-
-namespace {
-
-Outcome<void> write_run_page(const Subject& subject, const Report& report, const RunRequest& request) {
-  if (request.output.report.empty()) return {};
-  std::vector<const NamedComparison*> comparisons;
-  for (const auto* all : {&report.reference, &report.device_against_sim})
-    for (const NamedComparison& c : *all) comparisons.push_back(&c);
-  return write_page(subject, request, run_json(launched(subject), report), report.page.get(), report.findings,
-                    comparisons);
-}
-
-void print_run(const Subject& subject, const Report& report, const RunRequest& request) {
-  const RunView view{.findings = view_of(subject, request.findings.limit, stderr),
-                     .lines = request.lines,
-                     .color = wants_color(stdout)};
-  for (const Part& part : run_text(launched(subject), report, view)) {
-    if (part.to == Part::To::out) print_out(part.text);
-    if (part.to == Part::To::err) print_err(part.text);
-    if (part.to == Part::To::out_as_is) write_out(part.text);
-  }
-}
-
-// What was computed to the end: half an output under a final name would be taken for one.
-void write_outputs(const Subject& subject, Report& report, Deliveries& deliveries) {
-  const auto& outputs = outputs_of(report);
-  const bool whole = !report.sim || report.sim->result.completed;
-  size_t next = 0;
-  for (size_t i = 0; i < subject.job.buffers.size() && next < outputs.size(); ++i) {
-    if (!subject.job.is_output(i)) continue;
-    const Array& array = outputs[next++];
-    const auto file = subject.out_files.find(subject.job.buffers[i].name);
-    if (file == subject.out_files.end()) continue;
-    const auto& [name, path] = *file;
-    if (!whole) {
-      print_out(row("not written", fmt::format("{} to {}: the run did not reach its end", name, path)));
-    } else if (deliveries.take(write_array(path, array))) {
-      print_out(row("written", fmt::format("{} to {}", name, path)));
-      report.written.push_back(*file);
-    }
-  }
-}
-
-}  // namespace
-
-bool Deliveries::take(const Outcome<void>& written) {
-  if (written) return true;
-  print_err(written.error().text);
-  failed_ = true;
-  return false;
-}
-
-void Deliveries::take_page(const Outcome<void>& written, const std::string& file) {
-  if (take(written) && !file.empty()) print_out(row("report", file));
-}
-
-Outcome<ExitCode> deliver(const Subject& subject, Report& report, const RunRequest& request) {
-  const ExitCode code = exit_code_of(report);
-  report.exit_code = code;
-  print_run(subject, report, request);
-  Deliveries deliveries;
-  write_outputs(subject, report, deliveries);
-  deliveries.take(write_sarif(subject, request, report.findings, code));
-  deliveries.take(write_if_named(request.output.json, [&] { return run_json(launched(subject), report); }));
-  deliveries.take_page(write_run_page(subject, report, request), request.output.report);
-  return deliveries.code(code);
 }
 
 }  // namespace palladion::cli

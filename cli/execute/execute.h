@@ -9,8 +9,9 @@
 #include "cli/runs/checks.h"
 #include "cli/runs/run_request.h"
 #include "cli/subjects/subject.h"
-#include "cli/support/files.h"
+#include "isa/host/files.h"
 #include "report/run/run.h"
+#include "report/run/run_text.h"
 #include "report/text/finding_text.h"
 #include "report/text/suppress.h"
 #include "verify/schedules/trial.h"
@@ -41,6 +42,8 @@ std::vector<NamedComparison> compare_outputs(const Subject& subject, const std::
 // How findings of this subject are shown on a stream.
 FindingView view_of(const Subject& subject, size_t limit, std::FILE* stream);
 ExitCode exit_code_of(const Report& report);
+// To the streams that they belong to.
+void print_parts(const std::vector<Part>& parts);
 // What --report records of a run on the machine; null without it.
 std::shared_ptr<PageRecording> page_recording(const Subject& subject, const RunRequest& request);
 // --report, when it was given. `report`: the text of --json; `recording` may be null.

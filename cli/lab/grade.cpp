@@ -7,14 +7,14 @@
 #include <csignal>
 
 #include "cli/lab/lab_commands.h"
-#include "cli/lab/recording.h"
-#include "cli/lab/sandbox.h"
-#include "cli/lab/verdict.h"
-#include "cli/support/files.h"
 #include "cli/support/output.h"
-#include "cli/support/process.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
+#include "isa/host/files.h"
+#include "isa/host/process.h"
+#include "labs/engine/recording.h"
+#include "labs/engine/sandbox.h"
+#include "report/lab/verdict_text.h"
 
 namespace palladion::cli {
 namespace {
@@ -57,7 +57,7 @@ std::vector<Submission> submissions_in(const fs::path& root, std::vector<fs::pat
 // What is known of a submission, also when its process did not come to a verdict.
 json::object graded(const Submission& s, const std::string& seconds) {
   const fs::path report = fs::temp_directory_path() / fmt::format("palladion-grade-{}.json", ::getpid());
-  const Ended ended = run_quietly({confined_program(), "lab", "grade-one", s.file.string(), s.lab->name,
+  const Ended ended = run_quietly({labs::confined_program(), "lab", "grade-one", s.file.string(), s.lab->name,
                                    report.string(), "--seconds", seconds});
   json::object out{{"student", s.student}};
   const auto text = read_text(report, most_of_settings);
@@ -99,7 +99,7 @@ Outcome<ExitCode> lab_grade(const LabRequest& request) {
     const Polled polls;
     Progress progress("grade", submissions.size());
     for (const Submission& s : submissions) {
-      if (interrupted()) return tl::make_unexpected(Failure{exit_interrupted, {}});
+      if (interrupted()) return interruption();
       grades.emplace_back(graded(s, std::to_string(request.seconds)));
       const json::object& grade = grades.back().as_object();
       if (grade.at("passed").as_bool()) ++passed;
@@ -124,8 +124,8 @@ Outcome<ExitCode> lab_grade_one(const LabRequest& request) {
   const labs::Lab* const lab = labs::find_lab(request.args[1]);
   if (lab == nullptr) return user_error(fmt::format("there is no lab `{}`", request.args[1]));
   ::alarm(request.seconds);
-  limit_memory(judge_memory);
-  const auto verdict = judge_file(*lab, request.args[0], request.threads);
+  labs::limit_memory(judge_memory);
+  const auto verdict = judge(*lab, request.args[0], request);
   if (!verdict) return tl::make_unexpected(verdict.error());
   if (const auto written = write_text(request.args[2], json_text(verdict_json(*verdict))); !written)
     return not_written(written.error());

@@ -9,13 +9,13 @@
 
 #include "cli/execute/execute.h"
 #include "cli/lab/lab_report.h"
-#include "cli/lab/progress.h"
-#include "cli/lab/text.h"
-#include "cli/lab/verdict.h"
-#include "cli/support/files.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
+#include "isa/host/files.h"
+#include "labs/engine/progress.h"
+#include "report/lab/verdict_text.h"
+#include "report/text/markdown.h"
 #include "report/text/row.h"
 #include "verify/arrays/words.h"
 
@@ -56,9 +56,9 @@ std::vector<Target> targets_in(const fs::path& folder) {
 // For somebody who stands in another folder: the labs that are begun and not passed.
 std::string where_a_lab_is() {
   std::vector<std::string> begun;
-  if (const auto progress = ProgressFile::read())
+  if (const auto progress = labs::ProgressFile::read())
     for (const Lab& lab : labs::all_labs())
-      if (const LabProgress p = progress->of(lab); !p.folder.empty() && p.passed.empty())
+      if (const labs::LabProgress p = progress->of(lab); !p.folder.empty() && p.passed.empty())
         begun.push_back(fmt::format("{} in {}", lab.name, p.folder));
   if (begun.empty())
     return fmt::format("`{}` makes one, `{}` shows which there are", command("start LAB"), command("list"));
@@ -90,7 +90,7 @@ Outcome<Target> target_of(const LabRequest& request) {
   if (!lab) return tl::make_unexpected(lab.error());
   for (const Target& here : targets_in("."))
     if (here.lab == *lab) return here;
-  const auto progress = ProgressFile::read();
+  const auto progress = labs::ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
   const std::string folder = progress->of(**lab).folder;
   if (folder.empty())
@@ -115,14 +115,14 @@ std::string today() {
   return fmt::format("{:%Y-%m-%d}", fmt::localtime(now));
 }
 
-std::string state_of(const LabProgress& p) {
+std::string state_of(const labs::LabProgress& p) {
   if (!p.passed.empty()) return p.passed_alone ? "passed" : "passed, after the solution";
   if (p.solution_seen) return "solution seen";
   return p.folder.empty() && p.checks == 0 ? "" : "started";
 }
 
 // The first lab behind this one that is not passed, else the first of all; null: all are passed.
-const Lab* next_lab(const ProgressFile& progress, const Lab& behind) {
+const Lab* next_lab(const labs::ProgressFile& progress, const Lab& behind) {
   const Lab* first = nullptr;
   bool is_behind = false;
   for (const Lab& lab : labs::all_labs()) {
@@ -140,7 +140,7 @@ Outcome<void> write_starter(const Lab& lab, const fs::path& file) {
   return {};
 }
 
-void print_next(const LabVerdict& verdict, const ProgressFile& progress) {
+void print_next(const labs::LabVerdict& verdict, const labs::ProgressFile& progress) {
   const Lab& lab = *verdict.lab;
   if (!verdict.passed) {
     const uint64_t seen = progress.of(lab).hints;
@@ -158,6 +158,13 @@ void print_next(const LabVerdict& verdict, const ProgressFile& progress) {
 
 }  // namespace
 
+Outcome<labs::LabVerdict> judge(const Lab& lab, const fs::path& file, const LabRequest& request) {
+  const Polled polled;
+  return labs::judge_file(
+      lab, file,
+      {.threads = request.threads, .program = program_name(), .stop = &interrupt_flag(), .note = print_err});
+}
+
 const Lab* lab_of_file(const fs::path& file) {
   if (file.extension() != ".cpp") return nullptr;
   const Lab* lab = labs::find_lab(file.stem().string());
@@ -167,7 +174,7 @@ const Lab* lab_of_file(const fs::path& file) {
 }
 
 Outcome<ExitCode> lab_list() {
-  const auto progress = ProgressFile::read();
+  const auto progress = labs::ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
   const bool color = wants_color(stdout);
   std::string group;
@@ -189,7 +196,7 @@ Outcome<ExitCode> lab_start(const LabRequest& request) {
                       command("list") + " names them");
   const auto lab = lab_named(request.args[0]);
   if (!lab) return tl::make_unexpected(lab.error());
-  auto progress = ProgressFile::read();
+  auto progress = labs::ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
   const fs::path folder = request.args.size() > 1 ? request.args[1] : (*lab)->folder;
   const fs::path file = folder / ((*lab)->name + ".cpp");
@@ -219,18 +226,18 @@ Outcome<ExitCode> lab_start(const LabRequest& request) {
 Outcome<ExitCode> lab_check(const LabRequest& request) {
   const auto target = target_of(request);
   if (!target) return tl::make_unexpected(target.error());
-  const auto verdict = judge_file(*target->lab, target->file, request.threads);
+  const auto verdict = judge(*target->lab, target->file, request);
   if (!verdict) return tl::make_unexpected(verdict.error());
-  auto progress = ProgressFile::read();
+  auto progress = labs::ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
-  LabProgress& own = progress->of(*target->lab);
+  labs::LabProgress& own = progress->of(*target->lab);
   ++own.checks;
   if (verdict->passed && own.passed.empty()) {
     own.passed = today();
     own.passed_alone = !own.solution_seen;
   }
   if (const auto kept = progress->write(); !kept) return tl::make_unexpected(kept.error());
-  print_verdict(*verdict);
+  print_out(verdict_text(*verdict, {.folder = current_folder(), .color = wants_color(stdout)}));
   print_next(*verdict, *progress);
   Deliveries deliveries;
   deliveries.take(write_if_named(request.json, [&] { return json_text(verdict_json(*verdict)); }));
@@ -241,7 +248,7 @@ Outcome<ExitCode> lab_check(const LabRequest& request) {
 Outcome<ExitCode> lab_hint(const LabRequest& request) {
   const auto lab = lab_meant(request);
   if (!lab) return tl::make_unexpected(lab.error());
-  auto progress = ProgressFile::read();
+  auto progress = labs::ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
   const auto& hints = (*lab)->hints;
   uint64_t& seen = progress->of(**lab).hints;
@@ -259,7 +266,7 @@ Outcome<ExitCode> lab_hint(const LabRequest& request) {
 Outcome<ExitCode> lab_solution(const LabRequest& request) {
   const auto lab = lab_meant(request);
   if (!lab) return tl::make_unexpected(lab.error());
-  auto progress = ProgressFile::read();
+  auto progress = labs::ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
   progress->of(**lab).solution_seen = true;
   if (const auto kept = progress->write(); !kept) return tl::make_unexpected(kept.error());
@@ -268,12 +275,12 @@ Outcome<ExitCode> lab_solution(const LabRequest& request) {
 }
 
 Outcome<ExitCode> lab_progress() {
-  const auto progress = ProgressFile::read();
+  const auto progress = labs::ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
   size_t passed = 0;
   const Lab* last = &labs::all_labs().back();  // that is passed
   for (const Lab& lab : labs::all_labs()) {
-    const LabProgress p = progress->of(lab);
+    const labs::LabProgress p = progress->of(lab);
     if (!p.passed.empty()) ++passed, last = &lab;
     if (state_of(p).empty()) continue;
     print_out("  {} {:<20} {:<27} {} check{}, {} hint{}{}{}\n", labs::number_of(lab), lab.name, state_of(p),
@@ -293,7 +300,7 @@ Outcome<ExitCode> lab_reset(const LabRequest& request) {
   if (request.args.size() != 1) return user_error(fmt::format("`{}` takes a lab", command("reset")));
   const auto lab = lab_named(request.args[0]);
   if (!lab) return tl::make_unexpected(lab.error());
-  auto progress = ProgressFile::read();
+  auto progress = labs::ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
   const std::string folder = progress->of(**lab).folder;
   progress->forget(**lab);

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/support/outcome.h"
+#include "cli/support/exit_code.h"
+#include "labs/engine/verdict.h"
 #include "labs/lab.h"
 
 namespace palladion::cli {
@@ -32,6 +33,9 @@ Outcome<ExitCode> lab_grade(const LabRequest& request);
 // What the process of one submission does: FILE LAB JSON.
 Outcome<ExitCode> lab_grade_one(const LabRequest& request);
 
+// Judges a file; Ctrl-C ends it.
+Outcome<labs::LabVerdict> judge(const labs::Lab& lab, const std::filesystem::path& file,
+                                const LabRequest& request);
 // The lab that this file is of: by its name, or by its folder's.
 const labs::Lab* lab_of_file(const std::filesystem::path& file);
 

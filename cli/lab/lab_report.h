@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/lab/lab_commands.h"
-#include "cli/lab/verdict.h"
+#include "labs/engine/verdict.h"
 
 namespace palladion::cli {
 
@@ -10,6 +10,6 @@ namespace palladion::cli {
 // of the output that differs most; else the measure out of its range, or the first, on the clock; else the
 // first case on the clock. Nothing without --report. The error: no kernel was recorded, or the file cannot be
 // written.
-Outcome<void> write_lab_page(const LabVerdict& verdict, const LabRequest& request);
+Outcome<void> write_lab_page(const labs::LabVerdict& verdict, const LabRequest& request);
 
 }  // namespace palladion::cli

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/options/units.h"
-#include "cli/support/files.h"
 #include "cli/support/program_name.h"
 #include "isa/arch/arch.h"
+#include "isa/host/files.h"
+#include "isa/host/units.h"
 #include "verify/arrays/arrays.h"
 
 namespace palladion::cli {

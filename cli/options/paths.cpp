@@ -7,7 +7,7 @@
 #include <set>
 
 #include "cli/options/kernel_word.h"
-#include "cli/support/files.h"
+#include "isa/host/files.h"
 #include "verify/launch/arg_spec.h"
 
 namespace palladion::cli {

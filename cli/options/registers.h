@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/support/outcome.h"
+#include "cli/support/exit_code.h"
 #include "isa/arch/arch.h"
 #include "report/run/time.h"
 #include "verify/launch/job.h"

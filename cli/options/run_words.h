@@ -5,11 +5,14 @@
 #include <string>
 #include <string_view>
 
-#include "cli/support/outcome.h"
+#include "cli/support/exit_code.h"
 #include "sim/check/core/options.h"
 #include "sim/explore/conditions.h"
+#include "verify/verdict/watch.h"
 
 namespace palladion::cli {
+
+using verify::no_checks;
 
 struct NameAndDoc {
   std::string_view name, doc;
@@ -24,8 +27,6 @@ Outcome<sim::Schedule> schedule_in(const std::string& text);
 
 // "all", "none", "race,memory". Faults and deadlocks may be named: they are always reported.
 Outcome<sim::check::Options> checks_in(const std::string& text);
-inline constexpr sim::check::Options no_checks{
-    .race = false, .barrier = false, .memory = false, .numerics = false};
 std::string name(const sim::check::Options& checks);
 
 }  // namespace palladion::cli

@@ -55,11 +55,11 @@ std::string file_of_ptx(const SubjectWord& what) {
   return manifest ? (std::filesystem::path(bundle->path) / manifest->ptx_file).string() : std::string();
 }
 
-Outcome<Binding> binding_in(const std::string& text) {
+Outcome<verify::Binding> binding_in(const std::string& text) {
   const size_t equals = std::min(text.find('='), text.size());
-  Binding binding{.name = text.substr(0, equals),
-                  .text = text.substr(std::min(equals + 1, text.size())),
-                  .spec = ScalarArg{}};
+  verify::Binding binding{.name = text.substr(0, equals),
+                          .text = text.substr(std::min(equals + 1, text.size())),
+                          .spec = ScalarArg{}};
   auto spec = parse_arg(binding.text);
   if (!spec) return user_error(fmt::format("--bind {}={}", binding.name, spec.error()));
   binding.spec = std::move(*spec);
@@ -168,14 +168,8 @@ Outcome<void> SubjectWords::check() const {
 }
 
 Outcome<PtxFile> SubjectWords::ptx_file() const {
-  PtxFile file{.path = ptx,
-               .entry = entry,
-               .grid = grid,
-               .block = block,
-               .cluster = cluster,
-               .dynamic_shared = smem,
-               .args = {},
-               .binds = {}};
+  PtxFile file{{.entry = entry, .grid = grid, .block = block, .cluster = cluster, .dynamic_shared = smem},
+               ptx};
   for (const std::string& text : args) {
     auto spec = parse_arg(text);
     if (!spec) return user_error("--arg " + spec.error());

@@ -11,7 +11,7 @@
 #include "cli/options/kernel_word.h"
 #include "isa/arch/arch.h"
 #include "isa/core/module.h"
-#include "verify/launch/arg_spec.h"
+#include "verify/launch/ptx_launch.h"
 
 namespace palladion::cli {
 
@@ -24,16 +24,8 @@ struct TwinWord {           // zoo/NAME, zoo/NAME:good
 struct BundleFolder {
   std::string path;
 };
-struct Binding {  // of a .texref, .surfref or .samplerref variable
-  std::string name, text;
-  ArgSpec spec;
-};
-struct PtxFile {
-  std::string path, entry;                        // entry: empty for the only one
-  std::optional<isa::Dim3> grid, block, cluster;  // none: as the entry requires
-  uint32_t dynamic_shared = 0;                    // bytes
-  std::vector<ArgSpec> args;
-  std::vector<Binding> binds;
+struct PtxFile : verify::PtxLaunch {
+  std::string path;
 };
 using SubjectWord = std::variant<NamedKernel, KernelFileWord, TwinWord, BundleFolder, PtxFile>;
 

@@ -5,8 +5,8 @@
 
 #include <span>
 
-#include "cli/options/units.h"
 #include "cli/support/program_name.h"
+#include "isa/host/units.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::cli {

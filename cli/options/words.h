@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/support/outcome.h"
+#include "cli/support/exit_code.h"
 
 namespace palladion::cli {
 

@@ -5,21 +5,9 @@
 #include <algorithm>
 
 #include "cli/support/program_name.h"
+#include "isa/host/process.h"
 
 namespace palladion::cli {
-namespace {
-
-bool is_plain(std::string_view word) {
-  return !word.empty() && word.find_first_of(" ()[]{}*?!#~$&|;<>`'\"\\\t\n") == std::string_view::npos;
-}
-
-std::string shell_quoted(std::string_view word) {
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
-}  // namespace
 
 ExitCode code_of_findings(std::span<const SeenFinding> findings, bool strict) {
   const verify::FindingCounts counts = count_findings(findings);
@@ -30,7 +18,7 @@ ExitCode code_of_findings(std::span<const SeenFinding> findings, bool strict) {
 std::string command_line(const std::vector<std::string>& words, std::string_view command,
                          std::span<const std::string_view> without, std::string_view more) {
   const std::string& program = program_name();
-  std::string text = fmt::format("{} {}", is_plain(program) ? program : shell_quoted(program), command);
+  std::string text = fmt::format("{} {}", shell_word(program), command);
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     const std::string option = word.substr(0, word.find('='));
@@ -38,7 +26,7 @@ std::string command_line(const std::vector<std::string>& words, std::string_view
       i += option == word;  // its value is the next word
       continue;
     }
-    text += " " + (is_plain(word) ? word : shell_quoted(word));
+    text += " " + shell_word(word);
   }
   return more.empty() ? text : fmt::format("{} {}", text, more);
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/options/run_words.h"
-#include "cli/support/outcome.h"
+#include "cli/support/exit_code.h"
 #include "report/text/findings.h"
 #include "sim/check/checker.h"
 

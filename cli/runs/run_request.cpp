@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/support/files.h"
+#include "isa/host/files.h"
 #include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {

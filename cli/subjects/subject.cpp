@@ -2,17 +2,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 
-#include "cli/kernel_files/kernel_file.h"
-#include "cli/subjects/npy_files.h"
-#include "cli/support/files.h"
-#include "isa/text/parse.h"
-#include "isa/verify/verify.h"
+#include "cli/support/output.h"
+#include "isa/host/files.h"
+#include "kernels/files/kernel_file.h"
 #include "verify/arrays/words.h"
 #include "verify/launch/runner.h"
 
@@ -27,13 +24,6 @@ struct Overloaded : Fs... {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// The names of .npy files' types (verify/arrays/npy.h) differ in two words.
-std::string npy_name(pl::DType dtype) {
-  if (dtype == pl::DType::bool_) return "pred";
-  const std::string name(pl::name(dtype));
-  return pl::is_signed(dtype) ? "i" + name.substr(1) : name;
 }
 
 std::string one_of(std::string_view word, const std::vector<std::string>& known) {
@@ -75,11 +65,54 @@ Outcome<void> record(Subject& subject, const SubjectRequest& request) {
   return {};
 }
 
-Outcome<void> parse_file(Subject& subject, const PtxFile& file, bool any_chip) {
+// PTX that is only printed may be for any chip.
+const isa::ArchSpec* wanted_chip(const SubjectRequest& request) {
+  return request.any_chip ? nullptr : request.arch;
+}
+
+Outcome<void> parse_file(Subject& subject, const PtxFile& file, const SubjectRequest& request) {
   auto text = read_text(file.path, most_of_ptx);
   if (!text) return user_error(text.error());
+  const auto start = Clock::now();
+  auto module = verify::module_of_ptx(*text, file.path, wanted_chip(request));
+  if (!module) return tl::make_unexpected(module.error());
+  subject.record_seconds = seconds_since(start);
   subject.name = std::filesystem::path(file.path).filename().string();
-  return take_ptx(subject, std::move(*text), file.path, any_chip);
+  subject.module = std::move(*module);
+  subject.job.module = subject.module.get();
+  subject.ptx_name = file.path;
+  subject.job.ptx = std::move(*text);
+  return {};
+}
+
+Outcome<void> open_bundle(Subject& subject, const BundleFolder& bundle, const SubjectRequest& request) {
+  const auto start = Clock::now();
+  auto opened = verify::open_bundle(bundle.path, wanted_chip(request));
+  if (!opened) return tl::make_unexpected(opened.error());
+  subject.record_seconds = seconds_since(start);
+  subject.name = std::move(opened->name);
+  subject.module = std::move(opened->module);
+  subject.recorded = std::move(opened->recorded);
+  subject.job.module = subject.module.get();
+  subject.ptx_name = std::move(opened->ptx_path);
+  subject.job.ptx = std::move(opened->ptx);
+  subject.job.entry = subject.recorded->manifest.entry;
+  return {};
+}
+
+Outcome<void> take_bundle(Subject& subject, const BundleFolder& bundle) {
+  auto contents = verify::take_launch(bundle.path, subject.name, *subject.recorded, subject.job);
+  if (!contents) return tl::make_unexpected(contents.error());
+  subject.contents = std::move(*contents);
+  return {};
+}
+
+Outcome<void> take_arguments(Subject& subject, const PtxFile& file) {
+  auto arrays = verify::bind_arguments(subject.job, *subject.module, file);
+  if (!arrays) return tl::make_unexpected(arrays.error());
+  subject.contents = std::move(arrays->contents);
+  subject.out_files = std::move(arrays->out_files);
+  return {};
 }
 
 // Inputs from files where the user gave some, else as the kernel makes them.
@@ -134,62 +167,16 @@ Outcome<void> take_output_files(Subject& subject, const Pairs& files) {
 
 }  // namespace
 
-Outcome<void> take_ptx(Subject& subject, std::string text, const std::string& path, bool any_chip) {
-  const auto start = Clock::now();
-  auto module = isa::parse(text, path);
-  if (!module) return failure_of(module.error(), text);
-  subject.module = std::make_unique<isa::Module>(std::move(*module));
-  isa::Diagnostics problems =
-      any_chip ? isa::verify(*subject.module) : isa::verify(*subject.module, *subject.arch);
-  std::erase_if(problems, [](const isa::Diagnostic& d) { return d.severity == isa::Severity::warning; });
-  subject.record_seconds = seconds_since(start);
-  if (!problems.empty()) return failure_of(problems, text);
-  subject.job.module = subject.module.get();
-  subject.ptx_name = path;
-  subject.job.ptx = std::move(text);
-  return {};
-}
-
 const isa::Module& Subject::program() const {
   return module ? *module : kernel ? kernel->module : *job.module;
-}
-
-double bytes_of(const pl::ShapeDtype& type) {
-  double bytes = pl::bits(type.dtype) / 8.0;
-  for (const int64_t d : type.shape) bytes *= static_cast<double>(d);
-  return bytes;
-}
-
-Outcome<void> check_memory(double bytes) {
-  const double there =
-      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
-  if (bytes <= there) return {};
-  return user_error(fmt::format("the arrays need {:.3g} GB, this machine has {:.3g} GB of memory",
-                                bytes * 1e-9, there * 1e-9),
-                    "take smaller sizes");
-}
-
-std::string describe(const pl::ShapeDtype& type) { return npy::describe(npy_name(type.dtype), type.shape); }
-
-Outcome<Array> read_array(const std::string& file, const pl::ShapeDtype& type) {
-  auto read = read_npy(file, {.dtype = npy_name(type.dtype), .shape = type.shape});
-  if (!read) return user_error(read.error());
-  Array array;
-  array.type = type;
-  array.bytes = std::move(read->data);
-  return array;
-}
-
-Outcome<void> write_array(const std::string& file, const Array& array) {
-  const auto written = write_npy(file, npy_name(array.dtype()), array.type.shape, array.bytes);
-  if (!written) return not_written(written.error());
-  return {};
 }
 
 Outcome<const kernels::KernelSpec*> find_spec(const SubjectRequest& request) {
   return std::visit(
       Overloaded{[&](const NamedKernel& kernel) { return spec_named(kernel.name, request.kernels); },
-                 [](const KernelFileWord& word) { return kernel_of_file(word); },
+                 [](const KernelFileWord& word) {
+                   return kernels::kernel_of_file(word.file, word.kernel, print_err);
+                 },
                  [](const auto&) -> Outcome<const kernels::KernelSpec*> {
                    return user_error("a kernel by name is needed");
                  }},
@@ -201,8 +188,8 @@ Outcome<Subject> load_program(const SubjectRequest& request) {
   subject.arch = request.arch;
   const auto made = std::visit(
       Overloaded{[&](const TwinWord& twin) { return take_twin(subject, twin, request.names_arch); },
-                 [&](const BundleFolder& bundle) { return open_bundle(subject, bundle, request.any_chip); },
-                 [&](const PtxFile& file) { return parse_file(subject, file, request.any_chip); },
+                 [&](const BundleFolder& bundle) { return open_bundle(subject, bundle, request); },
+                 [&](const PtxFile& file) { return parse_file(subject, file, request); },
                  [&](const auto&) { return record(subject, request); }},
       request.what);
   if (!made) return tl::make_unexpected(made.error());
@@ -216,7 +203,7 @@ Outcome<Subject> load_subject(const SubjectRequest& request, const ClockSettings
   const auto bound =
       std::visit(Overloaded{[](const TwinWord&) { return Outcome<void>{}; },
                             [&](const BundleFolder& bundle) { return take_bundle(*subject, bundle); },
-                            [&](const PtxFile& file) { return bind_arguments(*subject, file); },
+                            [&](const PtxFile& file) { return take_arguments(*subject, file); },
                             [&](const auto&) { return make_inputs(*subject, request, blank); }},
                  request.what);
   if (!bound) return tl::make_unexpected(bound.error());

@@ -10,20 +10,15 @@
 
 #include "cli/options/clock_settings.h"
 #include "cli/options/subject_request.h"
-#include "cli/support/outcome.h"
-#include "cuda/bundle/bundle.h"
+#include "cli/support/exit_code.h"
 #include "kernels/frame/spec.h"
 #include "kernels/zoo/zoo.h"
 #include "report/run/launched.h"
+#include "verify/arrays/npy_files.h"
+#include "verify/bundles/bundle_job.h"
 #include "verify/launch/job.h"
 
 namespace palladion::cli {
-
-// A launch that was captured on a device.
-struct Recorded {
-  cuda::bundle::Manifest manifest;
-  std::vector<std::optional<Array>> after;  // what the device left in each buffer of the job; none: unknown
-};
 
 struct Subject {
   std::string name;  // "matmul_ws", "saxpy.ptx"
@@ -31,11 +26,11 @@ struct Subject {
   const kernels::KernelSpec* spec = nullptr;  // a kernel by name
   const kernels::zoo::Pair* pair = nullptr;   // a twin of the zoo
   kernels::Choice choice;
-  std::unique_ptr<plgpu::Kernel> kernel;  // ours
-  std::unique_ptr<isa::Module> module;    // foreign
-  std::shared_ptr<const void> specimen;   // what a twin's job points to
-  std::shared_ptr<Recorded> recorded;     // a bundle's
-  std::string ptx_name;                   // of the text that PTX lines refer to; empty: none
+  std::unique_ptr<plgpu::Kernel> kernel;       // ours
+  std::unique_ptr<isa::Module> module;         // foreign
+  std::shared_ptr<const void> specimen;        // what a twin's job points to
+  std::shared_ptr<verify::Recorded> recorded;  // a bundle's
+  std::string ptx_name;                        // of the text that PTX lines refer to; empty: none
   Job job;
   Registers registers;                           // for the clock
   std::vector<std::string> contents;             // of each buffer of the job: "randn(7)", "a.npy", ""
@@ -60,27 +55,5 @@ Outcome<const kernels::KernelSpec*> find_spec(const SubjectRequest& request);
 
 // A twin of the zoo (subject_zoo.cpp).
 Outcome<void> take_twin(Subject& subject, const TwinWord& twin, bool keep_arch);
-
-// A bundle (subject_bundle.cpp): its program, then its launch and buffers.
-Outcome<void> open_bundle(Subject& subject, const BundleFolder& bundle, bool any_chip);
-Outcome<void> take_bundle(Subject& subject, const BundleFolder& bundle);
-// "u32 0x3f800000, f32 1, f16 ..." of the word around byte `at`.
-std::string guesses(std::span<const std::byte> bytes, size_t at);
-
-// Parses and verifies the text of a file.
-Outcome<void> take_ptx(Subject& subject, std::string text, const std::string& path, bool any_chip);
-// The job's part of it, for a file of PTX (subject_ptx.cpp).
-Outcome<void> bind_arguments(Subject& subject, const PtxFile& file);
-
-// Refuses arrays that would not fit this machine's memory, before they are made.
-Outcome<void> check_memory(double bytes);
-double bytes_of(const pl::ShapeDtype& type);
-
-// "f16[512,256]"
-std::string describe(const pl::ShapeDtype& type);
-// Reads an array of this type from a .npy file.
-Outcome<Array> read_array(const std::string& file, const pl::ShapeDtype& type);
-// Writes one; bf16 and fp8 as ml_dtypes does.
-Outcome<void> write_array(const std::string& file, const Array& array);
 
 }  // namespace palladion::cli

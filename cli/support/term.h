@@ -11,8 +11,8 @@
 #include <string_view>
 #include <thread>
 
-#include "cli/support/interrupt.h"
-#include "cli/support/outcome.h"
+#include "cli/support/exit_code.h"
+#include "isa/host/interrupt.h"
 #include "report/text/numbers.h"
 #include "report/text/paint.h"
 

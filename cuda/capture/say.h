@@ -12,7 +12,7 @@ void say(const char* format, Args... args) {
 }
 
 // "palladion capture: unsupported[PLD8104]: ...": `severity` is error, warning or unsupported; `palladion
-// explain` has the codes' texts (cli/codes/capture_codes.cpp).
+// explain` has the codes' texts (report/explain/capture_codes.cpp).
 template <class... Args>
 void say_code(const char* severity, const char* code, const char* format, Args... args) {
   std::fprintf(stderr, "palladion capture: %s[%s]: ", severity, code);

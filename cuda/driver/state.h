@@ -122,7 +122,8 @@ void report();  // the table at the end
 void end_all_operations();
 
 // images.cpp, code.cpp
-isa::Module* module_of(Image& image);  // null: it has none, or a refused one
+int64_t constant_bytes(const isa::Module& module);  // of its .const variables
+isa::Module* module_of(Image& image);               // null: it has none, or a refused one
 Kernel* kernel_of(Image& image, const char* name, Status& status);
 
 // launch.cpp
@@ -131,6 +132,7 @@ struct LaunchWork {
   isa::Dim3 grid, block, cluster;
   uint32_t shared = 0;
   bool cooperative = false;
+  bool clustered = false;  // the launch states a cluster
   int priority = 0;
   std::map<uint32_t, LaunchAttributeValue> hints;  // attributes without an effect here, kept for questions
   bool programmatic() const {                      // may begin before the kernel in front of it is over

@@ -122,7 +122,8 @@ struct Mad24HiSat {
   }
 };
 
-// Division by zero is unspecified in PTX; Hopper's code gives all ones (and the dividend as remainder).
+// Division by zero is unspecified in PTX; Hopper's code gives all ones, for the remainder too
+// (tests/cuda/driver/answers).
 template <class T>
 struct Div {
   T operator()(T a, T b) const {
@@ -134,7 +135,7 @@ struct Div {
 template <class T>
 struct Rem {
   T operator()(T a, T b) const {
-    if (b == 0) return a;
+    if (b == 0) return T(~T(0));
     if (std::is_signed_v<T> && b == T(-1)) return 0;
     return T(a % b);
   }

@@ -1,6 +1,6 @@
 #pragma once
 // A pair in one .ptx file: the annotated text of both twins and, behind it, what is known of the pair and how
-// it is launched (kernels/zoo/README.md states the form).
+// it is launched (docs/howto/zoo.md states the form).
 #include <string>
 #include <string_view>
 

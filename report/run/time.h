@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cuda/native/jit_log.h"
-#include "sim/clock/report/relax.h"
 #include "sim/clock/report/where.h"
+#include "verify/launch/timed_run.h"
 
 namespace palladion::report {
 
@@ -20,13 +20,7 @@ struct Registers {
   std::optional<cuda::native::ResourceUse> ptxas;  // its whole output
 };
 
-// `run --why`: the kernel again, with parts of the chip relaxed.
-struct WhyReport {
-  uint64_t cycles = 0;  // without any of them
-  sim::Values values = sim::Values::none;
-  std::vector<sim::Gain> gains;  // what saves most first
-  bool interrupted = false;
-};
+using verify::WhyReport;  // of `run --why`
 
 struct TimeReport {
   sim::ClockReport clock;

@@ -5,12 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "isa/host/numbers.h"
+
 namespace palladion::report {
+
+using host::human_bytes;
 
 // "1.5 s", "312 ms", "45 us": three digits.
 std::string human_seconds(double seconds);
-// "384 MiB"
-std::string human_bytes(uint64_t bytes);
 // "1 234 567" is hard to grep: "1.23 M".
 std::string human_count(double count);
 // "45 210", exact.

@@ -29,7 +29,7 @@ class ClusterChecker {
   void on(const AsyncIssue& e);
 
   // True when other clusters may be ordered after something that this one did.
-  bool released_globally() const { return order_.released_globally(); }
+  bool released_globally() const { return order_.strong().released_globally(); }
   // The accesses of GMEM that wait to be judged.
   size_t log_size() const { return memory_.log().size(); }
   // Judges the cluster's accesses of GMEM since the last time.

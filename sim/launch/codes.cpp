@@ -53,6 +53,15 @@ constexpr isa::CodeText table[] = {
                  "multiple of the bytes that the access moves.",
                  "suld.b.2d.b32.trap %r1, [%rd1, {%r2, %r3}];   // %r2: the number of a texel",
                  "shl.b32 %r2, %r2, 2;"),
+    isa::text_of(
+        Code::remote_as_own, "shared memory of another CTA accessed as one's own",
+        "An instruction of .shared or .shared::cta reaches the CTA that executes it alone; an address "
+        "of another CTA, which mapa gives, needs .shared::cluster. Of mbarriers, only arrivals reach another "
+        "CTA: a thread waits for those of "
+        "its own. A GPU ends the kernel with an illegal instruction.",
+        "mapa.shared::cluster.u32 %r1, %r2, 1;\nmbarrier.arrive.shared::cta.b64 _, [%r1];",
+        "mapa.shared::cluster.u32 %r1, %r2, 1;\nmbarrier.arrive.release.cluster.shared::cluster.b64 _, "
+        "[%r1];"),
     isa::text_of(Code::no_such_barrier, "a named barrier that does not exist", "", "bar.sync 16;",
                  "bar.sync 15;"),
     isa::text_of(Code::barrier_counts_differ, "a barrier in use for another number of threads",

@@ -29,6 +29,7 @@ enum class Code : uint16_t {
   parameter_bounds = 3026,
   no_texture_object = 3027,
   surface_bounds = 3028,
+  remote_as_own = 3029,
   no_such_barrier = 3030,
   barrier_counts_differ = 3031,
   barrier_overrun = 3032,

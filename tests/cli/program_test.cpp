@@ -13,11 +13,11 @@
 #include <regex>
 #include <thread>
 
-#include "cli/subjects/npy_files.h"
 #include "tests/cli/program.h"
 #include "tests/support/golden.h"
 #include "tests/support/json_reading.h"
 #include "verify/arrays/arrays.h"
+#include "verify/arrays/npy_files.h"
 
 namespace palladion::cli {
 namespace {
@@ -36,7 +36,7 @@ TEST_F(Program, ForeignPtxComputes) {
   const Ran ran = run(saxpy("--out arg3=" + file("y.npy")));
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("findings    not checked"));
-  const auto y = read_npy(file("y.npy"), {.dtype = "f32", .shape = npy::Shape{1000}});
+  const auto y = npy::read_npy(file("y.npy"), {.dtype = "f32", .shape = npy::Shape{1000}});
   ASSERT_TRUE(y) << y.error();
   const auto values = floats_of(*y);
   for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], 2.0f * float(i) + 1.0f) << i;
@@ -45,13 +45,13 @@ TEST_F(Program, ForeignPtxComputes) {
 TEST_F(Program, ForeignPtxTakesItsArraysFromFiles) {
   std::vector<float> x(1000);
   for (size_t i = 0; i < x.size(); ++i) x[i] = float(i % 7);
-  ASSERT_TRUE(write_npy(file("x.npy"), "f32", npy::Shape{1000}, std::as_bytes(std::span(x))));
+  ASSERT_TRUE(npy::write_npy(file("x.npy"), "f32", npy::Shape{1000}, std::as_bytes(std::span(x))));
   const Ran ran =
       run("run --ptx tests/cli/ptx/saxpy.ptx --grid 4 --block 256 --arg u32:1000 --arg f32:-1 --arg "
           "in:f32[1000]=" +
           file("x.npy") + " --arg inout:f32[1000]=" + file("x.npy") + " --out arg3=" + file("y.npy"));
   EXPECT_EQ(ran.status, 0) << ran.err;
-  const auto y = read_npy(file("y.npy"));
+  const auto y = npy::read_npy(file("y.npy"));
   ASSERT_TRUE(y) << y.error();
   EXPECT_THAT(floats_of(*y), testing::Each(0.0f));
 }
@@ -62,7 +62,7 @@ TEST_F(Program, ATensorMapFetchesItsTileAndZerosBeyondTheArray) {
           "'tmap:in:f16[64,64]=const(3),box=16x16' --arg out:f16[16,16]=" +
           file("tile.npy") + " --arg u32:56 --arg u32:8");
   EXPECT_EQ(ran.status, 0) << ran.err;
-  const auto tile = read_npy(file("tile.npy"), {.dtype = "f16", .shape = npy::Shape{16, 16}});
+  const auto tile = npy::read_npy(file("tile.npy"), {.dtype = "f16", .shape = npy::Shape{16, 16}});
   ASSERT_TRUE(tile) << tile.error();
   for (size_t i = 0; i < 256; ++i) {
     uint16_t bits = 0;
@@ -81,14 +81,14 @@ TEST_F(Program, TheArrayOfATensorMapMayBeAnotherArgument) {
 TEST_F(Program, ATextureComesFromAFileAndASurfaceGoesToOne) {
   std::vector<uint8_t> texels(32 * 4);
   for (size_t i = 0; i < texels.size(); ++i) texels[i] = uint8_t(7 * i);
-  ASSERT_TRUE(write_npy(file("t.npy"), "u8", npy::Shape{4, 8, 4}, std::as_bytes(std::span(texels))));
+  ASSERT_TRUE(npy::write_npy(file("t.npy"), "u8", npy::Shape{4, 8, 4}, std::as_bytes(std::span(texels))));
   const std::string launch = "run --ptx docs/howto/texture.ptx --grid 1 --block 8,4 --arg ";
   const Ran ran =
       run(launch + "'tex:u8[4,8,4]=" + file("t.npy") +
           ",channels=4,read=normalized' --arg 'out:f32[4,8]' --arg 'surf:out:f32[4,8]=" + file("s.npy") +
           "' --check all");
   EXPECT_EQ(ran.status, 0) << ran.err;
-  const auto s = read_npy(file("s.npy"), {.dtype = "f32", .shape = npy::Shape{4, 8}});
+  const auto s = npy::read_npy(file("s.npy"), {.dtype = "f32", .shape = npy::Shape{4, 8}});
   ASSERT_TRUE(s) << s.error();
   const auto red = floats_of(*s);
   for (size_t i = 0; i < red.size(); ++i) EXPECT_NEAR(red[i], float(texels[4 * i]) / 255, 1e-4) << i;
@@ -107,7 +107,7 @@ TEST_F(Program, ATextureReferenceIsBoundByName) {
       "run --ptx tests/cli/ptx/texref.ptx --grid 1 --block 8 --arg 'out:f32[8]=" + file("y.npy") + "' ";
   const Ran ran = run(launch + "--bind 't=tex:f32[8]=iota'");
   EXPECT_EQ(ran.status, 0) << ran.err;
-  const auto y = read_npy(file("y.npy"), {.dtype = "f32", .shape = npy::Shape{8}});
+  const auto y = npy::read_npy(file("y.npy"), {.dtype = "f32", .shape = npy::Shape{8}});
   ASSERT_TRUE(y) << y.error();
   EXPECT_THAT(floats_of(*y), testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
   EXPECT_THAT(run(launch).err, HasSubstr("no .texref variable that holds one"));
@@ -127,7 +127,7 @@ TEST_F(Program, TexturesSamplersAndSurfacesAreBoundByName) {
   const auto looked_up = [&](const std::string& sampler) {
     const Ran ran = run(launch + surface + "--bind s=" + sampler);
     EXPECT_EQ(ran.status, 0) << ran.err;
-    const auto u = read_npy(file("u.npy"), {.dtype = "f32", .shape = npy::Shape{8}});
+    const auto u = npy::read_npy(file("u.npy"), {.dtype = "f32", .shape = npy::Shape{8}});
     EXPECT_TRUE(u) << u.error();
     return u ? floats_of(*u) : std::vector<float>();
   };
@@ -152,7 +152,7 @@ TEST_F(Program, CompiledCudaComputes) {
           "--arg 'tmap:in:f16[128,256]=randint(2,-2,3),box=64x64,swizzle=128' --arg out:f32[192,128]=" +
           file("c.npy") + " --arg i32:128 --arg i32:256");
   ASSERT_EQ(ran.status, 0) << ran.err;
-  const auto c = read_npy(file("c.npy"), {.dtype = "f32", .shape = npy::Shape{192, 128}});
+  const auto c = npy::read_npy(file("c.npy"), {.dtype = "f32", .shape = npy::Shape{192, 128}});
   ASSERT_TRUE(c) << c.error();
   const auto got = floats_of(*c);
   const auto a = to_floats(filled({pl::f16, {192, 256}}, *fill_named("randint(1,-2,3)")));
@@ -202,11 +202,11 @@ TEST_F(Program, AKernelIsComparedWithItsReference) {
 
 TEST_F(Program, InputsComeFromFilesAndOutputsGoThere) {
   std::vector<float> a(2048, 1.5f);
-  ASSERT_TRUE(write_npy(file("a.npy"), "f32", npy::Shape{2048}, std::as_bytes(std::span(a))));
+  ASSERT_TRUE(npy::write_npy(file("a.npy"), "f32", npy::Shape{2048}, std::as_bytes(std::span(a))));
   const Ran ran = run("run vector_add --shape n=2048 --in a=" + file("a.npy") + " --in b=" + file("a.npy") +
                       " --out out=" + file("out.npy"));
   EXPECT_EQ(ran.status, 0) << ran.err;
-  const auto out = read_npy(file("out.npy"));
+  const auto out = npy::read_npy(file("out.npy"));
   ASSERT_TRUE(out) << out.error();
   EXPECT_THAT(floats_of(*out), testing::Each(3.0f));
 }
@@ -230,7 +230,7 @@ TEST_F(Program, PtxIsPrintedAndReadBack) {
           " --grid 4 --block 128 --arg in:f32[4096]=iota --arg in:f32[4096]=iota --arg out:f32[4096]=" +
           file("sum.npy"));
   EXPECT_EQ(ran.status, 0) << ran.err;
-  const auto sum = read_npy(file("sum.npy"));
+  const auto sum = npy::read_npy(file("sum.npy"));
   ASSERT_TRUE(sum) << sum.error();
   EXPECT_EQ(floats_of(*sum)[4095], 8190.0f);
 }
@@ -384,7 +384,7 @@ TEST_F(Program, MistakesAreAnsweredInWords) {
 
 TEST_F(Program, AWrongFileSaysWhatWasExpected) {
   std::vector<float> a(7);
-  ASSERT_TRUE(write_npy(file("a.npy"), "f32", npy::Shape{7}, std::as_bytes(std::span(a))));
+  ASSERT_TRUE(npy::write_npy(file("a.npy"), "f32", npy::Shape{7}, std::as_bytes(std::span(a))));
   const Ran ran = run("run vector_add --shape n=2048 --in a=" + file("a.npy"));
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.err, HasSubstr("a.npy"));

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/support/interrupt.h"
-#include "cli/support/outcome.h"
+#include "isa/host/interrupt.h"
+#include "isa/host/outcome.h"
 #include "tests/support/golden.h"
 #include "tests/support/toolkit.h"
 

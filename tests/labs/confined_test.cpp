@@ -5,14 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/lab/sandbox.h"
+#include "labs/engine/sandbox.h"
 #include "tests/labs/submissions.h"
 
 namespace palladion {
 namespace {
 
 namespace fs = std::filesystem;
-using cli::LabVerdict;
+using labs::LabVerdict;
 
 const labs::Lab& tail() { return *labs::find_lab("tail"); }
 
@@ -57,7 +57,7 @@ TEST(Judge, AllocatesNoMoreThanItsLimit) {
   const auto allocates = [](size_t bytes) {  // address space alone, in a process with a limit of 8 GiB
     const pid_t child = ::fork();
     if (child == 0) {
-      cli::limit_memory(uint64_t{8} << 30);
+      labs::limit_memory(uint64_t{8} << 30);
       void* const block =
           ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       ::_exit(block == MAP_FAILED ? 0 : 1);

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "labs/judge.h"
+#include "report/lab/verdict_text.h"
 #include "tests/labs/submissions.h"
 
 namespace palladion {
 namespace {
 
-using cli::LabVerdict;
 using labs::Lab;
+using labs::LabVerdict;
 
 LabVerdict judged(const Lab& lab, const std::string& variant) {
   auto verdict = judge(lab, written(lab.name, variant + ".cpp", lab.variant(variant)));
@@ -24,7 +25,7 @@ LabVerdict judged(const Lab& lab, const std::string& variant) {
 std::string seen(const LabVerdict& v) {
   std::string text = v.refusal;
   for (const labs::SeenCode& code : v.symptoms.codes) text += code.text + "\n";
-  for (const cli::MeasureVerdict& m : v.measures)
+  for (const labs::MeasureVerdict& m : v.measures)
     text += fmt::format("{}: {}\n", m.rule->quantity, m.value.value_or(-1));
   return text;
 }
@@ -43,7 +44,7 @@ TEST_P(EachLab, MistakesAreRecognised) {
     EXPECT_FALSE(v.passed) << reply.name;
     ASSERT_NE(v.reply, nullptr) << reply.name << ": no reply to\n" << seen(v);
     EXPECT_EQ(v.reply->name, reply.name) << seen(v);
-    const std::string text = cli::reply_text(v);
+    const std::string text = report::reply_text(v);
     for (const char* missing : {"line ?", "? extra", "? cycles", "{line}", "{measured}", "{limit}"})
       EXPECT_EQ(text.find(missing), std::string::npos) << reply.name << ": a number is missing in\n" << text;
   }

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <string>
 
-#include "cli/lab/recording.h"
-#include "cli/lab/verdict.h"
+#include "labs/engine/recording.h"
+#include "labs/engine/verdict.h"
 #include "labs/lab.h"
 
 namespace palladion {
@@ -22,8 +22,8 @@ inline std::filesystem::path written(const std::string& folder, const std::strin
 
 // The process that touches the file is the program's, not this test's.
 inline auto judge(const labs::Lab& lab, const std::filesystem::path& file) {
-  cli::set_confined_program(std::string(PLD_BINARY_DIR) + "/palladion");
-  return cli::judge_file(lab, file, 2);
+  labs::set_confined_program(std::string(PLD_BINARY_DIR) + "/palladion");
+  return labs::judge_file(lab, file, {.threads = 2});
 }
 
 }  // namespace palladion

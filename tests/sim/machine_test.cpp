@@ -422,7 +422,7 @@ TEST(Machine, SharedVariablesOfOtherKernelsTakeNoRoom) {
   k.run_clean();
   const auto reserved = static_cast<uint32_t>(isa::default_arch().reserved_shared_bytes_per_cta);
   EXPECT_EQ(out[0], reserved + 48);
-  EXPECT_EQ(out[1], reserved + 48 + 256);
+  EXPECT_EQ(out[1], 48U + 256);  // without what the system reserves: as on an H200
 }
 
 // An H100: bench/device/store_lanes.cu. All lanes of `mask` store their number at one address.

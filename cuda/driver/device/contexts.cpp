@@ -187,6 +187,9 @@ PLD_CUDA cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 PLD_CUDA cuCtxGetLimit(size_t* value, int limit) {
   const Guard guard(state().lock);
   if (limit < 0 || limit >= 10 || value == nullptr) return invalid_value;
+  if (state().sticky != success) return state().sticky;
+  constexpr int synchronisation_depth = 3;  // of kernels that wait for their children: gone since CUDA 12
+  if (limit == synchronisation_depth) return unsupported_limit;
   return *value = state().limits[limit], success;
 }
 PLD_CUDA cuCtxSetLimit(int limit, size_t value) {

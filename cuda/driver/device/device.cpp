@@ -65,6 +65,7 @@ constexpr ErrorText errors[] = {
 
 Status blocks_per_sm(int* out, Kernel* kernel, int threads, size_t shared) {
   const Guard guard(state().lock);
+  if (kernel == nullptr || threads <= 0) return invalid_value;
   const auto needs = needs_of(*kernel);
   if (!needs) return needs.error();
   *out = ctas_per_sm(*needs, threads, shared);

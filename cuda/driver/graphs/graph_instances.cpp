@@ -130,6 +130,7 @@ PLD_CUDA cuGraphUpload(Graph*, Stream*) { return success; }
 PLD_CUDA cuGraphLaunch(Graph* exec, Stream* stream) {
   const Guard guard(state().lock);
   constexpr uint64_t auto_free = 1;  // CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
+  if (exec == nullptr) return invalid_value;
   if (state().sticky != success) return state().sticky;
   if (const Status status = may_use(stream); status != success) return status;
   if (capturing(stream)) {

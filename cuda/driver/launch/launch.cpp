@@ -23,14 +23,17 @@
 namespace palladion::cuda::driver {
 namespace {
 
-// The error that the driver gives for this fault.
+// The error that the driver gives for this fault (tests/cuda/driver/answers_h200.txt).
 Status status_of(const sim::Finding& f) {
   using enum sim::Code;
   const auto is = [&](auto... codes) { return ((f.code == codes) || ...); };
   if (f.severity == sim::FindingSeverity::unsupported) return not_supported;
   if (is(failed_assertion)) return assert_failed;
-  if (is(shared_bounds, no_such_cta, global_bounds, local_bounds)) return illegal_address;
-  if (is(misaligned_access)) return misaligned_address;
+  if (is(shared_bounds, global_bounds, local_bounds, stack_full)) return illegal_address;
+  if (is(misaligned_access, misaligned_mbarrier, misaligned_matrix_row, misaligned_copy, bulk_copy_size,
+         tensor_map_address))
+    return misaligned_address;
+  if (is(no_such_cta, remote_as_own, no_function, barrier_count, bad_tensor_map)) return illegal_instruction;
   if (is(gave_up)) return launch_timeout;
   return launch_failed;
 }
@@ -67,6 +70,7 @@ Status prepare(LaunchWork& work, void* function, void** params, void** extra) {
   if (entry == nullptr) return not_found;
   const isa::ParamLayout layout = isa::param_layout(*module, *entry);
   work.params.assign(layout.size, 0);
+  if (params != nullptr && extra != nullptr) return invalid_value;
   if (params != nullptr) {
     for (size_t i = 0; i < layout.offsets.size(); ++i) {
       const uint64_t bytes = module->symbols[entry->params[i]].variable.size();
@@ -301,15 +305,12 @@ tl::expected<Needs, Status> needs_of(Kernel& kernel) {
   n.barriers = static_cast<int>(sim::sass::named_barriers(*program));
   n.static_shared = int64_t{program->static_shared} - program->reserved_shared;
   n.local = program->local_bytes;
-  for (const isa::Symbol& symbol : module->symbols)
-    if (symbol.kind == isa::Symbol::Kind::variable && symbol.variable.space == isa::Space::const_)
-      n.constants += static_cast<int64_t>(symbol.variable.size());
+  n.constants = constant_bytes(*module);
   n.max_threads = s.arch->max_threads_per_cta;
   const int unit = s.arch->register_unit_per_thread;
   const int rounded = (std::max(n.registers, 1) + unit - 1) / unit * unit;
   n.max_threads = std::min(n.max_threads, s.arch->registers_per_sm / rounded / 32 * 32);
   if (entry->maxntid) n.max_threads = std::min<int>(n.max_threads, static_cast<int>(entry->maxntid->count()));
-  if (entry->reqntid) n.max_threads = static_cast<int>(entry->reqntid->count());
   return n;
 }
 

@@ -17,7 +17,33 @@ Status check_cluster(const LaunchWork& w) {
   if (w.grid.x % c.x != 0 || w.grid.y % c.y != 0 || w.grid.z % c.z != 0) return invalid_cluster;
   const isa::Function* entry = w.kernel->image->module->find_entry(w.kernel->name);
   if (entry->reqnctapercluster && !(*entry->reqnctapercluster == c)) return invalid_cluster;
+  if (entry->maxclusterrank && c.count() > *entry->maxclusterrank) return invalid_cluster;
   return success;
+}
+
+// What every launch must fit: the limits of the device, and what the kernel itself has.
+Status check_shape(const LaunchWork& w) {
+  const isa::ArchSpec& a = *state().arch;
+  constexpr uint32_t most_x = 0x7fffffff, most_yz = 65535, most_block_z = 64;
+  if (w.grid.count() == 0 || w.grid.x > most_x || w.grid.y > most_yz || w.grid.z > most_yz)
+    return invalid_value;
+  if (w.block.count() == 0 || w.block.z > most_block_z) return invalid_value;
+  if (w.block.count() > static_cast<uint64_t>(a.max_threads_per_cta)) return invalid_value;
+  if (w.shared > w.kernel->max_dynamic_shared) return invalid_value;
+  const isa::Function* entry = w.kernel->image->module->find_entry(w.kernel->name);
+  if (entry->maxntid && w.block.count() > entry->maxntid->count()) return invalid_value;
+  if (entry->reqntid && !(*entry->reqntid == w.block)) return invalid_value;
+  if (entry->explicitcluster && !w.clustered) return invalid_cluster;
+  return success;
+}
+
+// Static shared memory counts against the default limit; asking for more states what is dynamic.
+Status check_memory(const LaunchWork& w) {
+  constexpr int64_t without_asking = 48 * 1024;
+  const auto needs = needs_of(*w.kernel);
+  if (!needs) return needs.error();
+  const bool asked = w.kernel->max_dynamic_shared > without_asking;
+  return !asked && needs->static_shared + w.shared > without_asking ? invalid_value : success;
 }
 
 // A cooperative grid must be resident as a whole.
@@ -41,10 +67,8 @@ int resident_clusters(int ctas_per_sm, const isa::Dim3& cluster) {
 }
 
 Status check_launch(const LaunchWork& w) {
-  const isa::ArchSpec& a = *state().arch;
-  if (w.grid.count() == 0 || w.block.count() == 0) return invalid_value;
-  if (w.block.count() > static_cast<uint64_t>(a.max_threads_per_cta)) return invalid_value;
-  if (w.shared > w.kernel->max_dynamic_shared) return invalid_value;
+  if (const Status status = check_shape(w); status != success) return status;
+  if (const Status status = check_memory(w); status != success) return status;
   if (w.cluster.count() != 1)
     if (const Status status = check_cluster(w); status != success) return status;
   return w.cooperative ? check_room(w) : success;
@@ -66,6 +90,7 @@ Status apply(const LaunchAttribute& a, LaunchWork& w, Marks& marks) {
     case cooperative:
       return w.cooperative = a.value.flag != 0, success;
     case cluster_dimension:
+      w.clustered = true;
       return w.cluster = {a.value.cluster.x, a.value.cluster.y, a.value.cluster.z}, success;
     case priority:
       return w.priority = a.value.flag, success;
@@ -82,8 +107,10 @@ Status apply(const LaunchAttribute& a, LaunchWork& w, Marks& marks) {
     case mem_sync_domain_map:
     case mem_sync_domain:
     case preferred_cluster_dimension:
-    case shared_memory_carveout:
     case nvlink_util_centric_scheduling:
+      return w.hints[static_cast<uint32_t>(a.id)] = a.value, success;
+    case shared_memory_carveout:  // percent; -1: the driver's choice
+      if (a.value.flag < -1 || a.value.flag > 100) return invalid_value;
       return w.hints[static_cast<uint32_t>(a.id)] = a.value, success;
   }
   return invalid_value;

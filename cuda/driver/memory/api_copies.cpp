@@ -93,10 +93,10 @@ void* part_of(const void* handle, size_t offset, size_t bytes) {
 PLD_CUDA cuMemcpy(Pointer d, Pointer s, size_t n) { return copy_now(to(d), at(s), n); }
 PLD_CUDA cuMemcpyPeer(Pointer d, void*, Pointer s, void*, size_t n) { return copy_now(to(d), at(s), n); }
 PLD_CUDA cuMemcpyHtoD_v2(Pointer d, const void* s, size_t n) {
-  return on_device(at(d)) ? copy_now(to(d), s, n) : invalid_value;
+  return n == 0 || on_device(at(d)) ? copy_now(to(d), s, n) : invalid_value;
 }
 PLD_CUDA cuMemcpyDtoH_v2(void* d, Pointer s, size_t n) {
-  return on_device(at(s)) ? copy_now(d, at(s), n) : invalid_value;
+  return n == 0 || on_device(at(s)) ? copy_now(d, at(s), n) : invalid_value;
 }
 PLD_CUDA cuMemcpyDtoD_v2(Pointer d, Pointer s, size_t n) {
   return on_device(at(d)) && on_device(at(s)) ? copy_now(to(d), at(s), n) : invalid_value;

@@ -79,15 +79,21 @@ Status free_block(Pointer p) {
 }  // namespace
 
 PLD_CUDA cuMemAlloc_v2(Pointer* p, size_t bytes) { return new_block(p, bytes, Origin::device); }
-PLD_CUDA cuMemAllocManaged(Pointer* p, size_t bytes, unsigned) {
+PLD_CUDA cuMemAllocManaged(Pointer* p, size_t bytes, unsigned flags) {
+  constexpr unsigned global = 1, host = 2;  // CUmemAttach_flags
+  if (flags != global && flags != host) return invalid_value;
   return new_block(p, bytes, Origin::managed);
 }
-PLD_CUDA cuMemAllocPitch_v2(Pointer* p, size_t* pitch, size_t width, size_t height, unsigned) {
+PLD_CUDA cuMemAllocPitch_v2(Pointer* p, size_t* pitch, size_t width, size_t height, unsigned element) {
+  if (element != 4 && element != 8 && element != 16) return invalid_value;
   *pitch = (width + 511) / 512 * 512;
   return new_block(p, *pitch * height, Origin::device);
 }
 PLD_CUDA cuMemFree_v2(Pointer p) { return free_block(p); }
 PLD_CUDA cuMemHostAlloc(void** p, size_t bytes, unsigned flags) {
+  constexpr unsigned known = 7;  // CU_MEMHOSTALLOC_*
+  if (p == nullptr || flags > known) return invalid_value;
+  if (bytes == 0) return *p = nullptr, state().sticky;
   Pointer at = 0;
   const Status status = new_block(&at, bytes, Origin::host);
   if (status != success) return status;
@@ -129,6 +135,7 @@ PLD_CUDA cuMemHostUnregister(void* p) {
 PLD_CUDA cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
   State& s = state();
   const Guard guard(s.lock);
+  if (s.sticky != success) return s.sticky;
   const size_t used = used_bytes();
   *total = static_cast<size_t>(s.arch->memory_bytes);
   *free_bytes = *total - std::min(*total, used);

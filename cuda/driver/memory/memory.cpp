@@ -271,6 +271,7 @@ std::string text_of(const Memcpy3D& c) {
 Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height) {
   State& s = state();
   if (element != 1 && element != 2 && element != 4) return invalid_value;
+  if (to % element != 0 || (height > 1 && pitch < width * element)) return invalid_value;
   for (size_t y = 0; y < height; ++y) {
     auto* row = reinterpret_cast<uint8_t*>(to + y * pitch);
     if (width == 0) continue;

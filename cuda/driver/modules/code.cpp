@@ -32,9 +32,17 @@ Status get_kernel(void** out, Image* image, const char* name) {
 }
 
 // CUfunction_attribute
+// What a launch may have of dynamic shared memory: what was asked for, else what static arrays leave of 48
+// KiB.
+int dynamic_shared_of(const Kernel& k, const Needs& needs) {
+  constexpr int64_t without_asking = 48 * 1024;
+  const bool asked = k.max_dynamic_shared != without_asking;
+  return static_cast<int>(asked ? k.max_dynamic_shared
+                                : std::max<int64_t>(0, without_asking - needs.static_shared));
+}
+
 Status attribute_of(int* out, int attribute, Kernel* k) {
   if (out == nullptr || k == nullptr) return invalid_value;
-  if (attribute == 8) return *out = static_cast<int>(k->max_dynamic_shared), success;
   if (attribute == 9) return *out = k->carveout, success;
   if (attribute == 14) return *out = k->nonportable_cluster ? 1 : 0, success;
   if (attribute == 5 || attribute == 6) return *out = state().arch->sm, success;
@@ -42,6 +50,7 @@ Status attribute_of(int* out, int attribute, Kernel* k) {
   const auto needs = needs_of(*k);
   if (!needs) return needs.error();
   const isa::Function* entry = k->image->module->find_entry(k->name);
+  if (attribute == 8) return *out = dynamic_shared_of(*k, *needs), success;
   const isa::Dim3 cluster = entry->reqnctapercluster.value_or(isa::Dim3{0, 0, 0});
   switch (attribute) {
     case 0:
@@ -60,7 +69,7 @@ Status attribute_of(int* out, int attribute, Kernel* k) {
       *out = needs->registers;
       break;
     case 10:
-      *out = entry->reqnctapercluster ? 1 : 0;
+      *out = entry->explicitcluster ? 1 : 0;
       break;
     case 11:
       *out = static_cast<int>(cluster.x);

@@ -76,6 +76,7 @@ tl::expected<std::string, std::string> ptx_of_fatbin(const void* start) {
 
 Status load_image(Image*& out, const void* data) {
   if (data == nullptr) return invalid_value;
+  if (state().sticky != success) return state().sticky;
   auto image = std::make_unique<Image>();
   switch (fatbin::image_of(data)) {
     case fatbin::Image::wrapper:
@@ -88,6 +89,8 @@ Status load_image(Image*& out, const void* data) {
       image->why = "machine code (cubin), which the machine does not run";
       break;
     case fatbin::Image::ptx:
+      if (std::string_view(static_cast<const char*>(data)).find(".version") == std::string_view::npos)
+        return invalid_image;  // some other text
       image->ptx.emplace_back(static_cast<const char*>(data));
       break;
     case fatbin::Image::unknown:
@@ -107,6 +110,14 @@ Status load_file(Image*& out, const char* name) {
   return load_image(out, text.data());
 }
 
+int64_t constant_bytes(const isa::Module& module) {
+  int64_t bytes = 0;
+  for (const isa::Symbol& symbol : module.symbols)
+    if (symbol.kind == isa::Symbol::Kind::variable && symbol.variable.space == isa::Space::const_)
+      bytes += static_cast<int64_t>(symbol.variable.size());
+  return bytes;
+}
+
 std::unique_ptr<isa::Module> compile(std::span<const std::string> texts, std::string& log) {
   std::vector<isa::Module> parts;
   for (const std::string& text : texts) {
@@ -118,6 +129,9 @@ std::unique_ptr<isa::Module> compile(std::span<const std::string> texts, std::st
   for (const isa::Module& part : parts) pointers.push_back(&part);
   auto linked = isa::link(pointers);
   if (!linked) return log += isa::render(linked.error()), nullptr;
+  constexpr int64_t most_constants = 64 * 1024;
+  if (const int64_t bytes = constant_bytes(*linked); bytes > most_constants)
+    return log += fmt::format("{} bytes of .const, more than {}", bytes, most_constants), nullptr;
   const isa::Diagnostics errors = isa::verify(*linked, *state().arch);
   if (errors.empty()) return std::make_unique<isa::Module>(std::move(*linked));
   log += texts.size() == 1 ? isa::render(errors, texts.front()) : isa::render(errors);

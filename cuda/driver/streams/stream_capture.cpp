@@ -266,6 +266,7 @@ PLD_CUDA cuStreamWaitEvent(Stream* handle, Event* event, unsigned flags) {
   const Guard guard(state().lock);
   constexpr unsigned external = 1;  // CU_EVENT_WAIT_EXTERNAL
   if (event == nullptr) return invalid_handle;
+  if (flags > external) return invalid_value;
   if (const Status status = may_use(handle); status != success) return status;
   if ((flags & external) != 0 && capturing(handle)) return enqueue(handle, WaitWork{event});
   return wait_in_capture(handle, *event);

@@ -111,6 +111,8 @@ void mark(Event& event, order::Mark what, order::Line stream) {
 
 namespace {
 
+constexpr unsigned without_timing = 2;  // CU_EVENT_DISABLE_TIMING
+
 Status waited(const order::Clock& until) {
   complete(until);
   host_knows(until);
@@ -157,6 +159,9 @@ PLD_CUDA cuStreamAddCallback(Stream* stream, void (*fn)(Stream*, Status, void*),
 
 PLD_CUDA cuStreamCreateWithPriority(Stream** out, unsigned flags, int priority) {
   const Guard guard(state().lock);
+  constexpr unsigned non_blocking = 1;  // CU_STREAM_NON_BLOCKING
+  if (out == nullptr || flags > non_blocking) return invalid_value;
+  if (state().sticky != success) return state().sticky;
   auto* stream = new Stream;
   stream->flags = flags;
   stream->context = current();
@@ -234,6 +239,11 @@ PLD_CUDA cuStreamAttachMemAsync(Stream* stream, Pointer p, size_t, unsigned flag
 }
 
 PLD_CUDA cuEventCreate(Event** out, unsigned flags) {
+  const Guard guard(state().lock);
+  constexpr unsigned known = 7, interprocess = 4;
+  const bool timed = (flags & without_timing) == 0;
+  if (out == nullptr || flags > known || ((flags & interprocess) != 0 && timed)) return invalid_value;
+  if (state().sticky != success) return state().sticky;
   *out = new Event;
   return (*out)->flags = flags, success;
 }
@@ -263,6 +273,7 @@ PLD_CUDA cuEventElapsedTime_v2(float* ms, Event* from, Event* to) {
   for (const Event* event : {from, to})
     if (event != nullptr && event->capture) return may_wait_for(event);
   if (from == nullptr || to == nullptr || !from->recorded || !to->recorded) return invalid_handle;
+  if (((from->flags | to->flags) & without_timing) != 0) return invalid_handle;
   go_on();
   if (!is_over(from->mark.over) || !is_over(to->mark.over)) return not_ready;
   return *ms = static_cast<float>((to->us - from->us) / 1000), success;

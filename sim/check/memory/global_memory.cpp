@@ -32,6 +32,7 @@ Actor actor_of(const GlobalAccess& g, const HappensBefore& order) {
   a.visibility = g.visibility;
   a.reads = (r.flags & Record::reads) != 0;
   a.writes = (r.flags & Record::writes) != 0;
+  a.observes = g.observes;
   a.strong = (r.flags & Record::strong) != 0;
   a.shared = false;
   a.scope = r.scope;

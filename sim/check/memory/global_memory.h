@@ -29,7 +29,8 @@ struct GlobalAccess {
   size_t first_value = 0;  // where its record is valued: of the bytes of its touches, one after the other
   uint16_t rank = 0;
   Visibility visibility = Visibility::generic;
-  bool of_warp = true;  // its lanes know what their own warp did before
+  bool observes = false;  // Actor::observes
+  bool of_warp = true;    // its lanes know what their own warp did before
 };
 
 // The accesses of one cluster.

@@ -62,22 +62,24 @@ void GlobalMemoryChecks::summarise(Cell& cell, Summaries& summaries) {
   pool_.for_each_ref(cell, replace);
   const auto unite_reads = [&](Cell& c) {
     if (c.read[0] == 0) return;
-    std::vector<Ref> reads{c.read[0], c.read[1]};
-    if (c.more != 0) reads.insert(reads.end(), pool_.list(c).begin(), pool_.list(c).end());
+    const uint32_t writes = c.more & Cell::writes_bit;
+    std::vector<Ref> reads;
+    pool_.for_each_read(c, [&](Ref r) { reads.push_back(r); });
     std::ranges::sort(reads);
     reads.erase(std::ranges::unique(reads).begin(), reads.end());
     pool_.clear_reads(c);
-    for (const Ref r : reads)
-      if (r != 0) pool_.add_read(c, r);
+    for (const Ref r : reads) pool_.add_read(c, r);
+    c.more |= writes;
   };
   if (!cell.split()) return unite_reads(cell);
   CellPool::Block& block = pool_.block(cell);
   for (Cell& byte : block) unite_reads(byte);
   const Cell first = block[0];
-  if (std::ranges::any_of(block, [&](const Cell& c) { return c.more != 0 || !(c == first); })) return;
+  if (std::ranges::any_of(block, [&](const Cell& c) { return c.has_list() || !(c == first); })) return;
   pool_.unite(cell, first.write);
   cell.read[0] = first.read[0];
   cell.read[1] = first.read[1];
+  cell.more = first.more;
 }
 
 void GlobalMemoryChecks::summarise() {

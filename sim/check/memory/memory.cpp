@@ -124,6 +124,7 @@ Actor MemoryChecks::actor_of(const Access& a, uint32_t lanes) const {
   actor.reads = a.kind != Access::Kind::write;
   actor.writes = a.kind != Access::Kind::read;
   actor.strong = is_strong(a.order) || a.kind == Access::Kind::atomic;
+  actor.observes = observes(a);
   actor.scope = a.scope;
   return actor;
 }
@@ -183,7 +184,7 @@ void MemoryChecks::access_shared(const Access& a, uint32_t lanes) {
   if (is_strong(a.order) || a.kind == Access::Kind::atomic)
     for (uint32_t m = lanes; m != 0; m &= m - 1) {
       const int lane = std::countr_zero(m);
-      order_.strong(a, a.addresses[lane] & 0xFFFF'FFFF, 1U << lane, true);
+      order_.strong().access(a, a.addresses[lane] & 0xFFFF'FFFF, 1U << lane, true);
     }
   Actor actor = actor_of(a, lanes);
   actor.unchanged = a.kind == Access::Kind::write ? a.unchanged : 0;
@@ -230,7 +231,7 @@ void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
   if (is_strong(a.order) || a.kind == Access::Kind::atomic)
     for (uint32_t m = lanes; m != 0; m &= m - 1) {
       const int lane = std::countr_zero(m);
-      order_.strong(a, a.addresses[lane], 1U << lane, false);
+      order_.strong().access(a, a.addresses[lane], 1U << lane, false);
     }
   const WarpOfCluster warp = order_.index(origin);
   GlobalAccess g;
@@ -248,6 +249,7 @@ void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
   g.record.warp = warp;
   g.record.flags = flags_of(a);
   g.record.scope = a.scope;
+  g.observes = observes(a);
   const StoredValues values(context_, a);
   g.record.valued = a.kind == Access::Kind::write && values.known();
   if (a.kind == Access::Kind::write) g.unchanged = a.unchanged;

@@ -173,7 +173,7 @@ Code global_code(const Case& c) {
   if (!c.same_cta() && knows_cta(c, c.order.warps_per_cta())) return Code::release_by_one_thread;
   if (stores_only) return Code::global_memory_race;
   const uint32_t cta = c.order.cta_of(c.now.warp);
-  return c.order.has_unacquired(cta, c.then.cluster, c.then.warp) || relaxed_flag(c)
+  return c.order.strong().has_unacquired(cta, c.then.cluster, c.then.warp) || relaxed_flag(c)
              ? Code::unsynchronised_flag
              : Code::global_memory_race;
 }

@@ -127,15 +127,22 @@ bool stored_beside_atomic(const Case& c) {
   return atomic_now ? c.conflict.earlier_wrote : c.later.writes;
 }
 
+// A copy overwrites what threads have read: where tcgen05.alloc stored its address.
+bool is_slot_of_allocation(Code code, const isa::Effect* writer) {
+  return code == Code::overwrite_without_proxy_fence && writer != nullptr &&
+         std::holds_alternative<isa::TensorMemoryAllocation>(*writer);
+}
+
 // What breaks PTX's text alone is strict, with a note that says why.
-void judge(Finding& f, Code code, const Case& c, bool equal_values, const std::optional<Meeting>& met,
-           const ClusterContext& context) {
+void judge(Finding& f, Code code, const Case& c, bool equal_values, bool slot,
+           const std::optional<Meeting>& met, const ClusterContext& context) {
   // Shipped kernels release at .cluster scope and acquire at .cta; with both at .cta failures have been
   // observed.
   const bool released_narrowly = std::ranges::any_of(
       c.order.dropped(), [](const DroppedEdge& d) { return d.why == DroppedEdge::Why::release_scope; });
   const bool narrow = c.conflict.relation == Relation::narrow_scope && !released_narrowly;
-  if (narrow || equal_values || met) f.severity = FindingSeverity::strict;
+  if (slot) f.notes.push_back(say<Phrase::slot_of_allocation>());
+  if (narrow || equal_values || slot || met) f.severity = FindingSeverity::strict;
   if (met) {
     const bool access = met->pc == c.now.pc || met->pc == c.then.pc;
     f.notes.push_back(access ? say<Phrase::lanes_met_at_access>()
@@ -144,8 +151,8 @@ void judge(Finding& f, Code code, const Case& c, bool equal_values, const std::o
   // CUDA's own example: __threadfence, a relaxed atomic, a volatile read, and no fence behind the atomic.
   const auto first_lane = static_cast<uint32_t>(std::countr_zero(c.conflict.earlier_lanes | 1U << 31));
   if (code == Code::unsynchronised_flag && c.later.strong && !c.later.writes && !c.then.async &&
-      c.order.knows_unacquired(c.order.cta_of(c.now.warp), c.then.cluster, c.then.warp, first_lane,
-                               c.then.time)) {
+      c.order.strong().knows_unacquired(c.order.cta_of(c.now.warp), c.then.cluster, c.then.warp, first_lane,
+                                        c.then.time)) {
     f.severity = FindingSeverity::strict;
     f.notes.push_back(say<Phrase::no_fence_of_reader>());
   }
@@ -207,12 +214,15 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   // Shipped compilers let every thread store one value.
   const bool equal_content = now.content != 0 && now.content == then.content;
   // Of another cluster's store, which runs beside this one, memory does not say whether it was before.
-  const bool unchanged = (conflict.lanes & ~later.unchanged) == 0 && then.cluster == now.cluster;
+  const bool unchanged =
+      conflict.last && (conflict.lanes & ~later.unchanged) == 0 && then.cluster == now.cluster;
   const bool equal_values = (unchanged || equal_content || conflict.equal) && conflict.earlier_wrote &&
                             !then.async && conflict.relation == Relation::unordered;
   const uint32_t lanes = now.async || together(c.now_effect) ? now.lanes : lane_of(conflict, c.same_warp());
   const std::optional<Meeting> met = meeting_of(c);
-  const uint64_t object = (met ? 4 : 0) + (equal_values ? 2 : later.shared ? 0 : 1);
+  const uint32_t writer = conflict.written_by;
+  const bool slot = writer != 0 && is_slot_of_allocation(code, effect_at(program, (*records_)[writer].pc));
+  const uint64_t object = (slot ? 8 : 0) + (met ? 4 : 0) + (equal_values ? 2 : later.shared ? 0 : 1);
   const FindingKey key{code, now.pc, then.pc, object};
   const std::optional<RacingRead> read = racing_read(context_, later, conflict, now, then);
   if (context_.reporter.seen(key)) return context_.reporter.add_read(key, read);
@@ -221,7 +231,7 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   race.equal_values = equal_values;
   race.every_read = read.has_value();
   if (read) race.reads.push_back(*read);
-  judge(f, code, c, equal_values, met, context_);
+  judge(f, code, c, equal_values, slot, met, context_);
   if (verdict && verdict->code == code) f.message = verdict->message, f.help = verdict->help;
   describe(f, code, c);
   f.object = object_of(context_, later.shared, conflict.address, conflict.bytes);

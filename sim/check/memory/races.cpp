@@ -28,6 +28,16 @@ bool same_store(const Record& a, const Record& b) {
          a.async->occurrence == b.async->occurrence;
 }
 
+// Which accesses of others do not race with it by being strong: the more, the stronger.
+int strength(bool strong, isa::Scope scope, bool reduces) {
+  if (reduces) return static_cast<int>(isa::Scope::sys) + 1;
+  return strong ? 1 + static_cast<int>(std::min(scope, isa::Scope::gpu)) : 0;
+}
+int strength(const Record& r) {
+  return strength((r.flags & Record::strong) != 0, r.scope, r.async && r.async->reduces);
+}
+int strength(const Actor& a) { return strength(a.strong, a.scope, a.reduces); }
+
 }  // namespace
 
 void Detector::begin(const Actor& actor, bool defined_at_start) {
@@ -121,8 +131,9 @@ Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t co
   return worst;
 }
 
-void Detector::against(Ref earlier, bool wrote, uint64_t address, uint32_t first, uint32_t count, Ref mine) {
-  if (record_of(earlier) == actor_.record && (!actor_.again || earlier == mine)) return;
+bool Detector::against(Ref earlier, bool wrote, bool last, uint64_t address, uint32_t first, uint32_t count,
+                       Ref mine) {
+  if (record_of(earlier) == actor_.record && (!actor_.again || earlier == mine)) return false;
   Relation rel;
   const Memo* known = nullptr;
   if (count == granule)
@@ -136,7 +147,7 @@ void Detector::against(Ref earlier, bool wrote, uint64_t address, uint32_t first
   }
   const Record& r = records_[record_of(earlier)];
   if (actor_.async && actor_.writes && wrote && r.async) note_overwritten(r.async);
-  if (rel == Relation::ordered) return;
+  if (rel == Relation::ordered) return false;
   Conflict c{.earlier = record_of(earlier), .earlier_wrote = wrote, .relation = rel};
   c.address = address + first;
   c.bytes = count;
@@ -146,9 +157,12 @@ void Detector::against(Ref earlier, bool wrote, uint64_t address, uint32_t first
   c.lanes = lanes_at(actor_, mine, first, count);
   c.first_lanes = lanes_at(actor_, mine, first, 1);
   const uint32_t at = first - values_from_;
-  c.equal = wrote && r.valued && values_.last != nullptr &&
+  c.last = last;
+  c.written_by = record_of(last_write_);
+  c.equal = last && r.valued && values_.last != nullptr &&
             std::memcmp(values_.last + at, values_.now + at, count) == 0;
   note(c);
+  return true;
 }
 
 // Keeps which operation the actor's overwrote, and which of those that had waited for that one its issuer has
@@ -180,6 +194,8 @@ void Detector::note(const Conflict& c) {
     p.bytes = end - p.address;
     p.lanes |= c.lanes;
     p.equal &= c.equal;
+    p.last &= c.last;
+    if (p.written_by != c.written_by) p.written_by = 0;
     return;
   }
   if (pending_count_ == pending_.size()) {
@@ -198,11 +214,12 @@ void Detector::flush() {
   uninitialised_bytes_ = 0;
 }
 
-// A read need not be kept when every actor that is ordered after the new one is ordered after it, too: the
-// same lanes' earlier reads, and operations of groups, which are retired in the order of their issue.
+// A read need not be kept when every actor that is ordered after the new one is ordered after it, too, or in
+// conflict with both: the same lanes' earlier reads that are as strong, and operations of groups, which are
+// retired in the order of their issue.
 bool Detector::replaces(Ref old, Ref mine) const {
   const Record& r = records_[record_of(old)];
-  if (r.cluster != actor_.cluster) return false;
+  if (r.cluster != actor_.cluster || writes(old) || strength(r) < strength(actor_)) return false;
   if (r.async != nullptr) {
     const Record& now = records_[actor_.record];
     if (r.async->is_tensor())
@@ -222,7 +239,7 @@ void Detector::add_read(Cell& c, Ref mine) {
       old = mine;
       return;
     }
-  if (c.more != 0)
+  if (c.has_list())
     for (Ref& old : pool_.list(c))
       if (old == mine || replaces(old, mine)) {
         old = mine;
@@ -233,6 +250,8 @@ void Detector::add_read(Cell& c, Ref mine) {
 
 void Detector::touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t count, Ref mine) {
   const Actor& a = actor_;
+  conflicting_write_ = 0;
+  last_write_ = cell.write;
   if (cell.write == 0) {
     if (a.reads && !defined_) {
       quiet_ = false;
@@ -245,41 +264,83 @@ void Detector::touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t
       uninitialised_bytes_ = std::max(end, at + count) - begin;
     }
   } else {
-    const Record& w = records_[record_of(cell.write)];
-    quiet_ &= (w.flags & (Record::barrier | Record::fill)) == 0;
-    if ((w.flags & Record::barrier) != 0) {
-      sink_.barrier_bytes(a, record_of(cell.write), address + first,
-                          size_of(mine) == every_lane ? 0 : lane_of(mine, first));
-    } else {
-      against(cell.write, true, address, first, count, mine);
-      if (a.reads && !a.async && (w.flags & Record::fill) != 0)
-        sink_.fill_read(a, record_of(cell.write), address + first,
-                        size_of(mine) == every_lane ? 0 : lane_of(mine, first));
-      if (a.reads && a.async && cell.write != last_written_by_ && w.async != nullptr) {
-        last_written_by_ = cell.write;
-        sink_.read_after(a, record_of(cell.write), address + first);
-      }
-    }
+    against_write(cell, address, first, count, mine);
   }
-  if (!a.writes) return add_read(cell, mine);
-  for (const Ref r : cell.read)
-    if (r != 0) against(r, only_writes(r), address, first, count, mine);
-  if (cell.more != 0)
-    for (const Ref r : pool_.list(cell)) against(r, only_writes(r), address, first, count, mine);
+  if (a.writes) return write(cell, address, first, count, mine);
+  if (cell.has_writes())
+    pool_.for_each_read(cell, [&](Ref r) {
+      if (writes(r) && !same_warp(r, conflicting_write_))
+        against(r, true, false, address, first, count, mine);
+    });
+  add_read(cell, mine);
+}
+
+void Detector::against_write(const Cell& cell, uint64_t address, uint32_t first, uint32_t count, Ref mine) {
+  const Actor& a = actor_;
+  const Record& w = records_[record_of(cell.write)];
+  quiet_ &= (w.flags & (Record::barrier | Record::fill)) == 0;
+  const uint32_t lane = size_of(mine) == every_lane ? 0 : lane_of(mine, first);
+  if ((w.flags & Record::barrier) != 0)
+    return sink_.barrier_bytes(a, record_of(cell.write), address + first, lane);
+  if (against(cell.write, true, true, address, first, count, mine)) conflicting_write_ = cell.write;
+  if (a.reads && !a.async && (w.flags & Record::fill) != 0)
+    sink_.fill_read(a, record_of(cell.write), address + first, lane);
+  if (a.reads && a.async && cell.write != last_written_by_ && w.async != nullptr) {
+    last_written_by_ = cell.write;
+    sink_.read_after(a, record_of(cell.write), address + first);
+  }
+}
+
+bool Detector::same_warp(Ref a, Ref b) const {
+  if (a == 0 || b == 0) return false;
+  const Record &x = records_[record_of(a)], &y = records_[record_of(b)];
+  return x.cluster == y.cluster && x.warp == y.warp;
+}
+
+// A strong access of another warp agrees with this strong write, but not with plain accesses behind this one,
+// unless it is before them: read-modify-writes observe what was written before (PTX, "Causality Order").
+bool Detector::hides(Ref strong) const {
+  const Record& r = records_[record_of(strong)];
+  if (r.cluster != actor_.cluster) return !(actor_.observes && writes(strong));
+  return r.warp != actor_.warp && !(actor_.observes && writes(strong)) &&
+         actor_.view->time(Visibility::generic, r.warp) < r.time;
+}
+
+// Strong writes of others are compared with this one and agree; what is weaker and came before it stays to be
+// compared with them, unless this finding stands for theirs. Of as strong accesses that it hides one stays.
+void Detector::write(Cell& cell, uint64_t address, uint32_t first, uint32_t count, Ref mine) {
+  const int strong = strength(actor_);
+  kept_.clear();
+  bool keeps_writes = false;
+  Ref hidden = 0;  // the newest
+  const auto keep = [&](Ref r) {
+    const Record& record = records_[record_of(r)];
+    if ((record.flags & Record::barrier) != 0) return;
+    if (strength(record) >= strong) {
+      if (hides(r)) hidden = r;
+      return;
+    }
+    keeps_writes |= writes(r);
+    kept_.push_back(r);
+  };
+  pool_.for_each_read(cell, [&](Ref r) {
+    const bool wrote = writes(r);
+    const bool known = wrote && same_warp(r, conflicting_write_);
+    const bool conflict = !known && against(r, wrote, false, address, first, count, mine);
+    const Record& record = records_[record_of(r)];
+    const bool other_warp = record.cluster != actor_.cluster || record.warp != actor_.warp;
+    if (strong != 0 && (wrote || !conflict || !other_warp)) keep(r);
+  });
+  if (strong != 0 && cell.write != 0) keep(cell.write);
+  if (hidden != 0) {
+    keeps_writes |= writes(hidden);
+    kept_.push_back(hidden);
+  }
   if (cell.read[0] != 0) pool_.clear_reads(cell);
-  // Strong writes of others are compared with this one and agree; the weak one before it stays to be
-  // compared.
-  if (a.strong && cell.write != 0 && is_plain_store(cell.write)) cell.read[0] = cell.write;
   cell.write = mine;
-}
-
-bool Detector::only_writes(Ref r) const {
-  const Record& record = records_[record_of(r)];
-  return record.async == nullptr && (record.flags & (Record::reads | Record::writes)) == Record::writes;
-}
-
-bool Detector::is_plain_store(Ref r) const {
-  return only_writes(r) && (records_[record_of(r)].flags & (Record::strong | Record::barrier)) == 0;
+  if (kept_.empty()) return;
+  for (const Ref r : kept_) pool_.add_read(cell, r);
+  if (keeps_writes) cell.more |= Cell::writes_bit;
 }
 
 // Neighbouring granules mostly have one history: what the last one became, this one becomes.

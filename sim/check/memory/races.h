@@ -30,6 +30,7 @@ struct Actor {
   Visibility visibility = Visibility::generic;
   bool async = false, reads = false, writes = false, strong = false, reduces = false;
   bool shared = true;      // shared memory, else global
+  bool observes = false;   // strong, and what it reads comes before what is behind it
   bool again = false;      // its record stands for an earlier access of the same instruction, too
   uint32_t unchanged = 0;  // lanes that write the values which are there already
   isa::Scope scope = isa::Scope::cta;
@@ -50,6 +51,8 @@ struct Conflict {
   uint32_t lanes = 0;          // of the later access, at any of the bytes
   uint32_t first_lanes = 0;    // of the later access, at the first byte
   bool equal = false;          // both write the same values there
+  uint32_t written_by = 0;     // record of the last write there; 0: none, or several
+  bool last = true;            // no other access has written there since the earlier one
 };
 
 // Values of global memory: those that the last store wrote to bytes, and those that this one writes there.
@@ -96,14 +99,19 @@ class Detector {
 
  private:
   void touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t count, Ref mine);
-  void against(Ref earlier, bool wrote, uint64_t address, uint32_t first, uint32_t count, Ref mine);
+  // True when they are in conflict. `last`: it left the values that are there.
+  bool against(Ref earlier, bool wrote, bool last, uint64_t address, uint32_t first, uint32_t count,
+               Ref mine);
   Relation relation(Ref earlier, bool wrote, uint32_t first, uint32_t count, Ref mine) const;
   Relation tensor_relation(const Record& r) const;
   Relation generic_relation(const Record& r, Ref earlier, uint32_t byte, Ref mine) const;
   Relation lane_relation(const Record& r, uint32_t lane, uint32_t my_lane, bool mine_all) const;
   bool replaces(Ref old, Ref mine) const;
-  bool only_writes(Ref r) const;
-  bool is_plain_store(Ref r) const;
+  bool writes(Ref r) const { return (records_[record_of(r)].flags & Record::writes) != 0; }
+  bool same_warp(Ref a, Ref b) const;
+  bool hides(Ref strong) const;
+  void against_write(const Cell& cell, uint64_t address, uint32_t first, uint32_t count, Ref mine);
+  void write(Cell& cell, uint64_t address, uint32_t first, uint32_t count, Ref mine);
   void add_read(Cell& cell, Ref mine);
   void note_overwritten(const std::shared_ptr<AsyncRecord>& before);
   void note(const Conflict& c);
@@ -131,7 +139,10 @@ class Detector {
   // The last whole granule, before and after; for what it was touched, 0: not to be repeated.
   Cell before_, after_;
   Ref before_mine_ = 0;
-  bool quiet_ = false;  // nothing was reported for this granule
+  bool quiet_ = false;         // nothing was reported for this granule
+  Ref last_write_ = 0;         // of the cell, before this access
+  Ref conflicting_write_ = 0;  // the last write of the cell, where the access is in conflict with it
+  std::vector<Ref> kept_;      // of one cell, while it is written
   uint64_t uninitialised_at_ = 0, uninitialised_bytes_ = 0;
   uint32_t uninitialised_lane_ = 0;
   Ref last_written_by_ = 0;

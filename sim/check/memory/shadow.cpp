@@ -22,11 +22,11 @@ void CellPool::split(Cell& c) {
     free_blocks_.pop_back();
   }
   for (Cell& byte : *blocks_[at]) {
-    byte = {c.write, {c.read[0], c.read[1]}, 0};
-    if (c.more == 0) continue;
+    byte = {c.write, {c.read[0], c.read[1]}, c.more & Cell::writes_bit};
+    if (!c.has_list()) continue;
     const uint32_t copy = new_list();
     lists_[copy] = list(c);
-    byte.more = copy + 1;
+    byte.more |= copy + 1;
   }
   clear_reads(c);
   c = {0, {0, 0}, at | Cell::split_bit};
@@ -35,7 +35,7 @@ void CellPool::split(Cell& c) {
 void CellPool::unite(Cell& c, Ref write) {
   if (c.split()) {
     for (Cell& byte : block(c)) clear_reads(byte);
-    free_blocks_.push_back(c.more & ~Cell::split_bit);
+    free_blocks_.push_back(c.more & Cell::index_bits);
   } else {
     clear_reads(c);
   }
@@ -48,16 +48,18 @@ void CellPool::add_read(Cell& c, Ref read) {
   } else if (c.read[1] == 0) {
     c.read[1] = read;
   } else {
-    if (c.more == 0) c.more = new_list() + 1;
+    if (!c.has_list()) c.more |= new_list() + 1;
     list(c).push_back(read);
   }
 }
 
 void CellPool::clear_reads(Cell& c) {
   c.read[0] = c.read[1] = 0;
-  if (c.more == 0 || c.split()) return;
-  list(c).clear();
-  free_lists_.push_back(c.more - 1);
+  if (c.split()) return;
+  if (c.has_list()) {
+    list(c).clear();
+    free_lists_.push_back((c.more & Cell::index_bits) - 1);
+  }
   c.more = 0;
 }
 
@@ -65,7 +67,7 @@ void GlobalShadow::unite_pages() {
   for (auto& [at, page] : pages_) {
     if (page.cells == nullptr) continue;
     const Cell& first = page.cells->front();
-    const auto same = [&](const Cell& c) { return c.more == 0 && c == first; };
+    const auto same = [&](const Cell& c) { return !c.split() && !c.has_list() && c == first; };
     if (!std::ranges::all_of(*page.cells, same)) continue;
     page.all = first;
     page.cells.reset();

@@ -1,6 +1,7 @@
 #pragma once
-// Shadow memory: for every byte its last write and the reads since. One cell covers 16 bytes while they share
-// their history; it is split into bytes when they do not.
+// Shadow memory: for every byte its last write and the reads since; and earlier accesses that are weaker than
+// the last write: a strong one does not race with others, which may race with them. One cell covers 16 bytes
+// while they share their history; it is split into bytes when they do not.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -21,7 +22,12 @@ struct Cell {
   uint32_t more = 0;  // split: block; else 1 + index of a list of further reads; 0: none
 
   static constexpr uint32_t split_bit = 1U << 31;
+  // Among the reads are writes: earlier ones, which are weaker than the last.
+  static constexpr uint32_t writes_bit = 1U << 30;
+  static constexpr uint32_t index_bits = writes_bit - 1;
   bool split() const { return (more & split_bit) != 0; }
+  bool has_writes() const { return (more & writes_bit) != 0; }
+  bool has_list() const { return !split() && (more & index_bits) != 0; }
   friend bool operator==(const Cell& a, const Cell& b) {  // as two words: this is the innermost loop
     return std::bit_cast<std::array<uint64_t, 2>>(a) == std::bit_cast<std::array<uint64_t, 2>>(b);
   }
@@ -32,8 +38,8 @@ class CellPool {
  public:
   using Block = std::array<Cell, granule>;
 
-  Block& block(const Cell& c) { return *blocks_[c.more & ~Cell::split_bit]; }
-  std::vector<Ref>& list(const Cell& c) { return lists_[c.more - 1]; }
+  Block& block(const Cell& c) { return *blocks_[c.more & Cell::index_bits]; }
+  std::vector<Ref>& list(const Cell& c) { return lists_[(c.more & Cell::index_bits) - 1]; }
   // Gives each byte of the granule a cell of its own.
   void split(Cell& c);
   // One history again: `write` and no reads.
@@ -51,7 +57,15 @@ class CellPool {
     visit(c.write);
     visit(c.read[0]);
     visit(c.read[1]);
-    if (c.more != 0)
+    if (c.has_list())
+      for (Ref& r : list(c)) visit(r);
+  }
+  // The same of the reads of a cell that is not split.
+  template <class Visit>
+  void for_each_read(Cell& c, Visit&& visit) {
+    for (Ref& r : c.read)
+      if (r != 0) visit(r);
+    if (c.has_list())
       for (Ref& r : list(c)) visit(r);
   }
 

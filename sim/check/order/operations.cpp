@@ -11,7 +11,7 @@ std::shared_ptr<AsyncRecord> HappensBefore::record(uint64_t id) {
   if (op == nullptr) {
     op = std::make_shared<AsyncRecord>();
     op->id = id;
-    op->cluster = cluster_;
+    op->cluster = cluster();
     op->published.reserve(8);  // a wait by each warp of two warpgroups
   }
   return op;
@@ -26,16 +26,17 @@ void HappensBefore::on(const AsyncJoined& event) {
   else
     all->join(*release(index(origin), origin.lanes, origin.pc));
   const std::shared_ptr<AsyncRecord> op = record(event.id);
-  op->joined.push_back({index(origin), warps_[index(origin)].time});
+  op->joined.push_back({index(origin), time(index(origin))});
   op->warpgroup = index(origin) / mma_warps_;
-  warps_[index(origin)].groups[static_cast<size_t>(isa::AsyncGroup::wgmma) - 1].push_back({op, origin.lanes});
+  operations_[index(origin)].groups[static_cast<size_t>(isa::AsyncGroup::wgmma) - 1].push_back(
+      {op, origin.lanes});
 }
 
 ViewRef HappensBefore::issuers_view(const Origin& origin, const AsyncRecord& op) {
   if (op.group != isa::AsyncGroup::wgmma)
     return view_ref(index(origin), static_cast<uint32_t>(std::countr_zero(origin.lanes)));
   const auto at = joining_.find(op.id);
-  ViewRef view = at != joining_.end() ? at->second : empty();
+  ViewRef view = at != joining_.end() ? at->second : nothing();
   if (at != joining_.end()) joining_.erase(at);
   return view;
 }
@@ -47,7 +48,7 @@ void HappensBefore::issued(const Origin& origin, const std::shared_ptr<AsyncReco
     tensor_.issued(op->stream);
   }
   if (op->group == isa::AsyncGroup::none || op->group == isa::AsyncGroup::wgmma) return;
-  warps_[index(origin)].groups[static_cast<size_t>(op->group) - 1].push_back({op, origin.lanes});
+  operations_[index(origin)].groups[static_cast<size_t>(op->group) - 1].push_back({op, origin.lanes});
 }
 
 // All copies that these lanes have issued and not waited for, landed or not.
@@ -55,7 +56,8 @@ void HappensBefore::on(const ArrivalDeferred& event) {
   const Origin& origin = event.origin;
   if (std::holds_alternative<isa::Tcgen05Commit>(*origin.effect)) return commit(event);
   auto& all = deferred_[event.id];
-  for (const Issued& i : warps_[index(origin)].groups[static_cast<size_t>(isa::AsyncGroup::cp_async) - 1])
+  for (const Issued& i :
+       operations_[index(origin)].groups[static_cast<size_t>(isa::AsyncGroup::cp_async) - 1])
     if (i.op != nullptr && (i.lanes & origin.lanes) != 0) all.push_back(i.op);
 }
 
@@ -70,7 +72,7 @@ void HappensBefore::on(const AsyncLanded& event) {
 
 void HappensBefore::on(const GroupCommitted& event) {
   const Origin& origin = event.origin;
-  auto& journal = warps_[index(origin)].groups[static_cast<size_t>(event.group) - 1];
+  auto& journal = operations_[index(origin)].groups[static_cast<size_t>(event.group) - 1];
   for (Issued& i : journal)
     if (i.op != nullptr && (i.lanes & origin.lanes) != 0) i.op->committed = true;
   if (!journal.empty()) journal.push_back({nullptr, origin.lanes});
@@ -79,8 +81,8 @@ void HappensBefore::on(const GroupCommitted& event) {
 // The newest `allowed` groups of each lane may be incomplete, all older ones are done for it.
 void HappensBefore::on(const GroupWaited& event) {
   const Origin& origin = event.origin;
-  auto& journal = warps_[index(origin)].groups[static_cast<size_t>(event.group) - 1];
-  warps_[index(origin)].waited[static_cast<size_t>(event.group) - 1] |= origin.lanes;
+  auto& journal = operations_[index(origin)].groups[static_cast<size_t>(event.group) - 1];
+  operations_[index(origin)].waited[static_cast<size_t>(event.group) - 1] |= origin.lanes;
   std::array<uint64_t, 32> commits{};
   advance(index(origin), origin.pc);
   for (auto i = journal.rbegin(); i != journal.rend(); ++i) {

@@ -9,7 +9,7 @@ std::shared_ptr<AsyncRecord> HappensBefore::accessed(const TensorAccess& a) {
   auto op = std::make_shared<AsyncRecord>();
   const WarpOfCluster warp = index(a.origin);
   op->id = tensor_.next_access();
-  op->cluster = cluster_;
+  op->cluster = cluster();
   op->issuer = a.origin;
   op->name = a.writes ? "tcgen05.st" : "tcgen05.ld";
   op->family = isa::AsyncFamily::tcgen05;
@@ -33,7 +33,7 @@ void HappensBefore::commit(const ArrivalDeferred& event) {
 
 void HappensBefore::loads_read(const Origin& origin, uint64_t before) {
   const WarpOfCluster warp = index(origin);
-  tensor_.publish(TensorOrder::read_stream(warp), {before, warp, origin.lanes, warps_[warp].time});
+  tensor_.publish(TensorOrder::read_stream(warp), {before, warp, origin.lanes, time(warp)});
 }
 
 // The warp's loads, or its stores, up to now are complete.
@@ -41,20 +41,18 @@ void HappensBefore::wait_for_tensor_memory(const Origin& origin, bool stores) {
   const WarpOfCluster warp = index(origin);
   advance(warp, origin.pc);
   tensor_.publish(stores ? TensorOrder::store_stream(warp) : TensorOrder::load_stream(warp),
-                  {tensor_.end_of_accesses(), warp, origin.lanes, warps_[warp].time});
+                  {tensor_.end_of_accesses(), warp, origin.lanes, time(warp)});
 }
 
 // Before a thread synchronises: what it did and knows to be complete is what others may rely on. After it:
 // its later accesses come after what it knows now.
 void HappensBefore::fence_tensor_memory(const Origin& origin, bool after) {
   const WarpOfCluster warp = index(origin);
-  WarpViews& w = warps_[warp];
   if (after) {
     for_each_view(warp, origin.lanes,
-                  [&](const ViewRef& view, uint32_t same) { tensor_.fence(warp, same, view, w.time); });
+                  [&](const ViewRef& view, uint32_t same) { tensor_.fence(warp, same, view, time(warp)); });
   } else {
-    for (uint32_t m = origin.lanes; m != 0; m &= m - 1)
-      w.own[static_cast<size_t>(Visibility::tensor)][static_cast<size_t>(std::countr_zero(m))] = w.time;
+    fence_own(Visibility::tensor, warp, origin.lanes);
   }
   advance(warp, origin.pc);
 }
@@ -67,8 +65,8 @@ bool HappensBefore::tensor_complete(const AsyncRecord& op, const View& view, War
   return tensor_.complete(op, [&](const TensorOrder::Publication& p) {
     if (p.warp == warp && (p.lanes & lanes) != 0 && p.time <= time) return true;
     return (!(fenced && !of_thread) &&
-            view.knows_any(Visibility::generic, cluster_, p.warp, p.lanes, p.time)) ||
-           view.knows_any(Visibility::tensor, cluster_, p.warp, p.lanes, p.time);
+            view.knows_any(Visibility::generic, cluster(), p.warp, p.lanes, p.time)) ||
+           view.knows_any(Visibility::tensor, cluster(), p.warp, p.lanes, p.time);
   });
 }
 
@@ -88,8 +86,8 @@ HappensBefore::TensorRelation HappensBefore::tensor_relation(const AsyncRecord& 
   const auto knows = [&](const View& view, uint32_t time, bool fenced) {
     if (tensor_complete(earlier, view, warp, now.lanes, time, fenced)) return true;
     return in_order &&
-           (view.knows_any(Visibility::tensor, cluster_, then.warp, then.lanes, then.time) ||
-            (!fenced && view.knows_any(Visibility::generic, cluster_, then.warp, then.lanes, then.time)));
+           (view.knows_any(Visibility::tensor, cluster(), then.warp, then.lanes, then.time) ||
+            (!fenced && view.knows_any(Visibility::generic, cluster(), then.warp, then.lanes, then.time)));
   };
   bool after = false;
   const View* judged = nullptr;

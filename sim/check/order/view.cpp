@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/check/order/sc_order.h"
+
 namespace palladion::sim::check {
 namespace {
 
@@ -88,6 +90,29 @@ void View::join(const View& other, bool strict) {
   }
   for (const Row& row : other.rows_) absorb(strict ? row : Row{row.key, without_strict(row.times)});
   if (!rows_.empty()) prune();
+  if (other.sc_ != nullptr && other.sc_ != sc_) {
+    if (sc_ == nullptr && strict && other.cluster_ == cluster_)
+      sc_ = other.sc_;
+    else
+      learn(*other.sc_, strict);
+  }
+}
+
+void View::learn(const ScOrder& sc, bool strict) {
+  if (!would_learn(sc, strict)) return;
+  auto both = sc_ == nullptr ? std::make_shared<ScOrder>() : std::make_shared<ScOrder>(*sc_);
+  both->join(sc, *this, strict);
+  sc_ = std::move(both);
+}
+
+bool View::would_learn(const ScOrder& sc, bool strict) const {
+  return sc_ == nullptr ? ScOrder().lacks(sc, cluster_, strict) : sc_->lacks(sc, cluster_, strict);
+}
+
+bool operator==(const View& a, const View& b) {
+  if (a.cluster_ != b.cluster_ || a.times_ != b.times_ || a.rows_ != b.rows_) return false;
+  if (a.sc_ == b.sc_) return true;
+  return a.sc_ != nullptr && b.sc_ != nullptr && !a.would_learn(*b.sc_) && !b.would_learn(*a.sc_);
 }
 
 // Rows that add nothing to the entry of the whole warp.
@@ -118,6 +143,7 @@ bool View::fence(Visibility to) {
 
 bool View::would_learn(const View& other, bool strict) const {
   if (other.cluster_ != cluster_ || !other.rows_.empty()) return true;
+  if (other.sc_ != nullptr && other.sc_ != sc_ && would_learn(*other.sc_, strict)) return true;
   const size_t n = strict ? times_.size() : at(Visibility::strict);
   for (size_t i = 0; i < n; ++i)
     if (other.times_[i] > times_[i]) return true;
@@ -128,6 +154,7 @@ bool View::would_learn(const View& other, bool strict) const {
 
 View View::only(Visibility visibility) const {
   View out = *this;
+  out.sc_ = nullptr;
   for (size_t i = 0; i < out.times_.size(); ++i)
     if (i / warps_ != static_cast<size_t>(visibility)) out.times_[i] = 0;
   for (Row& row : out.rows_)

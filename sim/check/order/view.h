@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sim/check/order/order.h"
@@ -25,6 +26,8 @@ inline constexpr size_t visibility_count = 6;
 using Times = std::array<uint32_t, visibility_count>;
 
 inline constexpr uint32_t all_lanes = 63;
+
+class ScOrder;
 
 class View {
  public:
@@ -61,7 +64,12 @@ class View {
   bool would_learn(const View& other, bool strict) const;
   // What is known for one visibility alone.
   View only(Visibility visibility) const;
-  friend bool operator==(const View&, const View&) = default;
+  // What is known of the order of fence.sc (sc_order.h); null: nothing.
+  const ScOrder* sc() const { return sc_.get(); }
+  void set_sc(std::shared_ptr<const ScOrder> sc) { sc_ = std::move(sc); }
+  void learn(const ScOrder& sc, bool strict = true);
+  bool would_learn(const ScOrder& sc, bool strict = true) const;
+  friend bool operator==(const View& a, const View& b);
 
  private:
   // Lanes that are known up to a later time than their warp, and warps of other clusters.
@@ -86,6 +94,7 @@ class View {
   uint32_t cluster_, warps_;
   std::vector<uint32_t> times_;
   std::vector<Row> rows_;  // ascending keys
+  std::shared_ptr<const ScOrder> sc_;
 };
 
 // Adds to a view that others may share: a new one replaces it when it changes.

@@ -30,11 +30,11 @@ void ClusterBarriers::on(const ClusterBarrierEvent& e) {
     p_.causality.acquire(warp, g.clock);
     return;
   }
-  bool again = false;
+  bool again = false;  // whether or not that generation has completed
   for (uint32_t m = origin.lanes; m != 0; m &= m - 1) {
-    uint64_t& next = a.next[static_cast<size_t>(std::countr_zero(m))];
-    again |= next == e.generation + 1;
-    next = e.generation + 1;
+    const auto lane = static_cast<size_t>(std::countr_zero(m));
+    again |= a.next[lane] != a.waited[lane];
+    a.next[lane] = e.generation + 1;
   }
   if (again) check_twice(origin, a, e.generation);
   a.pc = origin.pc;

@@ -283,7 +283,6 @@ void MbarrierLedger::wait(const MbarrierEvent& e) {
   MbarrierObject* b = live(e.address);
   if (b == nullptr) return check_dead(e);
   use(*b, origin);
-  check_placement(*b, origin);
   if (!e.parity_known && e.succeeded) check_token(*b, origin);
   last_waits_[p_.causality.index(origin)] = b->address;
   MbarrierUser& u = b->users[p_.causality.index(origin)];

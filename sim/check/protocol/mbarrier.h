@@ -162,7 +162,6 @@ class MbarrierLedger {
   void check_init_known(MbarrierObject& b, const Origin& origin);
   void check_overrun(MbarrierObject& b, const Origin& origin, uint32_t nth, bool async);
   void check_landing(const MbarrierObject& b, const Flight& f);
-  void check_placement(const MbarrierObject& b, const Origin& origin);
   void check_uses_known(const MbarrierObject& b, const Origin& origin);
   void check_waiters(const MbarrierObject& b, const Origin& origin);
   void check_leftover(const MbarrierObject& b, const Origin& origin);

@@ -269,15 +269,6 @@ void MbarrierLedger::check_landing(const MbarrierObject& b, const Flight& flight
   p_.reporter().report(key, std::move(f));
 }
 
-void MbarrierLedger::check_placement(const MbarrierObject& b, const Origin& origin) {
-  if (b.address >> cta_rank_shift == origin.cta_rank) return;
-  const FindingKey key{Code::misplaced_mbarrier, origin.pc, b.init.pc, b.address & shared_offset_mask};
-  if (p_.reporter().seen(key)) return;
-  Finding f = finding(b, say<Phrase::wait_at_other_cta>(p_.mbarrier(b.address)), FindingSeverity::error);
-  f.sites = {p_.reporter().site(origin, Does::waits), init_site(b)};
-  p_.reporter().report(key, std::move(f));
-}
-
 void MbarrierLedger::check_special_forms(const MbarrierObject& b, const MbarrierEvent& e) {
   const Origin& origin = e.origin;
   const auto* form = origin.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(origin.effect);

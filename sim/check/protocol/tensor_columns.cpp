@@ -1,7 +1,10 @@
 #include "sim/check/protocol/tensor_columns.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
+#include "isa/formats/tensor_memory.h"
 #include "sim/check/catalogue/phrase.h"
 #include "sim/program/program.h"
 
@@ -109,7 +112,36 @@ void TensorColumns::check_group(const Origin& origin, int ctas) {
 
 // --- uses -------------------------------------------------------------------------------------------------
 void TensorColumns::on(const TensorAccess& a) {
+  check_lanes(a);
   use(a.origin, {a.origin.cta_rank, a.column, a.column + a.columns});
+}
+
+// The lane in the address of a tcgen05.ld or tcgen05.st that is being executed.
+uint32_t TensorColumns::stated_lane(const Origin& origin) const {
+  const Program& program = *p_.context.run.program;
+  const auto* load = std::get_if<isa::TensorMemoryLoad>(origin.effect);
+  const int address =
+      load != nullptr ? load->address : std::get<isa::TensorMemoryStore>(*origin.effect).address;
+  const DecodedOperand& o = program.code[origin.pc].operands[address];
+  const WarpState& warp = p_.cluster().ctas[origin.cta_rank].warps[origin.warp];
+  const uint8_t* const lanes = o.slot.constant ? program.constants.data() : warp.registers.data();
+  uint32_t base;
+  std::memcpy(&base, lanes + o.slot.offset + 4 * std::countr_zero(origin.lanes), sizeof base);
+  return static_cast<uint32_t>(isa::tensor_place(base + static_cast<uint32_t>(o.offset)).lane);
+}
+
+void TensorColumns::check_lanes(const TensorAccess& a) {
+  const uint32_t stated = stated_lane(a.origin);
+  if (stated == a.lane) return;
+  const FindingKey key{Code::lanes_out_of_reach, a.origin.pc, ~0U, 2};
+  if (p_.reporter().seen(key)) return;
+  Finding f;
+  f.severity = FindingSeverity::strict;
+  f.message = say<Phrase::lanes_not_stated>(stated, a.lane);
+  f.object = object({a.origin.cta_rank, a.column, a.column + a.columns});
+  f.sites = {p_.reporter().site(a.origin, Does::uses)};
+  f.missing = say<Phrase::lanes_in_address>();
+  p_.reporter().report(key, std::move(f));
 }
 
 void TensorColumns::on(const ArrivalDeferred& e) { check_group(e.origin, group_of(*e.origin.effect)); }

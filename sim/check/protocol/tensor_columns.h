@@ -43,6 +43,8 @@ class TensorColumns {
   void check_growth(const Cta& cta, const TensorAllocated& e);
   void check_peer(const Origin& origin);
   void check_group(const Origin& origin, int ctas);
+  uint32_t stated_lane(const Origin& origin) const;
+  void check_lanes(const TensorAccess& a);
   void use(const Origin& origin, const Columns& columns);
   void report_use(const Origin& origin, const Columns& columns, const Allocation* last);
   Object object(const Columns& columns) const;

@@ -1,11 +1,14 @@
 #pragma once
 // A run in which values that a finding calls arbitrary are others: what loads of a race read, what wgmma
-// computes of bytes that race, and what shared memory holds when a CTA starts. Outputs that stay the same,
-// bit by bit, do not depend on them.
+// computes of bytes that race, and what shared memory holds when a CTA starts. What the run leaves in memory
+// tells whether anything depends on them, if they were changed at all.
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "sim/launch/finding.h"
 #include "sim/launch/observer.h"
@@ -13,20 +16,41 @@
 
 namespace palladion::sim::check {
 
+// What is replaced.
+struct Arbitrary {
+  std::vector<RacingRead> reads;      // the results of these loads and wgmma
+  std::vector<Site> unwritten_reads;  // instructions that read shared memory which nothing has written
+};
+
 // The only observer that changes a run: for experiments, never beside a checker.
 class OtherValues final : public Observer {
  public:
-  // Each byte that a racing load reads is combined with `pattern` by xor, each byte that a racing wgmma
-  // computes is `pattern`; with `fill_shared`, the shared memory of a CTA starts with `pattern` in every byte
-  // instead of zeros.
-  OtherValues(std::span<const RacingRead> reads, bool fill_shared, uint8_t pattern);
+  // Series of other values: any bits; other exponents of floats; neighbours of integers.
+  static constexpr uint32_t series = 3;
+  // `which`: a series. Each byte of a value is combined by xor with, or replaced by, a byte that is not zero
+  // and depends on the series, the place of the value and how many were replaced before. With
+  // `unwritten_reads` the shared memory of each CTA starts with such bytes instead of zeros.
+  OtherValues(const Arbitrary& what, uint32_t which);
 
-  void start(const RunView& run) override { run_ = run; }
+  // After the run: each of the reads was executed, and got other values.
+  bool changed_every_read() const;
+  // After the run: a hash of each array of global memory, by name.
+  const std::multimap<std::string, uint64_t>& memory() const { return memory_; }
+
+  void start(const RunView& run) override;
   void observe(ClusterState& cluster, ClusterEvents& events) override;
-  bool watches(uint32_t pc) const override { return lanes_.contains(pc); }
+  bool watches(uint32_t pc) const override;
   void retire(ClusterState& cluster) override;
+  void finish(std::vector<Finding>& findings) override;
 
  private:
+  // Lanes of each warp, by pc, then cluster and warp.
+  using LanesAt = std::unordered_map<uint32_t, std::unordered_map<uint64_t, uint32_t>>;
+  struct UnwrittenRead {
+    Site site;
+    std::set<uint32_t> pcs = {};  // of that place
+    bool executed = false;        // where the memory had other bytes
+  };
   // The accumulators of a warpgroup, by their first register.
   struct Accumulators {
     uint16_t cta_rank = 0;
@@ -43,20 +67,27 @@ class OtherValues final : public Observer {
     };
     std::unordered_map<uint64_t, Product> products;  // in flight, by id
     std::map<Accumulators, uint32_t> dependent;      // the warps whose part is arbitrary
+    LanesAt changed = {};
+    std::set<uint32_t> executed = {};  // watched instructions, by pc
+    uint64_t replaced = 0;             // values so far
     void on(const ClusterBegan& event);
     void on(const Executed& event);
     void on(const AsyncIssue& event);
     void on(const AsyncLanded& event);
-  };
-  // The lanes of a warp that race at an instruction.
-  uint32_t racing(uint32_t pc, uint32_t cluster, uint32_t warp) const;
 
-  std::unordered_map<uint32_t, std::unordered_map<uint64_t, uint32_t>>
-      lanes_;  // by pc, then cluster and warp
-  bool fill_shared_ = false;
-  uint8_t pattern_ = 0;
+   private:
+    void change(uint8_t* lane, size_t width, isa::Type type);
+    // True when they are not what they were.
+    bool replace(uint8_t* bytes, size_t size);
+  };
+  static uint32_t at(const LanesAt& all, uint32_t pc, uint64_t warp);
+
+  std::vector<UnwrittenRead> unwritten_reads_;
+  LanesAt lanes_, changed_;
+  uint32_t series_ = 0;
   RunView run_;
   PerCluster<InCluster> clusters_;
+  std::multimap<std::string, uint64_t> memory_;
 };
 
 }  // namespace palladion::sim::check

@@ -125,7 +125,9 @@ Step exec(Exec& x, const MicroOp&, const isa::Exit&) {
 }
 
 Step exec(Exec& x, const MicroOp&, const isa::Trap& e) {
-  if (e.breakpoint) return Step::next;
+  if (e.breakpoint)
+    return x.fault(Code::trap, "the kernel executed `brkpt`",
+                   "there is no debugger here: remove the breakpoint");
   return x.fault(Code::trap, "the kernel executed `trap`",
                  "an assertion of the kernel failed, or unreachable code was reached");
 }

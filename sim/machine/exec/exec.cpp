@@ -75,12 +75,22 @@ uint8_t* Exec::global(uint64_t address, uint64_t size, const char* what) {
   return p;
 }
 
+bool Exec::own(isa::Space stated, uint64_t address, const char* what) {
+  const uint32_t rank = shared_address(address) >> cta_rank_shift;
+  if (stated != isa::Space::shared_cta || rank == cta->rank || rank >= cluster.ctas.size()) return true;
+  fault(Code::remote_as_own,
+        fmt::format("{} at shared address 0x{:x} of CTA rank {} by CTA rank {}, as its own", what,
+                    shared_address(address) & shared_offset_mask, rank, cta->rank),
+        "an address of another CTA needs .shared::cluster; of mbarriers only arrivals reach there");
+  return false;
+}
+
 uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int lane, const char* what) {
   space = space_of(space, address);
   switch (space) {
     case isa::Space::shared_cta:
     case isa::Space::shared_cluster:
-      return shared(address, size, what);
+      return own(space, address, what) ? shared(address, size, what) : nullptr;
     case isa::Space::local:
     case isa::Space::param: {
       const uint64_t offset = address & (window_size - 1);

@@ -117,6 +117,8 @@ struct Exec : ClusterRun {
   uint8_t* shared(uint64_t address, uint64_t size, const char* what);
   uint8_t* global(uint64_t address, uint64_t size, const char* what);
   // Any space; the window of a generic address gives its space. `lane` chooses the local memory.
+  // An access of .shared::cta to an address of another CTA is a fault; true: there is none.
+  bool own(isa::Space stated, uint64_t address, const char* what);
   uint8_t* resolve(isa::Space space, uint64_t address, uint64_t size, int lane, const char* what);
   // The 32-bit shared address behind a generic or shared address.
   static uint32_t shared_address(uint64_t a) { return static_cast<uint32_t>(a); }

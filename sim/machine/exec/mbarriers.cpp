@@ -100,6 +100,9 @@ uint8_t* mbarrier_word(Exec& x, const isa::Mbarrier& e, uint64_t address) {
             fmt::format("mbarrier at generic address 0x{:x}: not in shared memory", address));
     return nullptr;
   }
+  using A = isa::MbarrierAction;  // arrivals alone may be those of another CTA
+  const bool arrives = e.action == A::arrive || e.action == A::expect_tx || e.action == A::complete_tx;
+  if (!x.own(arrives ? e.space : isa::Space::shared_cta, address, "mbarrier access")) return nullptr;
   return x.shared(address, 8, "mbarrier access");
 }
 

@@ -95,10 +95,11 @@ bool resolve_global(Exec& x, const uint64_t* addresses, uint64_t size, Pointers&
 
 // One look-up for the warp where its lanes access one CTA's shared memory, and inside of it; false: lane by
 // lane.
-bool resolve_shared(const Exec& x, const uint64_t* addresses, uint64_t size, Pointers& p) {
+bool resolve_shared(const Exec& x, isa::Space space, const uint64_t* addresses, uint64_t size, Pointers& p) {
   const uint32_t first = Exec::shared_address(addresses[std::countr_zero(x.active)]);
   const uint32_t rank = first >> cta_rank_shift;
   if (rank >= x.cluster.ctas.size()) return false;
+  if (space == isa::Space::shared_cta && rank != x.cta->rank) return false;
   auto& bytes = x.cluster.ctas[rank].shared;
   const uint64_t begin = x.program.reserved_shared;
   if (bytes.size() < begin + size) return false;
@@ -120,7 +121,7 @@ bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t 
   if (space == isa::Space::param && addresses[std::countr_zero(x.active)] < local_window)  // the kernel's own
     return resolve_params(x, addresses, size, p, what);
   if (space == isa::Space::global) return resolve_global(x, addresses, size, p, what);
-  if (is_shared(space) && resolve_shared(x, addresses, size, p)) return true;
+  if (is_shared(space) && resolve_shared(x, space, addresses, size, p)) return true;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     p.at[i] = x.resolve(space, addresses[i], size, i, what);

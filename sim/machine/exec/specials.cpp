@@ -60,7 +60,7 @@ uint64_t time_or_size(const Exec& x, Special s) {
       return nanoseconds(x) >> 32;
     case Special::total_smem_size:
     case Special::aggr_smem_size:
-      return x.program.static_shared + x.launch.dynamic_shared;
+      return x.program.static_shared - x.program.reserved_shared + x.launch.dynamic_shared;
     case Special::dynamic_smem_size:
       return x.launch.dynamic_shared;
     case Special::reserved_smem_offset_begin:
@@ -89,7 +89,7 @@ uint64_t value_of(const Exec& x, const InitialValue& v, int lane) {
     case Special::warpid:
       return x.warp->id;
     case Special::nwarpid:
-      return x.cta->warps.size();
+      return static_cast<uint64_t>(l.arch->max_threads_per_sm) / 32;
     case Special::ctaid:
       return component(cta.id, v.component);
     case Special::nctaid:

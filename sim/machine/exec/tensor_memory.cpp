@@ -141,6 +141,8 @@ bool place_block(Exec& x, const MicroOp& op, const Request& r, const char* what,
   block.column = static_cast<uint32_t>(place.column);
   block.columns = static_cast<uint32_t>((size.columns * r.repeat + block.split) * scale);
   const auto first = static_cast<uint32_t>(isa::first_lane_of_warp(x.warp->id));
+  // The chip takes the warp's own lanes where the address has none; PTX wants them stated.
+  if (block.lane + block.lanes <= isa::lanes_of_a_warp) block.lane += first;
   if (block.lane < first || block.lane + block.lanes > first + isa::lanes_of_a_warp || block.lane % 16 != 0) {
     x.fault(
         Code::tensor_memory_lanes,

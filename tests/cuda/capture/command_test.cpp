@@ -7,14 +7,14 @@
 #include <fstream>
 #include <iterator>
 
-#include "cli/capture/cubin.h"
-#include "cli/capture/match.h"
 #include "cuda/bundle/read.h"
+#include "cuda/toolkit/cubin.h"
+#include "cuda/toolkit/match.h"
 
 namespace {
 
 namespace fs = std::filesystem;
-namespace cli = palladion::cli;
+namespace toolkit = palladion::cuda::toolkit;
 using palladion::cuda::bundle::Contents;
 using ::testing::HasSubstr;
 
@@ -198,7 +198,8 @@ TEST_F(CaptureCommand, AddressesOfTheHeapAreNamedWhereTheyDiffer) {
 
 TEST(Cubin, LengthsThatLieFindNothing) {
   std::string elf = "\177ELF\2" + std::string(59, '\377');
-  for (size_t n = 0; n <= elf.size(); ++n) EXPECT_TRUE(cli::section_of(elf.substr(0, n), ".text.k").empty());
+  for (size_t n = 0; n <= elf.size(); ++n)
+    EXPECT_TRUE(toolkit::section_of(elf.substr(0, n), ".text.k").empty());
 }
 
 // Two kernels of one name: the one whose code was recorded is found.
@@ -217,18 +218,18 @@ TEST_F(CaptureCommand, MatchesPtxByItsCodeNotByItsName) {
       "ptxas -arch=sm_90 -O2 -o " + cubin + " " + (folder_ / "source.txt").string() + " >/dev/null 2>&1";
   ASSERT_EQ(std::system(assemble.c_str()), 0);
   const std::string bytes = contents_of(cubin);
-  EXPECT_FALSE(cli::code_of(bytes, "k").empty());
-  EXPECT_THAT(cli::match_ptx(bytes, "k", {folder_}).why_not,
+  EXPECT_FALSE(toolkit::code_of(bytes, "k").empty());
+  EXPECT_THAT(toolkit::match_ptx(bytes, "k", {folder_}).why_not,
               HasSubstr("none assembles to the recorded code"));
-  EXPECT_THAT(cli::match_ptx(bytes, "other", {folder_}).why_not, HasSubstr("no file of PTX"));
+  EXPECT_THAT(toolkit::match_ptx(bytes, "other", {folder_}).why_not, HasSubstr("no file of PTX"));
   fs::create_directories(folder_ / "deep/er");
   std::ofstream(folder_ / "deep/er/any_name.ptx") << text("7");
-  const cli::Match found = cli::match_ptx(bytes, "k", {folder_});
+  const toolkit::Match found = toolkit::match_ptx(bytes, "k", {folder_});
   EXPECT_EQ(found.ptx, text("7"));
   EXPECT_THAT(found.source, HasSubstr("gives the same code"));
   // As in Triton's cache: the cubin beside the PTX has the same bytes, whatever made it.
   std::ofstream(folder_ / "deep/er/any_name.cubin") << bytes;
-  EXPECT_THAT(cli::match_ptx(bytes, "k", {folder_}).source, HasSubstr("has the same bytes"));
+  EXPECT_THAT(toolkit::match_ptx(bytes, "k", {folder_}).source, HasSubstr("has the same bytes"));
 }
 
 }  // namespace

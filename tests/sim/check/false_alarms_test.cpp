@@ -74,6 +74,28 @@ AGAIN:
   EXPECT_EQ(codes_of(checked(body, {1, 1, 1}, {32, 1, 1}, 1024)), Codes{});
 }
 
+// "This instruction accesses its mbarrier operand using generic-proxy" (PTX, "cp.async.bulk"): a barrier
+// publishes the init, no proxy fence is needed.
+TEST(FalseAlarms, ACopySignalsAtAnMbarrierThatABarrierPublished) {
+  const auto with = [](const std::string& barrier) {
+    return codes_of(checked(R"(
+  setp.eq.u32 %p1, %r1, 0;
+  setp.eq.u32 %p2, %r1, 32;
+  @%p1 mbarrier.init.shared::cta.b64 [full], 1;
+)" + barrier + R"(
+  @!%p2 bra WAIT;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 256;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, [full];
+WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %p3, [full], 0;
+  @!%p3 bra WAIT;
+)",
+                            {1, 1, 1}, {64, 1, 1}));
+  };
+  EXPECT_EQ(with("bar.sync 0;"), Codes{});
+  EXPECT_EQ(with("bar.sync 0;\nfence.mbarrier_init.release.cluster;"), Codes{});
+}
+
 // Two CTAs: the second one reads what the first published by a fence and a relaxed atomic.
 std::string last_block(const std::string& read) {
   return R"(

@@ -93,6 +93,19 @@ TEST(ProtocolBarriers, ArrivesTwiceAtTheClusterBarrier) {
   EXPECT_THAT(codes(c), Contains("PLD4804"));
 }
 
+// The generation of the first arrival has completed meanwhile; the thread has not waited for it.
+TEST(ProtocolBarriers, ArrivesAgainBehindACompletedGeneration) {
+  const auto with = [](const std::string& between) {
+    return codes(run_checked(barrier_kernel("barrier.cluster.arrive;\n" + between + R"(
+  barrier.cluster.arrive;
+  barrier.cluster.wait;
+  ret;)"),
+                             {64, 1, 1}, {1, 1, 1}));
+  };
+  EXPECT_THAT(with("bar.sync 0;"), Contains("PLD4804"));
+  EXPECT_THAT(with("barrier.cluster.wait;"), IsEmpty());
+}
+
 TEST(ProtocolBarriers, APeerThatMayNotHaveStarted) {
   const Checked c = run_checked(barrier_kernel(R"(
   mov.u32 %r4, tile;

@@ -161,6 +161,49 @@ TEST(TensorMemoryChecks, WarpgroupsRaceForTheirLanes) {
 }
 
 // ptxas refuses this program; one that was linked from two parts could still do it.
+// PTX wants the warp's lanes in the address; the chip takes them itself where it has none.
+TEST(TensorMemoryChecks, LanesThatAreNotStatedAreTheWarps) {
+  const auto with = [](const std::string& address) {
+    return "tcgen05.st.sync.aligned.32x32b.x1.b32 [%at], {%r1};\ntcgen05.wait::st.sync.aligned;\n"
+           "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [" +
+           address + "];\ntcgen05.wait::ld.sync.aligned;\n@!%upper st.global.u32 [%rd2], %r3;\n";
+  };
+  const std::string lower = "@%upper bra MET;\n", met = "MET:\n";
+  EXPECT_THAT(result_of(kernel(lower + with("%at") + met)).findings, ::testing::IsEmpty());
+  const RunResult r = result_of(kernel(lower + with("%d") + met));
+  ASSERT_EQ(r.findings.size(), 1u);
+  EXPECT_EQ(r.findings[0].code, "PLD4511");
+  EXPECT_EQ(r.findings[0].severity, FindingSeverity::strict);
+}
+
+// A copy into the word where tcgen05.alloc had stored its address, read by all.
+TEST(TensorMemoryChecks, ACopyOverTheSlotOfAnAllocationIsStrict) {
+  const auto with = [](const std::string& proxy_fence) {
+    std::string text = kernel(proxy_fence + R"(
+  bar.sync 0;
+  @!%p1 bra WAIT;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 16;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [base], [%rd1], 16, [full];
+WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %p2, [full], 0;
+  @!%p2 bra WAIT;
+)");
+    const auto replace = [&](const std::string& what, const std::string& by) {
+      text.replace(text.find(what), what.size(), by);
+    };
+    replace(".shared .align 4 .b32 base;", ".shared .align 16 .b8 base[16];");
+    replace("[full], 128;", "[full], 1;");
+    return result_of(text);
+  };
+  EXPECT_THAT(with("fence.proxy.async.shared::cta;").findings, ::testing::IsEmpty());
+  const RunResult r = with("");
+  EXPECT_FALSE(r.findings.empty());
+  for (const Finding& f : r.findings) {  // over what threads read, and what tcgen05.alloc wrote
+    EXPECT_EQ(f.code, "PLD4308");
+    EXPECT_EQ(f.severity, FindingSeverity::strict);
+  }
+}
+
 TEST(TensorMemoryChecks, GroupsOfOneAndOfTwoDoNotMix) {
   const char* const meet = "barrier.cluster.arrive.aligned;\n  barrier.cluster.wait.aligned;";
   const std::string commit_text = R"(

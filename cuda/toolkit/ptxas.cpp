@@ -1,0 +1,112 @@
+#include "cuda/toolkit/ptxas.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "isa/host/cache.h"
+#include "isa/host/files.h"
+#include "isa/host/process.h"
+#include "verify/arrays/arrays.h"
+#include "verify/arrays/words.h"
+
+namespace palladion::cuda::toolkit {
+
+using namespace host;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Said {
+  bool ok = false;
+  std::string words;
+};
+
+Said run(const std::vector<std::string>& command) {
+  Ended ended = run_quietly(command);
+  return {ended.code == 0, std::move(ended.output)};
+}
+
+Said assemble(const fs::path& ptxas, std::string_view ptx, std::string_view target) {
+  const TemporaryFolder folder;
+  const fs::path source = folder.path() / "kernel.ptx";
+  if (folder.path().empty()) return {false, "there is no place for temporary files"};
+  if (const auto written = write_text(source, ptx); !written) return {false, written.error()};
+  return run({ptxas, "-v", fmt::format("-arch={}", target), "-o", folder.path() / "kernel.cubin", source});
+}
+
+// Another ptxas at the same place has another size or date.
+std::string name_of_answer(const fs::path& ptxas, std::string_view ptx, std::string_view target) {
+  const std::string text = fmt::format("{} {}\n{}", identity_of(ptxas), target, ptx);
+  return fmt::format("{:016x}.txt", palladion::hash(std::as_bytes(std::span(text))));
+}
+
+// A cache that cannot be written is no error.
+Said assemble_once(const fs::path& ptxas, std::string_view ptx, std::string_view target) {
+  const fs::path folder = cache_folder("ptxas");
+  const fs::path file = folder.empty() ? fs::path() : folder / name_of_answer(ptxas, ptx, target);
+  if (!file.empty())
+    if (auto known = read_text(file, most_of_settings)) return {true, std::move(*known)};
+  Said said = assemble(ptxas, ptx, target);
+  std::error_code failed;
+  if (said.ok && !file.empty() && (fs::create_directories(folder, failed), !failed))
+    (void)write_text(file, said.words);
+  return said;
+}
+
+}  // namespace
+
+std::optional<fs::path> find_tool(std::string_view name) {
+  std::vector<fs::path> folders;
+  if (const char* home = std::getenv("CUDA_HOME")) folders.push_back(fs::path(home) / "bin");
+  if (const char* path = std::getenv("PATH"))
+    for (const std::string_view folder : split(path, ":")) folders.emplace_back(folder);
+  folders.emplace_back("/usr/local/cuda/bin");
+  for (const auto& folder : folders)
+    if (::access((folder / name).c_str(), X_OK) == 0) return folder / name;
+  return std::nullopt;
+}
+
+Outcome<void> need_ptxas() {
+  if (find_tool("ptxas")) return {};
+  return unsupported("--registers ptxas: there is no ptxas in CUDA_HOME or on PATH",
+                     "without one: --registers estimate, or the number itself");
+}
+
+Outcome<cuda::native::ResourceUse> ask_ptxas(std::string_view ptx, std::string_view entry,
+                                             std::string_view target) {
+  if (const auto there = need_ptxas(); !there) return tl::make_unexpected(there.error());
+  const auto ptxas = find_tool("ptxas");
+  const Said said = assemble_once(*ptxas, ptx, target);
+  if (!said.ok)
+    return user_error(
+        fmt::format("{} does not assemble the kernel for {}:\n{}", ptxas->string(), target, said.words));
+  const auto all = cuda::native::parse_resource_use(said.words);
+  const auto found = all.find(entry);
+  if (found == all.end() || found->second.registers == 0)
+    return user_error(
+        fmt::format("{} says nothing of the registers of `{}`:\n{}", ptxas->string(), entry, said.words));
+  return found->second;
+}
+
+Outcome<std::string> ask_machine_code(std::string_view ptx, std::string_view target) {
+  const auto ptxas = find_tool("ptxas"), nvdisasm = find_tool("nvdisasm");
+  if (!ptxas || !nvdisasm)
+    return unsupported(fmt::format("there is no {} in CUDA_HOME or on PATH", ptxas ? "nvdisasm" : "ptxas"));
+  const TemporaryFolder folder;
+  if (folder.path().empty()) return user_error("there is no place for temporary files");
+  const fs::path source = folder.path() / "kernel.ptx", code = folder.path() / "kernel.cubin";
+  if (const auto written = write_text(source, ptx); !written) return user_error(written.error());
+  const Said made = run({*ptxas, "-lineinfo", fmt::format("-arch={}", target), "-o", code, source});
+  if (!made.ok)
+    return user_error(
+        fmt::format("{} does not assemble the kernel for {}:\n{}", ptxas->string(), target, made.words));
+  Said printed = run({*nvdisasm, "-gp", "-c", code});
+  if (!printed.ok) return user_error(fmt::format("{}: {}", nvdisasm->string(), printed.words));
+  return std::move(printed.words);
+}
+
+}  // namespace palladion::cuda::toolkit

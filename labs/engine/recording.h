@@ -1,0 +1,45 @@
+// The kernel of a learner's file, recorded by a confined process for each case of a lab. What comes back is
+// text; nothing of the file is ever called by the process that judges it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontend/core/launch.h"
+#include "isa/host/outcome.h"
+#include "kernels/files/object.h"
+#include "labs/judge.h"
+
+namespace palladion::labs {
+
+// How one set of sizes and settings was recorded.
+struct Recording {
+  plgpu::Kernel kernel;
+  Values sizes, settings;          // of the values, those that the kernel has: --shape and --set
+  std::vector<SeenCode> refusals;  // not empty: there is no kernel
+  std::string text;                // the refusals, as they are printed
+};
+
+struct Recordings {
+  std::string compiler_error;  // the first one; not empty: there is nothing else
+  std::vector<Recording> all;  // one for each set of values
+  double compile_seconds = 0;
+};
+
+// The error: there is no compiler, the process ended before it was done, or it took too long.
+host::Outcome<Recordings> record_file(const Lab& lab, const std::filesystem::path& file,
+                                      const std::vector<Values>& all_values, const kernels::Note& note = {});
+
+// The program whose `lab` command these processes are; without a call it is the running one.
+void set_confined_program(std::string path);
+const std::string& confined_program();
+
+// What the confined processes do, which are commands of that program: `lab record-confined OBJECT FILE KERNEL
+// ARCH VALUES...`, and `lab compile-confined OUTPUT SOURCE TEMPORARY -- g++ ...`.
+host::Outcome<void> record_confined(const std::vector<std::string>& words);
+host::Outcome<void> compile_confined(const std::vector<std::string>& words,
+                                     const std::vector<std::string>& command);
+
+}  // namespace palladion::labs

@@ -1,0 +1,32 @@
+#pragma once
+// Edges that were not made, kept to explain a race.
+#include <cstdint>
+#include <deque>
+
+#include "sim/launch/event.h"
+
+namespace palladion::sim::check {
+
+struct DroppedEdge {
+  // release_scope: the release itself was of .cta scope; scope: only the acquire was.
+  enum class Why : uint8_t { relaxed, scope, release_scope } why = Why::relaxed;
+  Origin releaser, acquirer;
+  bool in_global_memory = false;  // what they wrote and read
+};
+
+class DroppedEdges {
+ public:
+  void add(DroppedEdge::Why why, const Origin& releaser, const Origin& acquirer,
+           bool in_global_memory = false) {
+    for (const DroppedEdge& d : all_)
+      if (d.why == why && d.releaser.pc == releaser.pc && d.acquirer.pc == acquirer.pc) return;
+    if (all_.size() < kept) all_.push_back({why, releaser, acquirer, in_global_memory});
+  }
+  const std::deque<DroppedEdge>& all() const { return all_; }
+
+ private:
+  static constexpr size_t kept = 64;
+  std::deque<DroppedEdge> all_;
+};
+
+}  // namespace palladion::sim::check

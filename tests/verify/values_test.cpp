@@ -1,0 +1,148 @@
+// Experiments with other values: what is an error when an output depends on it, strict when none does, and
+// what is no evidence.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/check/values/other_values.h"
+#include "tests/sim/ptx_runner.h"
+#include "tests/verify/twins.h"
+
+namespace palladion::verify {
+namespace {
+
+using testing::Contains;
+using testing::Not;
+using Severity = sim::FindingSeverity;
+
+// Two warps; %r1 the lane, %r2 the warp, %r3 its word of `tile`, %rd1 and %rd2 its words of `data` and `out`.
+class Launch {
+ public:
+  Launch(const std::string& body, Role data) {
+    module_ = isa::parse(sim::testing::ptx(R"(
+.visible .entry k(.param .u64 data, .param .u64 out) {
+  .shared .align 16 .b8 tile[256];
+  .reg .pred %p<6>; .reg .b32 %r<12>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u64 %rd2, [out];
+  mov.u32 %r1, %tid.x;
+  shr.u32 %r2, %r1, 5;
+  and.b32 %r1, %r1, 31;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.u64 %rd1, %rd1, %rd3;
+  add.u64 %rd2, %rd2, %rd3;
+  mov.u32 %r3, tile;
+  mad.lo.u32 %r3, %r1, 4, %r3;
+  setp.eq.u32 %p1, %r2, 0;
+)" + body + "\n  ret;\n}\n"))
+                  .value();
+    job_.module = &module_;
+    job_.entry = "k";
+    job_.grid = job_.cluster = {1, 1, 1};
+    job_.block = {64, 1, 1};
+    Array sevens({pl::u32, {64}});
+    for (size_t i = 0; i < sevens.bytes.size(); i += 4) sevens.bytes[i] = std::byte{7};
+    job_.buffers = {
+        {.name = "data", .role = data, .type = sevens.type, .initial = sevens, .variable = {}},
+        {.name = "out", .role = Role::out, .type = {pl::u32, {32}}, .initial = {}, .variable = {}}};
+    job_.params = {PointerValue{0}, PointerValue{1}};
+  }
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
+  const Job& job() const { return job_; }
+
+ private:
+  isa::Module module_;
+  Job job_;
+};
+
+// The findings under one schedule: "PLD4301", or "PLD4301?" when strict.
+std::vector<std::string> found(const std::string& body, Role data = Role::in) {
+  const Launch launch(body, data);
+  const auto report = check(launch.job(), isa::default_arch(), {.only = sim::check::Conditions{}});
+  EXPECT_TRUE(report);
+  std::vector<std::string> out;
+  for (const SeenFinding& s : report->findings)
+    out.push_back(s.finding.code.name() + (s.finding.severity == Severity::strict ? "?" : ""));
+  return out;
+}
+
+// The first warp reads words that nothing has written yet; the second one stores them.
+TEST(OtherValues, OfSeveralFindingsDoNotCancelOut) {
+  const auto codes = found(R"(
+  @!%p1 st.shared.u32 [%r3], %r1;
+  @%p1 ld.shared.u32 %r4, [%r3];
+  @%p1 st.global.u32 [%rd2], %r4;)");
+  ASSERT_FALSE(codes.empty());
+  for (const std::string& code : codes) EXPECT_THAT(code, Not(testing::EndsWith("?")));
+}
+
+TEST(OtherValues, DifferFromPlaceToPlace) {
+  EXPECT_THAT(found(R"(
+  ld.shared.u32 %r4, [%r3];
+  ld.shared.u32 %r5, [%r3+128];
+  xor.b32 %r4, %r4, %r5;
+  @%p1 st.global.u32 [%rd2], %r4;)"),
+              Contains("PLD6101"));
+}
+
+TEST(OtherValues, DifferFromOneExecutionToTheNext) {
+  EXPECT_THAT(found(R"(
+  mov.u32 %r5, 0;
+  mov.u32 %r6, 0;
+AGAIN:
+  ld.shared.u32 %r4, [%r3];
+  xor.b32 %r5, %r5, %r4;
+  @!%p1 st.shared.u32 [%r3], %r1;
+  add.u32 %r6, %r6, 1;
+  setp.lt.u32 %p2, %r6, 2;
+  @%p2 bra AGAIN;
+  @%p1 st.global.u32 [%rd2], %r5;)"),
+              Contains("PLD4001"));
+}
+
+// What is stored depends on the load only when two of them change.
+constexpr const char* either = R"(
+  @%p1 ld.global.u32 %r4, [%rd1];
+  @%p1 ld.global.u32 %r5, [%rd1+128];
+  @!%p1 st.global.u32 [%rd1], %r1;
+  @!%p1 st.global.u32 [%rd1+128], %r1;
+  setp.eq.u32 %p2, %r4, 7;
+  setp.eq.or.u32 %p2, %r5, 7, %p2;
+  selp.u32 %r6, 1, 0, %p2;
+  @%p1 st.global.u32 [%rd2], %r6;)";
+
+TEST(OtherValues, OfSeveralFindingsAreTriedTogetherAtLast) {
+  for (const std::string& code : found(either, Role::inout)) EXPECT_THAT(code, Not(testing::EndsWith("?")));
+  EXPECT_THAT(found(std::string(either).replace(std::string(either).find("setp.eq.or.u32 %p2, %r5, 7, %p2;"),
+                                                32, "setp.eq.or.u32 %p2, %r1, %r1, %p2;"),
+                    Role::inout),
+              testing::Each(testing::EndsWith("?")));
+}
+
+TEST(OtherValues, WhatTheKernelLeavesInAnInputCounts) {
+  const char* const writes_input = R"(
+  @!%p1 st.shared.u32 [%r3], %r1;
+  @%p1 ld.shared.u32 %r4, [%r3];
+  @%p1 st.global.u32 [%rd1], %r4;
+  @%p1 st.global.u32 [%rd2], %r1;)";
+  EXPECT_THAT(found(writes_input), Not(Contains(testing::EndsWith("?"))));
+}
+
+// A read that does not happen in the experiment, or whose lanes are none, changes nothing: no evidence.
+TEST(OtherValues, AReadThatIsNotExecutedIsNoEvidence) {
+  const Launch launch("  @%p1 ld.global.u32 %r4, [%rd1];\n  st.global.u32 [%rd2], %r1;", Role::in);
+  const auto changed = [&](const sim::RacingRead& read) {
+    sim::check::OtherValues other({.reads = {read}, .unwritten_reads = {}}, 0);
+    sim::Observer* const observers[] = {&other};
+    (void)try_under({launch.job(), isa::default_arch(), {}, no_checks}, {}, nullptr, observers);
+    return other.changed_every_read();
+  };
+  const auto load = static_cast<uint32_t>(launch.job().module->functions.front().body.size() - 3);
+  EXPECT_TRUE(changed({.pc = load, .cluster = 0, .warp = 0, .lanes = ~0U}));
+  EXPECT_FALSE(changed({.pc = load, .cluster = 0, .warp = 1, .lanes = ~0U})) << "its guard is false";
+  EXPECT_FALSE(changed({.pc = load, .cluster = 0, .warp = 0, .lanes = 0})) << "of no lane";
+  EXPECT_FALSE(changed({.pc = load + 1, .cluster = 0, .warp = 0, .lanes = ~0U})) << "no load";
+}
+
+}  // namespace
+}  // namespace palladion::verify

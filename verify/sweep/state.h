@@ -1,0 +1,56 @@
+// The results of a sweep, and the file that stores them: a line of JSON a configuration, written whole when
+// the configuration is done.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "isa/host/outcome.h"
+#include "sim/launch/clock.h"
+
+namespace palladion::verify {
+
+// One configuration.
+struct Timed {
+  uint64_t key = 0;  // of everything that its time depends on
+  std::map<std::string, std::string> settings;
+  bool done = false;
+  uint64_t cycles = 0;  // 0: none, see `reason`
+  double microseconds = 0, tflops = 0, gb_per_s = 0;
+  std::string critical;  // the busiest resource, and for which share of the time
+  double busy = 0;
+  std::string limit;  // "tensor core", "waiting: mbarrier"
+  sim::Values values = sim::Values::none;
+  std::string code, reason;  // why there is no time; the code may be empty
+};
+
+// One line, without its end.
+std::string state_line(const Timed& timed);
+// False when it is no such line.
+bool read_state_line(std::string_view line, Timed& timed);
+
+class SweepState {
+ public:
+  // No file: nothing is kept. `must_exist`: for --resume. A last line that was cut short is dropped, and
+  // reported in `notes`; any other line that cannot be read is an error: the file is something else.
+  static host::Outcome<SweepState> open(const std::string& file, bool must_exist,
+                                        std::vector<std::string>& notes);
+  SweepState(SweepState&& other) noexcept;
+  ~SweepState();
+
+  const Timed* find(uint64_t key) const;
+  // Written atomically, from any thread. The error is a sentence.
+  tl::expected<void, std::string> append(const Timed& timed);
+
+ private:
+  SweepState() = default;
+  std::string file_;
+  int descriptor_ = -1;
+  std::map<uint64_t, Timed> known_;
+  std::mutex mutex_;
+};
+
+}  // namespace palladion::verify
