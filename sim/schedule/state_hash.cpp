@@ -105,8 +105,14 @@ const std::vector<StateHash::Bytes>& StateHash::deciding(uint32_t pc) {
   if (!is_new) return at->second;
   const std::vector<bool> loop = loop_of(pc);
   bool all = std::ranges::count(loop, true) < 2;  // it waits, or goes on to another place
-  for (size_t i = 0; i < loop.size(); ++i)
-    all |= loop[i] && program_.footprints[i].next == isa::Control::calls;  // arguments may be in registers
+  bool looks = false;  // at what another thread may change; a loop that does not waits for nothing
+  for (size_t i = 0; i < loop.size(); ++i) {
+    if (!loop[i]) continue;
+    const isa::Footprint& f = program_.footprints[i];
+    all |= f.next == isa::Control::calls;  // arguments may be in registers
+    looks |= !f.registers_only();
+  }
+  all |= !looks;
   if (all) {
     at->second = {{0, program_.register_bytes}};
     return at->second;

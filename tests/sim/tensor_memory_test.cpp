@@ -194,7 +194,7 @@ std::string first_code(const Tcgen05Program& p, const char* text) {
 TEST(TensorMemory, WhatAWarpDoesNotReachIsAFault) {
   Tcgen05Program p;
   p.by_all = at_lane(64, 0) + "  tcgen05.ld.sync.aligned.32x32b.x1.b32 {%y0}, [%r22];\n";
-  EXPECT_EQ(first_code(p, "of lanes 64 to 95: it reaches lanes"), "PLD3131");
+  EXPECT_EQ(first_code(p, "it reaches lanes"), "PLD3131");
   p.by_all = at_lane(0, 510) + "  tcgen05.ld.sync.aligned.32x32b.x4.b32 {%y0, %y1, %y2, %y3}, [%r22];\n";
   EXPECT_EQ(first_code(p, "columns 510 to 513"), "PLD3130");
   p.by_all = at_lane(16, 0) + "  tcgen05.st.sync.aligned.32x32b.x1.b32 [%r22], {%y0};\n";

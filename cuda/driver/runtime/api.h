@@ -11,9 +11,9 @@ namespace palladion::cuda::runtime {
 
 // cudaError_t. From CUDA 10.1 on its values are those of CUresult, with a few of its own.
 using Error = int;
-inline constexpr Error invalid_configuration = 9, invalid_pitch_value = 12, invalid_symbol = 13,
-                       invalid_channel_descriptor = 20, invalid_memcpy_direction = 21,
-                       missing_configuration = 52, invalid_device_function = 98;
+inline constexpr Error invalid_pitch_value = 12, invalid_symbol = 13, invalid_channel_descriptor = 20,
+                       invalid_memcpy_direction = 21, missing_configuration = 52,
+                       invalid_device_function = 98;
 
 // Handles are the driver's: a stream of one API is a stream of the other.
 using Stream = void*;

@@ -16,12 +16,8 @@ struct Configuration {
 };
 thread_local std::vector<Configuration> pushed;
 
-// The runtime has an error of its own for an empty grid or block; what is too large, the driver refuses.
-bool is_empty(const Dim3& d) { return d.x == 0 || d.y == 0 || d.z == 0; }
-
 Status launch(Function f, const Dim3& grid, const Dim3& block, void** params, size_t shared, Stream stream,
               driver::LaunchAttribute* attributes, uint32_t attribute_count) {
-  if (is_empty(grid) || is_empty(block)) return invalid_configuration;
   const driver::LaunchConfig config{{grid.x, grid.y, grid.z},
                                     {block.x, block.y, block.z},
                                     static_cast<uint32_t>(shared),
@@ -36,6 +32,7 @@ Status launch_host(const void* host, const Dim3& grid, const Dim3& block, void**
                    Stream stream, driver::LaunchAttribute* attributes = nullptr, uint32_t count = 0) {
   Function f = nullptr;
   const Status status = function_of(host, f);
+  if (status == invalid_device_function && f == host) return driver::invalid_handle;  // never registered
   return status != success ? status : launch(f, grid, block, params, shared, stream, attributes, count);
 }
 

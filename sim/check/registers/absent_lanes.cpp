@@ -153,7 +153,7 @@ void AbsentLanes::judge(const Origin& origin, Warp& warp) {
         !(generic && sink == RegisterSink::data))
       return report(origin, sink, value);
     if (to != nullptr && may_be_private(to->space) && use.operand >= 0)
-      warp.stored = {warp.stored.lanes | value.lanes, value.shuffle};
+      warp.stored = both(warp.stored, value);
   });
 }
 
@@ -162,7 +162,7 @@ AbsentLanes::Held AbsentLanes::any_source(const Origin& origin, const Warp& warp
   Held out;
   for_each_register(program, op_at(origin), [&](const RegisterUse& use) {
     const Held value = held(warp, program.register_offsets[use.reg], origin.lanes);
-    if (use.reads && use.operand >= 0 && value.lanes != 0) out = {out.lanes | value.lanes, value.shuffle};
+    if (use.reads && use.operand >= 0) out = both(out, value);
   });
   return out;
 }
@@ -255,7 +255,7 @@ void AbsentLanes::shuffle(const Origin& origin, const isa::Shuffle& e, Warp& war
                 : (taken.from & state.alive) == 0 ? Phrase::lanes_have_exited
                 : (taken.from & mask) == 0        ? Phrase::lanes_not_in_mask
                                                   : Phrase::lanes_do_not_execute;
-    result = {passed | taken.lanes, keep(taken)};
+    result = both(result, {taken.lanes, keep(taken)});
   }
   if (e.dst >= 0) warp.results[op.operands[e.dst].slot.offset] = result;
   if (e.in_range >= 0) warp.results[op.operands[e.in_range].slot.offset] = {};

@@ -5,6 +5,7 @@
 //
 // A computation carries them on in the lanes where its result changes when they do: it is performed with a
 // few other values in their place. So what is masked, multiplied by zero or not selected is dropped.
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
@@ -34,6 +35,11 @@ class AbsentLanes {
     uint32_t lanes = 0;    // that hold an absent value
     uint32_t shuffle = 0;  // index in `taken_`
   };
+  // The first shuffle that took one is the cause of both.
+  static Held both(const Held& a, const Held& b) {
+    if (a.lanes == 0 || b.lanes == 0) return a.lanes == 0 ? b : a;
+    return {a.lanes | b.lanes, std::min(a.shuffle, b.shuffle)};
+  }
   using Registers = std::unordered_map<uint32_t, Held>;  // by slot in the warp's block
   struct Warp {
     Registers registers;

@@ -29,7 +29,7 @@ void notify(const Exec& x, Access::Kind kind, isa::Space space, uint64_t size, c
 // The address of each lane's bytes; false after a fault.
 struct Pointers {
   uint8_t* at[32];
-  bool global = false;  // some may be in GMEM
+  bool global = false;     // some may be in GMEM
   uint8_t copies[32][32];  // of those that do not lie in one piece
 };
 
@@ -114,11 +114,13 @@ bool resolve_shared(const Exec& x, isa::Space space, const uint64_t* addresses, 
 // A vector load that begins in the CTA's shared memory and ends behind it: the chip gives memory in units,
 // and there is nothing to stop it within the last one. What is behind the end is 0, as on a chip that nothing
 // else has used. LLVM makes such loads of the last elements of an array.
-bool read_past_the_end(Exec& x, uint64_t address, uint64_t size, uint8_t* copy, uint8_t*& at) {
+bool read_past_the_end(Exec& x, isa::Space space, uint64_t address, uint64_t size, uint8_t* copy,
+                       uint8_t*& at) {
   constexpr uint64_t unit = 128;  // of an H100: it faults beyond
   const uint32_t a = Exec::shared_address(address), rank = a >> cta_rank_shift;
   const uint64_t begin = a & shared_offset_mask;
   if (rank >= x.cluster.ctas.size() || begin < x.program.reserved_shared) return false;
+  if (space == isa::Space::shared_cta && rank != x.cta->rank) return false;
   const auto& bytes = x.cluster.ctas[rank].shared;
   if (begin >= bytes.size() || begin + size > (bytes.size() + unit - 1) / unit * unit) return false;
   std::memset(copy, 0, size);
@@ -145,7 +147,7 @@ bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t 
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     if (kind == Access::Kind::read && is_shared(space_of(space, addresses[i])) &&
-        read_past_the_end(x, addresses[i], size, p.copies[i], p.at[i]))
+        read_past_the_end(x, space, addresses[i], size, p.copies[i], p.at[i]))
       continue;
     p.at[i] = x.resolve(space, addresses[i], size, i, what);
     if (p.at[i] == nullptr) return false;

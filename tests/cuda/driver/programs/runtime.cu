@@ -151,7 +151,7 @@ int errors() {
   int value = 0;
   CHECK(cudaMemcpyToSymbol(value, &value, 4) == cudaErrorInvalidSymbol);
   CHECK(cudaMemcpyToSymbol(counter, &value, 8) == cudaErrorInvalidValue);
-  CHECK(cudaLaunchKernel(&value, dim3(1), dim3(1), nullptr, 0, nullptr) == cudaErrorInvalidDeviceFunction);
+  CHECK(cudaLaunchKernel(&value, dim3(1), dim3(1), nullptr, 0, nullptr) == cudaErrorInvalidResourceHandle);
   CHECK(cudaMemcpy(d, d, 4, cudaMemcpyKind(9)) == cudaErrorInvalidMemcpyDirection);
   CHECK(std::strcmp(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument") == 0);
   cudaIpcMemHandle_t handle;
@@ -170,7 +170,7 @@ int errors() {
 
 // Memory of this process is read once it was given to CUDA, and not before.
 int host_memory() {
-  static int secret[1024], registered = 42, got = 0;
+  static int registered = 42, secret[1 << 20], got = 0;
   int* d = nullptr;
   RUN(cudaMalloc(&d, 4));
   RUN(cudaHostRegister(&registered, 4, 0));
@@ -178,8 +178,8 @@ int host_memory() {
   RUN(cudaMemcpy(&got, d, 4, cudaMemcpyDeviceToHost));
   CHECK(got == 42);
   CHECK(cudaMemcpy(&got, d, 8, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
-  CHECK(cudaMemcpy(&got, secret + 512, 4, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
-  read_at<<<1, 1>>>(secret + 512, d);
+  CHECK(cudaMemcpy(&got, secret + (1 << 19), 4, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+  read_at<<<1, 1>>>(secret + (1 << 19), d);
   CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
   return 0;
 }
