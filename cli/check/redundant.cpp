@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/check/mutate.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
@@ -24,7 +25,8 @@ tl::unexpected<Failure> no_redundancy(const verify::NoRedundancy& none, const Su
 
 }  // namespace
 
-Outcome<ExitCode> check_redundant(const CheckRequest& request) {
+Outcome<ExitCode> check_redundant(CheckRequest request) {
+  take_small_shape(request.run.subject);
   auto subject = load_subject(request.run.subject, request.run.clock());
   if (!subject) return tl::make_unexpected(subject.error());
   print_out(launched_text(launched(*subject)));

@@ -7,6 +7,6 @@
 namespace palladion::cli {
 
 // The whole of `check --redundant`.
-Outcome<ExitCode> check_redundant(const CheckRequest& request);
+Outcome<ExitCode> check_redundant(CheckRequest request);
 
 }  // namespace palladion::cli
