@@ -13,7 +13,6 @@ namespace palladion::sim::check {
 namespace {
 
 constexpr size_t most_bytes = 32 * 8;  // of a register of 32 lanes
-constexpr uint64_t word = 4;           // bytes of private memory that are followed as one
 using Lanes = std::array<uint8_t, most_bytes>;
 
 // Random bits, and numbers around 1 and 0: each series differs from lane to lane.
@@ -87,6 +86,7 @@ void AbsentLanes::on(const Executing& event) {
   warp.stored = {};
   if (op_at(origin).guard < 0) warp.guard = {};
   const isa::Effect& effect = *op_at(origin).effect;
+  if (const auto* const e = std::get_if<isa::Call>(&effect)) return call(origin, *e, warp);
   const auto* const e = std::get_if<isa::Shuffle>(&effect);
   if (e == nullptr && warp.registers.empty() && warp.memory.empty()) return;
   judge(origin, warp);
@@ -98,7 +98,7 @@ void AbsentLanes::on(const Executing& event) {
   set_results(origin, warp, value);
 }
 
-// Of a store or a load of private memory: the words. A generic store may reach memory of all threads.
+// Of a store or a load of private memory: the bytes. A generic store may reach memory of all threads.
 void AbsentLanes::on(const Access& event) {
   if (!analysis_.watches(event.origin.pc) || !may_be_private(event.space)) return;
   Warp& warp = warp_of(event.origin);
@@ -109,8 +109,9 @@ void AbsentLanes::on(const Access& event) {
       shared = {shared.lanes | (warp.stored.lanes & m & (0 - m)), warp.stored.shuffle};
       continue;
     }
-    for (uint64_t at = event.addresses[lane] / word; at * word < event.addresses[lane] + event.size; ++at) {
-      const uint64_t key = at * 32 + lane;
+    if (event.space == isa::Space::param && event.addresses[lane] < local_window) continue;  // the kernel's
+    for (uint32_t i = 0; i < event.size; ++i) {
+      const uint64_t key = byte_key(event.addresses[lane] + i, lane);
       if (event.kind == Access::Kind::read) {
         const auto found = warp.memory.find(key);
         if (found != warp.memory.end()) loaded = {loaded.lanes | 1U << lane, found->second.shuffle};

@@ -1,17 +1,19 @@
 #pragma once
 // Values that a shuffle takes from lanes that have exited, do not exist, are not in the member mask or do not
-// execute it: PTX leaves them undefined. They are followed through registers and private memory, and reported
-// where they reach shared or global memory, an address, a branch or an operand of synchronisation.
+// execute it: PTX leaves them undefined. They are followed through registers, private memory and calls, and
+// reported where they reach shared or global memory, an address, a branch or an operand of synchronisation.
 //
 // A computation carries them on in the lanes where its result changes when they do: it is performed with a
 // few other values in their place. So what is masked, multiplied by zero or not selected is dropped.
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 #include <vector>
 
 #include "sim/check/core/context.h"
 #include "sim/check/registers/absent_lanes_analysis.h"
 #include "sim/check/registers/registers_analysis.h"
+#include "sim/machine/exec/actuals.h"
 
 namespace palladion::sim::check {
 
@@ -41,11 +43,19 @@ class AbsentLanes {
     return {a.lanes | b.lanes, std::min(a.shuffle, b.shuffle)};
   }
   using Registers = std::unordered_map<uint32_t, Held>;  // by slot in the warp's block
+  static uint64_t byte_key(uint64_t address, uint32_t lane) { return local_offset(address) * 32 + lane; }
+  static void put(Registers& registers, uint32_t slot, uint32_t lane, const Held& value);
+  // Of a function with frames: its frame's offset in local memory, and the registers that it saved.
+  struct Activation {
+    uint64_t frame = 0;
+    Registers saved;
+  };
   struct Warp {
     Registers registers;
-    std::unordered_map<uint64_t, Held> memory;  // private, by word
-    Registers results;                          // of the instruction that is being executed
-    Held guard, stored;                         // of it: its guard, and what it stores
+    std::unordered_map<uint64_t, Held> memory;            // private, by byte and lane
+    std::array<std::vector<Activation>, 32> activations;  // of each lane, the innermost last
+    Registers results;                                    // of the instruction that is being executed
+    Held guard, stored;                                   // of it: its guard, and what it stores
   };
 
   Warp& warp_of(const Origin& origin);
@@ -58,6 +68,20 @@ class AbsentLanes {
   void shuffle(const Origin& origin, const isa::Shuffle& e, Warp& warp);
   Held any_source(const Origin& origin, const Warp& warp) const;
   void set_results(const Origin& origin, Warp& warp, const Held& value) const;
+  // Calls: absent_lanes_calls.cpp. A place is one lane's register, or bytes of its local memory.
+  struct Place {
+    uint32_t slot = isa::no_id;  // no_id: in local memory
+    uint64_t offset = 0;
+  };
+  using Passed = std::vector<std::vector<Held>>;  // by parameter and byte
+  void call(const Origin& origin, const isa::Call& e, Warp& warp);
+  void enter(const Origin& origin, const isa::Call& e, uint32_t callee, uint32_t lane, Warp& warp) const;
+  void leave(const Origin& origin, const isa::Call& e, uint32_t callee, uint32_t lane, Warp& warp) const;
+  uint64_t value_of(const Origin& origin, const DecodedOperand& o, uint32_t lane) const;
+  Place actual(const Origin& origin, int list, size_t index, uint32_t lane) const;
+  Place formal(uint32_t callee, isa::SymbolId id, const Activation& activation) const;
+  std::vector<Held> at(const Warp& warp, const Place& place, uint64_t bytes, uint32_t lane) const;
+  static void put(Warp& warp, const Place& place, const std::vector<Held>& values, uint32_t lane);
   uint32_t keep(const Taken& taken);
   void report(const Origin& origin, RegisterSink sink, const Held& value);
 

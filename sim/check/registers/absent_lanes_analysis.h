@@ -1,6 +1,7 @@
 #pragma once
 // Which registers may hold a value that a shuffle took from a lane that does not take part, found once a
-// program: the results of shuffles, and whatever is computed of them. Instructions that name one are watched.
+// program: the results of shuffles, and whatever is computed of them. Instructions that name one, and calls,
+// are watched.
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -19,7 +20,8 @@ class AbsentLanesAnalysis {
 
  private:
   bool spread(const Program& program, const MicroOp& op);
-  bool add(const Program& program, const RegisterUse& use, const MicroOp& op);
+  bool pass(const Program& program, const MicroOp& op, const isa::Call& call);
+  bool add(const Program& program, uint32_t reg, uint32_t function);
 
   std::vector<uint8_t> watched_;                     // by pc
   std::vector<uint8_t> held_;                        // by register

@@ -5,12 +5,6 @@
 namespace palladion::sim {
 namespace {
 
-bool is_block(const Exec& x, const isa::Operand& o) {
-  if (!o.is(isa::Operand::Kind::symbol)) return false;
-  const isa::Symbol& s = x.program.module->symbols[o.id];
-  return s.kind == isa::Symbol::Kind::variable && s.variable.space == isa::Space::param;
-}
-
 uint8_t* block_of(const Exec& x, const Actuals& list, size_t i, int lane) {
   return local_bytes_at(x, lane, local_offset(x.lane_value((*list.decoded)[i], lane)));
 }
@@ -22,10 +16,16 @@ Actuals actuals(const MicroOp& op, int index) {
   return {&op.instruction->operands[static_cast<size_t>(index)].elements, &op.operands[index].elements};
 }
 
+bool is_block(const Program& program, const isa::Operand& o) {
+  if (!o.is(isa::Operand::Kind::symbol)) return false;
+  const isa::Symbol& s = program.module->symbols[o.id];
+  return s.kind == isa::Symbol::Kind::variable && s.variable.space == isa::Space::param;
+}
+
 void read_actual(const Exec& x, const Actuals& list, size_t i, int lane, uint64_t size, uint8_t* to) {
   const isa::Operand& o = (*list.written)[i];
   const DecodedOperand& d = (*list.decoded)[i];
-  if (is_block(x, o)) {
+  if (is_block(x.program, o)) {
     std::memcpy(to, block_of(x, list, i, lane), size);
     return;
   }
@@ -49,7 +49,7 @@ void put_register(uint8_t* block, int width, int lane, const uint8_t* from) {
 void write_actual(const Exec& x, const Actuals& list, size_t i, int lane, uint64_t size,
                   const uint8_t* from) {
   const DecodedOperand& d = (*list.decoded)[i];
-  if (is_block(x, (*list.written)[i]))
+  if (is_block(x.program, (*list.written)[i]))
     std::memcpy(block_of(x, list, i, lane), from, size);
   else if ((*list.written)[i].is(isa::Operand::Kind::reg))
     put_register(x.lanes<uint8_t>(d), d.width, lane, from);

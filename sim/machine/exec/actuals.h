@@ -14,6 +14,8 @@ struct Actuals {
 };
 
 Actuals actuals(const MicroOp& op, int index);
+// A parameter block in local memory, not a register or a constant.
+bool is_block(const Program& program, const isa::Operand& o);
 
 // A block is in local memory; anything else is a value of at most 8 bytes.
 void read_actual(const Exec& x, const Actuals& list, size_t i, int lane, uint64_t size, uint8_t* to);

@@ -9,10 +9,12 @@
 
 namespace palladion::sim::testing {
 
-// A kernel with one array of 1024 words in %rd1; the thread's index and warp in %r1 and %r2.
-inline RunResult checked(const std::string& body, isa::Dim3 grid, isa::Dim3 block, uint32_t dynamic = 0) {
+// A kernel with one array of 1024 words in %rd1; the thread's index and warp in %r1 and %r2. `functions` are
+// those that it calls.
+inline RunResult checked(const std::string& body, isa::Dim3 grid, isa::Dim3 block, uint32_t dynamic = 0,
+                         const std::string& functions = {}) {
   std::vector<uint32_t> array(1024);
-  PtxRunner runner(ptx(R"(
+  PtxRunner runner(ptx(functions + R"(
 .extern .shared .align 128 .b8 dynamic[];
 .visible .entry k(.param .u64 array) {
   .shared .align 128 .b8 tile[512];
