@@ -7,6 +7,7 @@
 
 namespace palladion::sim {
 
+// The finding that a fault, a refusal or a deadlock of the machine is.
 enum class Code : uint16_t {
   not_modelled = 3001,
   gave_up = 3002,

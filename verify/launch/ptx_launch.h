@@ -18,16 +18,19 @@ namespace palladion::verify {
 host::Outcome<std::unique_ptr<isa::Module>> module_of_ptx(const std::string& text, const std::string& path,
                                                           const isa::ArchSpec* chip);
 
-struct Binding {  // of a .texref, .surfref or .samplerref variable
-  std::string name, text;
-  ArgSpec spec;
+// What is bound to a .texref, .surfref or .samplerref variable.
+struct Binding {
+  std::string name;  // of the variable
+  std::string text;  // as the user wrote it
+  ArgSpec spec;      // what the text means
 };
+// A launch of a kernel in PTX, as the user words it.
 struct PtxLaunch {
   std::string entry;                              // empty: the only one
   std::optional<isa::Dim3> grid, block, cluster;  // none: as the entry requires
   uint32_t dynamic_shared = 0;                    // bytes
-  std::vector<ArgSpec> args;
-  std::vector<Binding> binds;
+  std::vector<ArgSpec> args;                      // of the entry's parameters, in their order
+  std::vector<Binding> binds;                     // of the module's variables
 };
 // The arrays of a launch, beside the job.
 struct BoundArrays {

@@ -18,10 +18,10 @@ bool refused_for_values(const sim::RunResult& result);
 
 // What would help: the launch again, with parts of the chip relaxed.
 struct WhyReport {
-  uint64_t cycles = 0;  // without any of them
-  sim::Values values = sim::Values::none;
-  std::vector<sim::Gain> gains;  // what saves most first
-  bool interrupted = false;
+  uint64_t cycles = 0;                     // without any of them
+  sim::Values values = sim::Values::none;  // with which the launch ran again
+  std::vector<sim::Gain> gains;            // what saves most first
+  bool interrupted = false;                // by Ctrl-C: gains are missing
 };
 // `clock`: of the run that is explained, which `run` describes; its parameters must be there. `progress` is
 // called with the runs that are done and their number, which is known before the first.
