@@ -33,7 +33,8 @@ Status check_shape(const LaunchWork& w) {
   const isa::Function* entry = w.kernel->image->module->find_entry(w.kernel->name);
   if (entry->maxntid && w.block.count() > entry->maxntid->count()) return invalid_value;
   if (entry->reqntid && !(*entry->reqntid == w.block)) return invalid_value;
-  if (entry->explicitcluster && !w.clustered) return invalid_cluster;
+  const bool has_cluster = w.clustered || entry->reqnctapercluster;
+  if (entry->explicitcluster && !has_cluster) return invalid_cluster;
   return success;
 }
 

@@ -124,6 +124,20 @@ TEST_F(Launches, clusters_are_those_of_the_launch) {
   EXPECT_EQ(clusters, 132 * 32 / 2) << "32 CTAs an SM";
 }
 
+// What nvcc writes for __cluster_dims__: a launch without the attribute has the kernel's own clusters.
+TEST_F(Launches, an_explicit_cluster_may_be_that_of_the_kernel) {
+  std::string source = cluster_rank;
+  source.insert(source.find("{", source.find(".entry")), ".explicitcluster .reqnctapercluster 2, 1, 1 ");
+  void* const f = kernel(source.c_str(), "k");
+  Pointer p = memory(16);
+  void* params[] = {&p};
+  EXPECT_EQ(with(f, 4, {}, params), success);
+  std::vector<uint32_t> out(4);
+  EXPECT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(out.data()), p, size_t{16}), success);
+  for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(out[i], i % 2);
+  EXPECT_EQ(with(f, 4, {cluster(4)}, params), invalid_cluster) << "not that of the kernel";
+}
+
 TEST_F(Launches, attributes_are_known_or_refused) {
   void* const f = kernel(cluster_rank.c_str(), "k");
   Pointer p = memory(64);
