@@ -259,7 +259,8 @@ constexpr std::string_view keys[] = {"address",
 
 // What a chip may lack, and still run programs.
 std::span<const ClockUnit> clock_units() {
-  static const std::vector<ClockUnit> all = {
+  static const auto& all = *new const std::vector<ClockUnit>{
+      // never destroyed, as the tables in op.cpp
       {"tcgen05",
        {"tcgen05_alloc", "tcgen05_commit", "tcgen05_cp", "tcgen05_ld", "tcgen05_mma", "tcgen05_shift",
         "tcgen05_st", "tcgen05_wait", "clusterlaunchcontrol"}},

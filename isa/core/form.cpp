@@ -16,7 +16,8 @@ struct Set {
 };
 
 const std::vector<Set>& sets() {
-  static const std::vector<Set> all = {
+  static const auto& all = *new const std::vector<Set>{
+      // never destroyed, as the tables in op.cpp
       {"%u", {"u8", "u16", "u32", "u64"}},
       {"%s", {"s8", "s16", "s32", "s64"}},
       {"%b", {"b8", "b16", "b32", "b64"}},

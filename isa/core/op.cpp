@@ -14,28 +14,29 @@ struct Family {
   std::vector<OpDef> defs;
 };
 
+// The tables below are never destroyed: a program may launch kernels while it ends.
 const std::vector<Family>& families() {
-  static const std::vector<Family> all = {{"moves", ops::moves()},
-                                          {"integer", ops::integer()},
-                                          {"extended_precision", ops::extended_precision()},
-                                          {"floating", ops::floating()},
-                                          {"half", ops::half()},
-                                          {"conversions", ops::conversions()},
-                                          {"comparisons", ops::comparisons()},
-                                          {"logic", ops::logic()},
-                                          {"control", ops::control()},
-                                          {"memory", ops::memory()},
-                                          {"atomics", ops::atomics()},
-                                          {"warp", ops::warp()},
-                                          {"barriers", ops::barriers()},
-                                          {"async_copies", ops::async_copies()},
-                                          {"tensor_copies", ops::tensor_copies()},
-                                          {"matrix", ops::matrix()},
-                                          {"wmma", ops::wmma()},
-                                          {"video", ops::video()},
-                                          {"tcgen05", ops::tcgen05()},
-                                          {"textures", ops::textures()},
-                                          {"system", ops::system()}};
+  static const auto& all = *new const std::vector<Family>{{"moves", ops::moves()},
+                                                          {"integer", ops::integer()},
+                                                          {"extended_precision", ops::extended_precision()},
+                                                          {"floating", ops::floating()},
+                                                          {"half", ops::half()},
+                                                          {"conversions", ops::conversions()},
+                                                          {"comparisons", ops::comparisons()},
+                                                          {"logic", ops::logic()},
+                                                          {"control", ops::control()},
+                                                          {"memory", ops::memory()},
+                                                          {"atomics", ops::atomics()},
+                                                          {"warp", ops::warp()},
+                                                          {"barriers", ops::barriers()},
+                                                          {"async_copies", ops::async_copies()},
+                                                          {"tensor_copies", ops::tensor_copies()},
+                                                          {"matrix", ops::matrix()},
+                                                          {"wmma", ops::wmma()},
+                                                          {"video", ops::video()},
+                                                          {"tcgen05", ops::tcgen05()},
+                                                          {"textures", ops::textures()},
+                                                          {"system", ops::system()}};
   return all;
 }
 
@@ -58,7 +59,7 @@ std::vector<Op> compile_all() {
 }
 
 const std::vector<Op>& table() {
-  static const std::vector<Op> all = compile_all();
+  static const auto& all = *new const std::vector<Op>(compile_all());
   return all;
 }
 
@@ -73,9 +74,9 @@ std::span<const OpDef> family(std::string_view name) {
 }
 
 const Op* find_op(std::string_view name) {
-  static const auto index = [] {
-    std::unordered_map<std::string_view, const Op*> map;
-    for (const Op& op : table()) map.emplace(op.name, &op);
+  static const auto& index = *[] {
+    auto* const map = new std::unordered_map<std::string_view, const Op*>;
+    for (const Op& op : table()) map->emplace(op.name, &op);
     return map;
   }();
   const auto it = index.find(name);

@@ -95,7 +95,7 @@ void expand_one(const std::string& text, std::vector<std::string_view>& forms) {
 
 std::string_view keep(std::string text) {
   static std::mutex mutex;
-  static std::deque<std::string> kept;
+  static auto& kept = *new std::deque<std::string>;  // the tables of instructions, which stay, refer to it
   const std::lock_guard lock(mutex);
   return kept.emplace_back(std::move(text));
 }
@@ -176,7 +176,7 @@ std::string mnemonic(const Instruction& i) {
 // as bytes.
 Effect unsupported(const Instruction& i, std::string_view why) {
   static std::mutex mutex;
-  static std::set<std::string> reasons;
+  static auto& reasons = *new std::set<std::string>;  // for the program's whole life, and its end
   const std::lock_guard lock(mutex);
   return Unsupported{*reasons.insert(fmt::format("`{}`: {}", mnemonic(i), why)).first};
 }

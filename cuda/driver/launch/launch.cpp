@@ -32,7 +32,7 @@ Status status_of(const sim::Finding& f) {
   if (is(failed_assertion)) return assert_failed;
   if (is(shared_bounds, global_bounds, local_bounds, stack_full)) return illegal_address;
   if (is(misaligned_access, misaligned_mbarrier, misaligned_matrix_row, misaligned_copy, bulk_copy_size,
-         tensor_map_address))
+         tensor_map_address, misaligned_tile))
     return misaligned_address;
   if (is(no_such_cta, remote_as_own, no_function, barrier_count, bad_tensor_map)) return illegal_instruction;
   if (is(gave_up)) return launch_timeout;

@@ -72,12 +72,11 @@ const uint8_t* map_bytes(Exec& x, uint64_t address) {
                     address));
     return nullptr;
   }
-  if (address % isa::tensor_map_alignment != 0) {
-    x.fault(Code::tensor_map_address, fmt::format("tensor map at address 0x{:x}: must be aligned to {} bytes",
-                                                  address, isa::tensor_map_alignment));
-    return nullptr;
-  }
-  return x.global(address, isa::tensor_map_bytes, "tensor map's read");
+  const uint8_t* const bytes = x.global(address, isa::tensor_map_bytes, "tensor map's read");
+  if (bytes == nullptr || address % isa::tensor_map_alignment == 0) return bytes;
+  x.fault(Code::tensor_map_address, fmt::format("tensor map at address 0x{:x}: must be aligned to {} bytes",
+                                                address, isa::tensor_map_alignment));
+  return nullptr;
 }
 
 // The map, checked against the instruction; nullptr after a fault.

@@ -25,13 +25,14 @@ inline constexpr uint32_t shared_offset_mask = (1u << cta_rank_shift) - 1;
 inline constexpr uint64_t shared_window = 0x0100'0000'0000;
 inline constexpr uint64_t local_window = 0x0200'0000'0000;
 inline constexpr uint64_t window_size = 0x0100'0000'0000;
+inline constexpr uint64_t shared_window_size = 0x1'0000'0000;  // shared addresses have 32 bits
 
 constexpr bool is_shared(isa::Space s) {
   return s == isa::Space::shared_cta || s == isa::Space::shared_cluster;
 }
 // Where a generic address points.
 constexpr isa::Space space_of(uint64_t generic_address) {
-  if (generic_address - shared_window < window_size) return isa::Space::shared_cluster;
+  if (generic_address - shared_window < shared_window_size) return isa::Space::shared_cluster;
   if (generic_address - local_window < window_size) return isa::Space::local;
   return isa::Space::global;
 }
