@@ -359,6 +359,10 @@ TEST_F(ExecRuntime, AGridSynchronisesUnderEverySchedule) {
     EXPECT_EQ(execute("--check all --schedule " + schedule, grid_sync), 0) << schedule;
 }
 
+TEST_F(ExecRuntime, AGlobalDestructorLaunches) {
+  EXPECT_EQ(execute("--check all", compiled("", "at_exit", {"programs/at_exit.cu"})), 0);
+}
+
 TEST_F(ExecRuntime, KernelsLaunchKernels) {
   const std::string nested = compiled("-rdc=true -lcudadevrt", "nested", {"programs/nested.cu"});
   for (const std::string options : {"", "--check all", "--schedule seeded:3", "--schedule hardware"})
