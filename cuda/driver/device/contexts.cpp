@@ -13,7 +13,12 @@ using namespace palladion::cuda::driver;
 namespace palladion::cuda::driver {
 namespace {
 
-thread_local std::vector<Context*> stack;  // the last one is current
+// Of the thread; the last one is current. Never destroyed: global destructors of the program launch when
+// those of the thread have run.
+std::vector<Context*>& stack() {
+  thread_local auto* const all = new std::vector<Context*>;
+  return *all;
+}
 std::vector<std::unique_ptr<Context>> made;
 
 bool is_context(const Context* c) {
@@ -42,11 +47,11 @@ void reset_primary() {
   s.primary.retained = 0;
 }
 
-void push(Context* c) { stack.push_back(c); }
+void push(Context* c) { stack().push_back(c); }
 
 }  // namespace
 
-Context* current() { return stack.empty() ? nullptr : stack.back(); }
+Context* current() { return stack().empty() ? nullptr : stack().back(); }
 
 }  // namespace palladion::cuda::driver
 
@@ -118,13 +123,13 @@ PLD_CUDA cuCtxDestroy_v2(Context* context) {
   complete(streams().all());
   host_knows_all();
   free_memory(context);
-  if (current() == context) stack.pop_back();
+  if (current() == context) stack().pop_back();
   return made.erase(found), success;
 }
 PLD_CUDA cuCtxSetCurrent(Context* context) {
   const Guard guard(state().lock);
   if (context != nullptr && !is_context(context)) return invalid_context;
-  if (!stack.empty()) stack.pop_back();
+  if (!stack().empty()) stack().pop_back();
   if (context != nullptr) push(context);
   return success;
 }
@@ -135,9 +140,9 @@ PLD_CUDA cuCtxPushCurrent_v2(Context* context) {
   return push(context), success;
 }
 PLD_CUDA cuCtxPopCurrent_v2(Context** context) {
-  if (stack.empty()) return invalid_context;
-  if (context != nullptr) *context = stack.back();
-  return stack.pop_back(), success;
+  if (stack().empty()) return invalid_context;
+  if (context != nullptr) *context = stack().back();
+  return stack().pop_back(), success;
 }
 PLD_CUDA cuCtxGetDevice(DeviceId* device) {
   return current() != nullptr ? (*device = 0, success) : invalid_context;

@@ -14,7 +14,11 @@ struct Configuration {
   size_t shared;
   Stream stream;
 };
-thread_local std::vector<Configuration> pushed;
+// Never destroyed: global destructors of the program launch when those of the thread have run.
+std::vector<Configuration>& pushed() {
+  thread_local auto* const all = new std::vector<Configuration>;
+  return *all;
+}
 
 Status launch(Function f, const Dim3& grid, const Dim3& block, void** params, size_t shared, Stream stream,
               driver::LaunchAttribute* attributes, uint32_t attribute_count) {
@@ -58,13 +62,13 @@ driver::LaunchConfig driver_config(const LaunchConfig& c) {
 extern "C" __attribute__((visibility("default"))) unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block,
                                                                                        size_t shared,
                                                                                        Stream stream) {
-  pushed.push_back({grid, block, shared, stream});
+  pushed().push_back({grid, block, shared, stream});
   return 0;
 }
 PLD_RUNTIME __cudaPopCallConfiguration(Dim3* grid, Dim3* block, size_t* shared, void* stream) {
-  if (pushed.empty()) return ended(missing_configuration);
-  const Configuration c = pushed.back();
-  pushed.pop_back();
+  if (pushed().empty()) return ended(missing_configuration);
+  const Configuration c = pushed().back();
+  pushed().pop_back();
   *grid = c.grid, *block = c.block, *shared = c.shared;
   *static_cast<Stream*>(stream) = c.stream;
   return success;
