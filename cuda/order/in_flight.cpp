@@ -4,7 +4,8 @@
 
 namespace palladion::cuda::order {
 
-std::vector<Conflict> InFlight::meetings(const Place& place, const Clock& before, const Touched& touched) const {
+std::vector<Conflict> InFlight::meetings(const Place& place, const Clock& before,
+                                         const Touched& touched) const {
   std::vector<Conflict> out;
   for (const auto& [other, all] : lines_) {
     const uint64_t over = before.of(other);

@@ -32,7 +32,8 @@ struct Conflict {
 
 class InFlight {
  public:
-  // Of a part of the operation at `place`, which begins when `before` is over: at most one with each other operation.
+  // Of a part of the operation at `place`, which begins when `before` is over: at most one with each other
+  // operation.
   std::vector<Conflict> meetings(const Place& place, const Clock& before, const Touched& touched) const;
   // An access of the host to one byte. One that reads what was published by strong accesses alone waits for
   // it: `over` tells what it knows then.

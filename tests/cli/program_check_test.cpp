@@ -103,8 +103,7 @@ TEST_F(Program, RunChecksWhenItIsTold) {
   EXPECT_THAT(run("run vector_add --shape n=2048").out, Not(HasSubstr("verdict")));
   const Ran ran = run("run vector_add --shape n=2048 --check race,barrier");
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out,
-              HasSubstr("verdict     no findings, not decided for all schedules: 1 was tried\n"));
+  EXPECT_THAT(ran.out, HasSubstr("verdict     no findings, not decided for all schedules: 1 was tried\n"));
   EXPECT_THAT(ran.out, HasSubstr("coverage    "));
 }
 

@@ -99,9 +99,8 @@ std::set<int> reported() {
   add_enumerators(numbers, root / "verify/arrays/codes.inc", "LaunchCode", {"verify", "kernels", "cli"});
   add_enumerators(numbers, root / "cuda/capture/codes.inc", "Code", {"cuda/capture"});
   add_enumerators(numbers, root / "cuda/native/codes.h", "Code", {"cuda/native", "verify/launch", "cli"});
-  for (const char* folder :
-       {"isa", "frontend", "sim", "verify", "kernels", "traces", "cuda/native", "cuda/capture",
-                             "cuda/driver/order"})
+  for (const char* folder : {"isa", "frontend", "sim", "verify", "kernels", "traces", "cuda/native",
+                             "cuda/capture", "cuda/driver/order"})
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       const fs::path& file = entry.path();
       if ((file.extension() != ".cpp" && file.extension() != ".h") || states_codes(file)) continue;

@@ -177,7 +177,8 @@ void judge_kernel(const Doing& doing, Footprint& footprint) {
   if (doing.place.programmatic && !footprint.waits) early.add(touched);
   early.unite();
   if (doing.place.programmatic)
-    for (const order::Conflict& c : all().in_flight.meetings(doing.place, doing.place.early, early)) tell_early(kernel, c);
+    for (const order::Conflict& c : all().in_flight.meetings(doing.place, doing.place.early, early))
+      tell_early(kernel, c);
   touched.add(early);
   judge(kernel, std::move(touched));
 }
