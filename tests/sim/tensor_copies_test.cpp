@@ -383,7 +383,7 @@ TEST(TensorMaps, WhatDoesNotFitIsAFault) {
   EXPECT_TRUE(starts(tensor_copy_fault(good, load(3, "2048")), "PLD3095"))
       << tensor_copy_fault(good, load(3, "2048"));
   EXPECT_TRUE(starts(tensor_copy_fault(good, "mov.b64 %rd9, %rd2;" + load(2, "2048")), "PLD3092"));
-  EXPECT_TRUE(starts(tensor_copy_fault(good, "add.s64 %rd9, %rd9, 16;" + load(2, "2048")), "PLD3091"));
+  EXPECT_TRUE(starts(tensor_copy_fault(good, "add.s64 %rd9, %rd9, 16;" + load(2, "2048")), "PLD3024"));
   EXPECT_TRUE(starts(tensor_copy_fault(good, "add.u32 %r2, %r2, 64;" + load(2, "2048")), "PLD3093"));
   EXPECT_TRUE(starts(tensor_copy_fault(good, load(2, "2048"), 4096), "PLD3022"))
       << tensor_copy_fault(good, load(2, "2048"), 4096);

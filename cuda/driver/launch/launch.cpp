@@ -30,9 +30,9 @@ Status status_of(const sim::Finding& f) {
   const auto is = [&](auto... codes) { return ((f.code == codes) || ...); };
   if (f.severity == sim::FindingSeverity::unsupported) return not_supported;
   if (is(failed_assertion)) return assert_failed;
-  if (is(shared_bounds, global_bounds, local_bounds, stack_full)) return illegal_address;
+  if (is(shared_bounds, global_bounds, local_bounds, stack_full, tensor_map_address)) return illegal_address;
   if (is(misaligned_access, misaligned_mbarrier, misaligned_matrix_row, misaligned_copy, bulk_copy_size,
-         tensor_map_address, misaligned_tile))
+         misaligned_tile))
     return misaligned_address;
   if (is(no_such_cta, remote_as_own, no_function, barrier_count, bad_tensor_map)) return illegal_instruction;
   if (is(gave_up)) return launch_timeout;

@@ -74,8 +74,8 @@ const uint8_t* map_bytes(Exec& x, uint64_t address) {
   }
   const uint8_t* const bytes = x.global(address, isa::tensor_map_bytes, "tensor map's read");
   if (bytes == nullptr || address % isa::tensor_map_alignment == 0) return bytes;
-  x.fault(Code::tensor_map_address, fmt::format("tensor map at address 0x{:x}: must be aligned to {} bytes",
-                                                address, isa::tensor_map_alignment));
+  x.fault(Code::misaligned_access, fmt::format("tensor map at address 0x{:x}: must be aligned to {} bytes",
+                                               address, isa::tensor_map_alignment));
   return nullptr;
 }
 
@@ -248,7 +248,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::TensormapReplace& e) {
     const int i = std::countr_zero(m);
     const uint64_t address = x.address_of_lane(op.operands[e.address], i);
     if (address % isa::tensor_map_alignment != 0)
-      return x.fault(Code::tensor_map_address,
+      return x.fault(Code::misaligned_access,
                      fmt::format("tensormap.replace at address 0x{:x}: must be aligned to {} bytes", address,
                                  isa::tensor_map_alignment));
     uint8_t* bytes = x.resolve(e.space, address, isa::tensor_map_bytes, i, "tensormap.replace");
