@@ -28,12 +28,19 @@ struct Settings {
 Settings settings_of(const char* text);
 
 struct Image;  // a module or a library: PTX, parsed when it is first needed
+// What a thread, or a CTA, of a kernel needs of the chip.
+struct Needs {
+  int registers = 0, max_threads = 1024;
+  int64_t static_shared = 0, local = 0, constants = 0;
+  int barriers = 1;
+};
 struct Kernel {
   Image* image = nullptr;
   std::string name;
   uint32_t max_dynamic_shared = 48 * 1024;
   int carveout = -1;
   bool nonportable_cluster = false;
+  std::optional<Needs> needs;  // needs_of finds them once: each launch asks
 };
 struct Image {
   std::vector<std::string> ptx;  // several: of the objects that a program was linked from (-rdc=true)
@@ -158,11 +165,6 @@ Status perform_launched(State& s, const LaunchWork& parent, const Doing& doing);
 // conditions.cpp: kernels that set the conditions of graphs.
 bool sets_conditions(const isa::Module& module);
 void give_conditions(State& s, sim::Launch& launch);
-struct Needs {
-  int registers = 0, max_threads = 1024;
-  int64_t static_shared = 0, local = 0, constants = 0;
-  int barriers = 1;
-};
 tl::expected<Needs, Status> needs_of(Kernel& kernel);
 int ctas_per_sm(const Needs& needs, int threads, size_t dynamic_shared);
 int resident_clusters(int ctas_per_sm, const isa::Dim3& cluster);  // of the whole chip

@@ -295,6 +295,7 @@ void end_waiting_launches() {
 }
 
 tl::expected<Needs, Status> needs_of(Kernel& kernel) {
+  if (kernel.needs) return *kernel.needs;
   State& s = state();
   const isa::Module* module = module_of(*kernel.image);
   if (module == nullptr) return tl::unexpected(no_binary_for_gpu);
@@ -313,6 +314,7 @@ tl::expected<Needs, Status> needs_of(Kernel& kernel) {
   const int rounded = (std::max(n.registers, 1) + unit - 1) / unit * unit;
   n.max_threads = std::min(n.max_threads, s.arch->registers_per_sm / rounded / 32 * 32);
   if (entry->maxntid) n.max_threads = std::min<int>(n.max_threads, static_cast<int>(entry->maxntid->count()));
+  kernel.needs = n;
   return n;
 }
 
