@@ -8,46 +8,52 @@
 namespace palladion::sim::check {
 namespace {
 
-// By thread: operations of it that come before; by object: 1 + its phase known to have begun, 0: not even
-// that it was initialised.
+// By thread: operations of it that come before; by thread that commits: arrivals of its tcgen05.commit that
+// have landed; by object: 1 + its phase known to have begun, 0: not even that it was initialised.
 using Clock = std::vector<uint32_t>;
 
 void join(Clock& into, const Clock& from) {
   for (size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
 }
 
+struct Increase {
+  OpRef op;
+  uint64_t available = 0;  // registers that were free at first or had been released when it was executed
+  uint64_t later = 0;      // that increases after it want
+};
+
 struct ObjectClocks {
   Clock in;                                     // all that contributed to the current phase
   Clock plain;                                  // of these the arrivals that the phase counts
   Clock done;                                   // the phase before, complete
-  bool agents = false, done_by_agents = false;  // landings contributed: they have no component in clocks
+  bool agents = false, done_by_agents = false;  // landings contributed that have no component in clocks
   std::vector<Clock> generations;               // of a CTA or cluster barrier, all of them
   std::vector<OpRef> waits;                     // that returned during the current phase
   std::vector<OpRef> loose;                     // contributions that are no arrivals: expect_tx, defer
   int64_t announced = 0, delivered = 0;
-  int64_t deferred = 0;  // arrivals that a defer announced and that have not been executed
+  int64_t deferred = 0;             // arrivals that a defer announced and that have not been executed
+  std::vector<Increase> increases;  // of a register pool
+  uint64_t wanted = 0, released = 0;
 };
 
 class Decision {
  public:
   explicit Decision(const Skeleton& skeleton)
-      : model_(skeleton), state_(model_.initial()), width_(model_.lanes() + skeleton.objects.size()) {
-    Clock start(width_);
-    for (size_t i = 0; i < skeleton.objects.size(); ++i) {
+      : model_(skeleton), state_(model_.initial()), ordered_(model_.lanes()) {
+    for (const SyncThread& t : skeleton.threads)
+      if (t.commit != 0) committers_.try_emplace(t.committer, model_.lanes() + committers_.size());
+    ordered_ += committers_.size();
+    Clock start(ordered_ + skeleton.objects.size());
+    for (uint32_t i = 0; i < skeleton.objects.size(); ++i) {
       const SyncObject& o = skeleton.objects[i];
-      start[model_.lanes() + i] = o.kind != SyncObject::Kind::mbarrier || o.initial != 0;
+      known(start, i) = o.kind != SyncObject::Kind::mbarrier || o.initial != 0;
     }
     clocks_.assign(model_.lanes(), start);
     objects_.resize(skeleton.objects.size());
-    for (ObjectClocks& o : objects_) o.in = o.plain = o.done = Clock(width_);
-    wanted_.resize(skeleton.objects.size());
-    released_.resize(skeleton.objects.size());
-    for (const SyncThread& t : skeleton.threads) {
-      for (const SyncOp& op : t.ops) {
-        if (op.kind == SyncKind::registers_inc) wanted_[op.object] += op.count;
+    for (ObjectClocks& o : objects_) o.in = o.plain = o.done = Clock(start.size());
+    for (const SyncThread& t : skeleton.threads)
+      for (const SyncOp& op : t.ops)
         for (const Prerequisite& p : op.after) snapshots_.try_emplace({p.thread, p.position}, start);
-      }
-    }
   }
 
   ForcedVerdict run() {
@@ -85,9 +91,11 @@ class Decision {
     now_ = {t, state_.position[t]};
     const SyncOp& op = model_.next(state_, t);
     const bool agent = t >= model_.lanes();
-    Clock clock = agent ? Clock(width_) : std::move(clocks_[t]);
+    Clock clock = agent ? Clock(ordered_ + objects_.size()) : std::move(clocks_[t]);
     for (const Prerequisite& p : op.after) join(clock, snapshots_.at({p.thread, p.position}));
     if (!agent) clock[t] = now_.position + 1;
+    const SyncThread& thread = model_.skeleton().threads[t];
+    if (thread.commit != 0) clock[committers_.at(thread.committer)] = thread.commit;
     const ObjectState before = state_.objects.empty() ? ObjectState{} : state_.objects[op.object];
     phase_ = before.phase;
     const StepResult r = model_.step(state_, t);
@@ -101,10 +109,10 @@ class Decision {
     clocks_[t] = std::move(clock);
   }
 
-  uint32_t& known(Clock& clock, uint32_t object) const { return clock[model_.lanes() + object]; }
+  uint32_t& known(Clock& clock, uint32_t object) const { return clock[ordered_ + object]; }
   static bool covers(const Clock& clock, const OpRef& op) { return clock[op.thread] > op.position; }
   bool covers(const Clock& clock, const Clock& earlier) const {
-    return std::equal(earlier.begin(), earlier.begin() + model_.lanes(), clock.begin(), std::less_equal{});
+    return std::equal(earlier.begin(), earlier.begin() + ordered_, clock.begin(), std::less_equal{});
   }
 
   void judge(const SyncOp& op, const ObjectState& before, const StepResult& r, Clock& clock) {
@@ -124,13 +132,19 @@ class Decision {
       case SyncKind::bar_pass:
         return join(clock, objects_[op.object].generations[r.label]);
       case SyncKind::registers_dec:
-        released_[op.object] += op.count;
+        objects_[op.object].released += op.count;
         return;
       case SyncKind::registers_inc:
-        if (model_.skeleton().objects[op.object].initial + released_[op.object] < wanted_[op.object])
-          fail(Unforced::registers);
-        return;
+        return increase(op, clock);
     }
+  }
+
+  void increase(const SyncOp& op, const Clock& clock) {
+    ObjectClocks& o = objects_[op.object];
+    for (Increase& i : o.increases)
+      if (covers(clock, i.op)) i.later += op.count;
+    o.wanted += op.count;
+    o.increases.push_back({now_, model_.skeleton().objects[op.object].initial + o.released});
   }
 
   void reset(const SyncOp& op, const ObjectState& before, Clock& clock) {
@@ -158,7 +172,7 @@ class Decision {
     ObjectClocks& o = objects_[op.object];
     if (known(clock, op.object) < 1 + before.phase) fail(Unforced::early_arrival);
     join(o.in, clock);
-    o.agents |= now_.thread >= model_.lanes();
+    o.agents |= now_.thread >= model_.lanes() && model_.skeleton().threads[now_.thread].commit == 0;
     const bool counted = op.kind == SyncKind::arrive && op.count != 0;
     if (counted && !op.deferred) join(o.plain, clock);
     if (op.kind == SyncKind::defer) o.deferred += op.count;
@@ -223,11 +237,20 @@ class Decision {
       const SyncOp& op = model_.next(state_, t);
       now_ = {t, state_.position[t]};
       if (!model_.met(state_, op)) continue;
+      if (op.kind == SyncKind::registers_inc && !objects_[op.object].increases.empty())
+        fail(Unforced::registers);
       if (op.kind != SyncKind::wait) continue;
       Clock clock = clocks_[t];
       for (const Prerequisite& p : op.after) join(clock, snapshots_.at({p.thread, p.position}));
       phase_ = state_.objects[op.object].phase;
       if (known(clock, op.object) < 1 + phase_) fail(Unforced::early_wait);
+    }
+    for (const ObjectClocks& o : objects_) {
+      for (const Increase& i : o.increases) {
+        if (i.available >= o.wanted - i.later) continue;
+        now_ = i.op;
+        fail(Unforced::registers);
+      }
     }
     for (uint32_t i = 0; i < objects_.size(); ++i) {
       const ObjectState& o = state_.objects[i];
@@ -243,10 +266,10 @@ class Decision {
 
   Model model_;
   SyncState state_;
-  size_t width_;
+  std::map<uint32_t, size_t> committers_;  // threads that commit: their component of clocks
+  size_t ordered_;                         // components before those of the objects
   std::vector<Clock> clocks_;
   std::vector<ObjectClocks> objects_;
-  std::vector<uint64_t> wanted_, released_;  // registers, by object
   std::map<std::pair<uint32_t, uint32_t>, Clock> snapshots_;
   OpRef now_;
   uint32_t phase_ = 0;

@@ -23,6 +23,7 @@ struct RawEvent {
   bool completed = false;
   uint32_t lanes = 0;
   uint64_t id = 0;  // of an operation; of a barrier's arrival: index in RawRun::generations
+  uint32_t committer = 0, commit = 0;  // of an issue: see SyncThread
   SyncOp op;
 };
 

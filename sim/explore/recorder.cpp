@@ -290,16 +290,24 @@ void SkeletonRecorder::on(const GroupWaited& event) {
   if (id != 0) push_together(event.origin, {.kind = RawEvent::Kind::wgmma_wait, .id = id, .op = {}});
 }
 
+// tcgen05.commit: each is one of the expected arrivals. Lanes that commit together are not ordered by number.
+void SkeletonRecorder::commit(const ArrivalDeferred& event) {
+  for (const uint32_t b : event.mbarriers)
+    run_.signals[event.id].push_back(
+        {.kind = SyncKind::arrive, .object = mbarrier_object(b), .count = 1, .after = {}});
+  RawEvent issue{.kind = RawEvent::Kind::issue, .id = event.id, .op = {}};
+  if (std::has_single_bit(event.origin.lanes)) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(event.origin.lanes));
+    issue.committer = 1 + index(event.origin) * warp_threads + lane;
+    issue.commit = ++warps_[index(event.origin)].commits[lane];
+  }
+  push(event.origin, std::move(issue));
+}
+
 void SkeletonRecorder::on(const ArrivalDeferred& event) {
   const Origin& origin = event.origin;
   if (full()) return;
-  if (!event.mbarriers.empty()) {  // tcgen05.commit: each is one of the expected arrivals
-    for (const uint32_t b : event.mbarriers)
-      run_.signals[event.id].push_back(
-          {.kind = SyncKind::arrive, .object = mbarrier_object(b), .count = 1, .after = {}});
-    push(origin, {.kind = RawEvent::Kind::issue, .id = event.id, .op = {}});
-    return;
-  }
+  if (!event.mbarriers.empty()) return commit(event);
   const auto* effect =
       origin.effect == nullptr ? nullptr : std::get_if<isa::CpAsyncMbarrierArrive>(origin.effect);
   const bool noinc = effect != nullptr && effect->noinc;

@@ -55,7 +55,8 @@ class SkeletonRecorder {
     uint32_t failed = 0;                     // lanes whose last wait returned false
     uint32_t failed_address = 0, failed_line = 0;
     bool failed_parity = false;
-    std::vector<uint64_t> groups;  // wgmma groups: the last operation of each
+    std::map<uint32_t, uint32_t> commits;  // by lane: its tcgen05.commits
+    std::vector<uint64_t> groups;          // wgmma groups: the last operation of each
     uint64_t last_wgmma = 0;
   };
 
@@ -66,6 +67,7 @@ class SkeletonRecorder {
   void push(const Origin& origin, RawEvent event);
   void push_together(const Origin& origin, RawEvent event);
   void together(const Origin& origin);
+  void commit(const ArrivalDeferred& event);
   void arrival(const MbarrierEvent& e);
   void wait(const MbarrierEvent& e);
   RawEvent barrier_arrival(uint32_t object, uint64_t generation, BarrierUse use);

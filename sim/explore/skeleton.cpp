@@ -1,6 +1,8 @@
 #include "sim/explore/skeleton.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace palladion::sim::check {
 namespace {
@@ -26,6 +28,17 @@ bool same(const SyncOp& a, const SyncOp& b) {
 }
 
 }  // namespace
+
+void Skeleton::order_commits() {
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<Prerequisite>> landed;
+  for (uint32_t t = 0; t < threads.size(); ++t)
+    if (threads[t].commit != 0) landed[{threads[t].committer, threads[t].commit}].push_back({t, 1});
+  for (SyncThread& t : threads) {
+    if (t.commit < 2) continue;
+    const auto& before = landed[{t.committer, t.commit - 1}];
+    t.ops[0].after.insert(t.ops[0].after.end(), before.begin(), before.end());
+  }
+}
 
 uint64_t Skeleton::operations() const {
   uint64_t n = 0;
@@ -104,11 +117,19 @@ void SkeletonBuilder::bar_sync(uint32_t thread, uint32_t object, uint32_t count,
 }
 
 // It begins after what `thread` has executed so far.
-void SkeletonBuilder::agent(uint32_t thread, SyncOp op) {
+SyncThread& SkeletonBuilder::agent(uint32_t thread, SyncOp op) {
   op.after = {{thread, static_cast<uint32_t>(skeleton_.threads[thread].ops.size())}};
   SyncThread a{.agent = true, .ops = {}};
   a.ops.push_back(std::move(op));
   agents_.push_back(std::move(a));
+  return agents_.back();
+}
+
+void SkeletonBuilder::commit(uint32_t thread, uint32_t object) {
+  add(thread, {.kind = SyncKind::nothing, .after = {}});
+  SyncThread& a = agent(thread, {.kind = SyncKind::arrive, .object = object, .count = 1, .after = {}});
+  a.committer = 1 + thread;
+  a.commit = ++commits_[thread];
 }
 
 void SkeletonBuilder::copy(uint32_t thread, uint32_t object, int64_t bytes) {
@@ -138,6 +159,7 @@ void SkeletonBuilder::meet(const std::vector<uint32_t>& threads) {
 Skeleton SkeletonBuilder::build() const {
   Skeleton s = skeleton_;
   s.threads.insert(s.threads.end(), agents_.begin(), agents_.end());
+  s.order_commits();
   return s;
 }
 

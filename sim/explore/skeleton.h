@@ -64,6 +64,10 @@ struct SyncThread {
   uint16_t cta_rank = 0;
   uint16_t warp = 0;
   bool agent = false;  // one operation, whose first prerequisite is its issue
+  // Of an arrival by tcgen05.commit: which thread's it is (1 + its index in the cluster), and its number
+  // among those, from
+  // 1. They land in this order. 0: another agent.
+  uint32_t committer = 0, commit = 0;
   std::vector<SyncOp> ops;
 };
 
@@ -76,6 +80,8 @@ struct Skeleton {
   std::vector<std::string> frozen;
   std::string incomplete;  // why the recorded run did not reach its end; empty: it did
 
+  // Adds the prerequisites that arrivals by a thread's tcgen05.commit have: those of its commit before.
+  void order_commits();
   uint64_t operations() const;
   // Equal for clusters that synchronise alike, wherever they are in the grid.
   uint64_t structural_hash() const;
@@ -85,7 +91,7 @@ struct Skeleton {
 // Writes skeletons by hand, for tests and benches.
 class SkeletonBuilder {
  public:
-  explicit SkeletonBuilder(uint32_t threads) { skeleton_.threads.resize(threads); }
+  explicit SkeletonBuilder(uint32_t threads) : commits_(threads) { skeleton_.threads.resize(threads); }
   // An object that exists from the start; `count` 0: an mbarrier that `init` must make.
   uint32_t mbarrier(uint32_t count);
   uint32_t barrier();
@@ -99,15 +105,18 @@ class SkeletonBuilder {
   void copy(uint32_t thread, uint32_t object, int64_t bytes);
   // cp.async.mbarrier.arrive: arrivals some time after this; without .noinc the phase awaits them besides.
   void deferred_arrive(uint32_t thread, uint32_t object, uint32_t count, bool noinc);
+  // An arrival by tcgen05.commit some time after this, and after those of the thread's earlier ones.
+  void commit(uint32_t thread, uint32_t object);
   // All threads have reached this point before one of them continues.
   void meet(const std::vector<uint32_t>& threads);
   Skeleton build() const;
 
  private:
-  void agent(uint32_t thread, SyncOp op);
+  SyncThread& agent(uint32_t thread, SyncOp op);
 
   Skeleton skeleton_;
   std::vector<SyncThread> agents_;
+  std::vector<uint32_t> commits_;  // by thread
 };
 
 }  // namespace palladion::sim::check

@@ -51,6 +51,7 @@ class Builder {
     }
     for (const Late& l : late_) resolve(l);
     skeleton_.threads.insert(skeleton_.threads.end(), agents_.begin(), agents_.end());
+    skeleton_.order_commits();
   }
 
  private:
@@ -172,6 +173,8 @@ class Builder {
       agents_.push_back({.cta_rank = skeleton_.threads[s.thread].cta_rank,
                          .warp = skeleton_.threads[s.thread].warp,
                          .agent = true,
+                         .committer = e.committer,
+                         .commit = e.commit,
                          .ops = {std::move(op)}});
     }
   }

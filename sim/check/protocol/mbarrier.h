@@ -165,6 +165,7 @@ class MbarrierLedger {
   void check_uses_known(const MbarrierObject& b, const Origin& origin);
   void check_waiters(const MbarrierObject& b, const Origin& origin);
   void check_leftover(const MbarrierObject& b, const Origin& origin);
+  void check_commits(const MbarrierObject& b, const Origin& origin);
   void check_special_forms(const MbarrierObject& b, const MbarrierEvent& e);
   void check_overwritten(const Origin& origin, uint32_t address, uint32_t bytes, const char* what);
   void check_balance(const MbarrierObject& b);

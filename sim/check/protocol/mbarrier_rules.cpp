@@ -113,10 +113,29 @@ void MbarrierLedger::check_leftover(const MbarrierObject& b, const Origin& origi
   };
   for (const Flight& f : flights_)
     if (f.serial == b.serial) report(f.origin, f.nth, f.bytes, false);
+  check_commits(b, origin);
   for (const MbarrierPhase* phase : {&b.current, &b.last})
     for (const Signal& s : phase->signals)
       if (s.delivered != 0 && s.async && !phase->operations.empty())
         report(s.origin, s.nth, s.delivered, true);
+}
+
+// Arrivals of tcgen05.commit that have landed without a wait. Those of one thread land in their order here,
+// as shipped kernels need it.
+void MbarrierLedger::check_commits(const MbarrierObject& b, const Origin& origin) {
+  for (const MbarrierPhase* phase : {&b.current, &b.last}) {
+    if (known(phase->observers, origin)) continue;
+    for (const Signal& s : phase->signals) {
+      if (!s.async || !std::holds_alternative<isa::Tcgen05Commit>(*s.origin.effect)) continue;
+      const FindingKey key{Code::inval_before_commit, origin.pc, s.origin.pc, b.address & shared_offset_mask};
+      if (p_.reporter().seen(key)) continue;
+      Finding f =
+          finding(b, say<Phrase::inval_before_commit>(p_.mbarrier(b.address)), FindingSeverity::strict);
+      f.sites = {p_.reporter().site(origin, Does::invalidates), signal_site(s)};
+      f.missing = say<Phrase::wait_for_commit>();
+      p_.reporter().report(key, std::move(f));
+    }
+  }
 }
 
 // The object was invalidated: the machine stops at this use; this finding gives the reason.

@@ -35,12 +35,15 @@ void TensorCommit::land(const ClusterRun& run, const AsyncOp& op) {
 
 namespace {
 
-// The tcgen05 operations of this thread that have not landed.
+// The tcgen05 operations of this thread that have not landed, and its commits: PTX does not say that these
+// arrive in their order, but Triton's kernels invalidate the mbarriers of all when they have waited for the
+// last.
 std::vector<uint64_t> operations_under_way(const Exec& x) {
+  using F = isa::AsyncFamily;
   std::vector<uint64_t> ids;
   for (const AsyncOp& o : x.cluster.pending)
-    if (o.family() == isa::AsyncFamily::tcgen05 && o.cta_rank == x.cta->rank && o.warp == x.warp->id &&
-        (o.lanes & x.active) != 0)
+    if ((o.family() == F::tcgen05 || o.family() == F::tcgen05_commit) && o.cta_rank == x.cta->rank &&
+        o.warp == x.warp->id && (o.lanes & x.active) != 0)
       ids.push_back(o.id);
   return ids;
 }

@@ -39,6 +39,8 @@ void lower(SkeletonBuilder& b, uint32_t t, const Op& op, uint32_t first_barrier,
       return b.wait(t, op.object, op.flag);
     case Kind::copy:
       return b.copy(t, op.object, op.tx);
+    case Kind::commit:
+      return b.commit(t, op.object);
     case Kind::deferred:
       return b.deferred_arrive(t, op.object, op.count, op.flag);
     case Kind::sync:
@@ -157,6 +159,18 @@ Program random_chain(Random& random) {
   return p;
 }
 
+// Roles that exchange registers again and again, a barrier between the rounds, as Triton's roles do.
+void exchange_registers(Program& p, Random& random) {
+  const auto all = static_cast<uint32_t>(p.threads.size()) * 32;
+  for (uint32_t round = random.between(1, 2); round != 0; --round) {
+    for (size_t t = 0; t < p.threads.size(); ++t) {
+      const bool gives = (t + round) % 2 == 0;
+      if (!random.one_in(6)) p.threads[t].push_back({.kind = gives ? Kind::dec : Kind::inc, .count = 1});
+      if (!random.one_in(6)) p.threads[t].push_back({.kind = Kind::sync, .count = 32, .needed = all});
+    }
+  }
+}
+
 // Threads that give registers back and take them, some before and some after they have met.
 Program random_pool(Random& random) {
   Program p{.barriers = 1, .pool = random.below(3)};
@@ -169,13 +183,34 @@ Program random_pool(Random& random) {
     const Op sync{.kind = Kind::sync, .count = 32, .needed = all};
     if (meet) ops.insert(ops.begin() + random.below(static_cast<uint32_t>(ops.size()) + 1), sync);
   }
+  if (meet && random.one_in(2)) exchange_registers(p, random);
+  return p;
+}
+
+// A thread that commits, threads that wait for some of its commits, and an end of the mbarriers' lives that
+// all or some of them precede.
+Program random_commits(Random& random) {
+  Program p{.barriers = 1};
+  p.mbarriers.assign(random.between(1, 3), 1);
+  p.threads.resize(random.between(2, 3));
+  const auto all = static_cast<uint32_t>(p.threads.size()) * 32;
+  const auto barriers = static_cast<uint32_t>(p.mbarriers.size());
+  for (uint32_t b = 0; b < barriers; ++b)
+    p.threads[random.one_in(4) ? 1 : 0].push_back({.kind = Kind::commit, .object = b});
+  for (size_t t = 1; t < p.threads.size(); ++t)
+    if (!random.one_in(4))
+      p.threads[t].push_back(wait(random.one_in(3) ? random.below(barriers) : barriers - 1, 0));
+  for (auto& ops : p.threads)
+    if (!random.one_in(6)) ops.push_back({.kind = Kind::sync, .count = 32, .needed = all});
+  for (uint32_t b = 0; b < barriers; ++b)
+    p.threads[random.below(2)].push_back({.kind = Kind::inval, .object = b});
   return p;
 }
 
 Op random_op(const Program& p, Random& random) {
   const auto mbarrier = random.below(static_cast<uint32_t>(p.mbarriers.size()));
   const uint32_t all = 32 * random.between(1, static_cast<uint32_t>(p.threads.size()));
-  switch (random.below(16)) {
+  switch (random.below(17)) {
     case 0:
     case 1:
     case 2:
@@ -205,6 +240,8 @@ Op random_op(const Program& p, Random& random) {
       return {.kind = Kind::follow,
               .count = random.below(3),
               .needed = random.below(static_cast<uint32_t>(p.threads.size()))};
+    case 15:
+      return {.kind = Kind::commit, .object = mbarrier};
     default:
       if (random.one_in(3)) return {.kind = Kind::init, .object = mbarrier};
       if (random.one_in(2)) return {.kind = Kind::inval, .object = mbarrier};
@@ -255,8 +292,8 @@ Skeleton Program::skeleton() const {
 }
 
 std::string Program::text() const {
-  static constexpr const char* names[] = {"init", "inval",      "arrive", "wait", "copy",  "deferred",
-                                          "sync", "bar_arrive", "dec",    "inc",  "follow"};
+  static constexpr const char* names[] = {"init",     "inval", "arrive",     "wait", "copy", "commit",
+                                          "deferred", "sync",  "bar_arrive", "dec",  "inc",  "follow"};
   std::string out = "mbarriers";
   for (const uint32_t count : mbarriers) out += fmt::format(" {}", count);
   out += fmt::format(", {} barriers, pool {}\n", barriers, pool);
@@ -275,6 +312,7 @@ Program random_program(Program::Kind kind, Random& random) {
   const auto make = [&] {
     if (kind == K::soup) return random_soup(random);
     if (kind == K::pool) return random_pool(random);
+    if (kind == K::commits) return random_commits(random);
     return kind == K::ring || kind == K::mutated_ring ? random_ring(random) : random_chain(random);
   };
   Program p = make();

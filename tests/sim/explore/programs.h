@@ -23,7 +23,20 @@ class Random {
 };
 
 struct Op {
-  enum class Kind : uint8_t { init, inval, arrive, wait, copy, deferred, sync, bar_arrive, dec, inc, follow };
+  enum class Kind : uint8_t {
+    init,
+    inval,
+    arrive,
+    wait,
+    copy,
+    commit,
+    deferred,
+    sync,
+    bar_arrive,
+    dec,
+    inc,
+    follow
+  };
   Kind kind = Kind::arrive;
   uint32_t object = 0;
   uint32_t count = 1;   // arrivals, threads, registers; follow: position of the other thread
@@ -33,7 +46,7 @@ struct Op {
 };
 
 struct Program {
-  enum class Kind : uint8_t { ring, mutated_ring, chain, mutated_chain, pool, soup };
+  enum class Kind : uint8_t { ring, mutated_ring, chain, mutated_chain, pool, commits, soup };
   Kind kind = Kind::ring;
   std::vector<uint32_t> mbarriers;  // counts; 0: an init must make it
   uint32_t barriers = 0;
@@ -45,7 +58,8 @@ struct Program {
 };
 
 inline const char* name_of(Program::Kind kind) {
-  constexpr const char* names[] = {"ring", "mutated_ring", "chain", "mutated_chain", "pool", "soup"};
+  constexpr const char* names[] = {"ring", "mutated_ring", "chain", "mutated_chain",
+                                   "pool", "commits",      "soup"};
   return names[static_cast<int>(kind)];
 }
 inline void PrintTo(Program::Kind kind, std::ostream* os) { *os << name_of(kind); }

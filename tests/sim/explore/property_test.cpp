@@ -152,7 +152,7 @@ TEST_P(Schedules, proof_and_reduction_agree_with_the_oracle) {
 INSTANTIATE_TEST_SUITE_P(Random, Schedules,
                          testing::Values(Program::Kind::ring, Program::Kind::mutated_ring,
                                          Program::Kind::chain, Program::Kind::mutated_chain,
-                                         Program::Kind::pool, Program::Kind::soup),
+                                         Program::Kind::pool, Program::Kind::commits, Program::Kind::soup),
                          [](const auto& kind) { return name_of(kind.param); });
 
 std::string text_of(const ExploreReport& r) {
