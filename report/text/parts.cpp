@@ -78,7 +78,7 @@ void add_deadlock(std::vector<std::string>& notes, const sim::Finding& f, const 
   if (d.more_clusters) notes.emplace_back("CTAs that are not yet resident wait for room on the SMs");
 }
 
-// "4 instructions with the same mistake: also at line 31, 33"
+// "4 instructions with the same mistake: also at line 31, 33"; with the name of another file
 std::string also_text(const sim::Finding& f) {
   constexpr size_t lines_shown = 8;
   std::vector<std::string> lines;
@@ -87,8 +87,9 @@ std::string also_text(const sim::Finding& f) {
       const sim::SourcePlace &at = places[i], here = sim::place_of(f.sites[i]);
       if (at.line != 0 ? at.line == here.line && at.file == here.file : at.ptx_line == here.ptx_line)
         continue;
-      std::string line =
-          at.line != 0 ? fmt::format("{}:{}", at.file, at.line) : fmt::format("{}", at.ptx_line);
+      std::string line = at.line == 0           ? fmt::format("{}", at.ptx_line)
+                         : at.file == here.file ? fmt::format("{}", at.line)
+                                                : fmt::format("{}:{}", at.file, at.line);
       if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
     }
   std::string out = fmt::format("{} instructions with the same mistake", f.also.size() + 1);

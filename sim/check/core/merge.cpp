@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/check/catalogue/code.h"
+#include "sim/check/catalogue/phrase.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -144,11 +145,25 @@ void add_places(Finding& into, const SourcePlaces& places) {
   into.also.push_back(places);
 }
 
+bool is_lap(const Finding& f) {
+  return f.code == Code::repeated_barrier_arrival && !f.fatal && f.sites.size() == 2;
+}
+
 bool is_one_place(const Finding& f) {
   return f.sites.size() == 2 && place_of(f.sites[0]) == place_of(f.sites[1]);
 }
 
+bool is_lane_race(const Finding& f) { return f.code == Code::lane_race; }
+
+void add_note(Finding& into, Statement note) {
+  const auto same = [&](const Statement& s) { return s.phrase == note.phrase; };
+  if (std::ranges::none_of(into.notes, same)) into.notes.push_back(std::move(note));
+}
+
 void join(Group& into, Group&& from) {
+  if (is_lane_race(into.finding) && !is_lane_race(from.finding)) std::swap(into.finding, from.finding);
+  if (!is_lane_race(into.finding) && is_lane_race(from.finding))
+    add_note(into.finding, say<Phrase::lanes_race_too>());
   // Of a barrier two places of the text show more than one place twice.
   if (is_barrier(into.finding.object.kind) && is_one_place(into.finding) && !is_one_place(from.finding))
     std::swap(into.finding, from.finding);
@@ -242,6 +257,54 @@ std::vector<Group> join_exits(std::vector<Group> groups) {
   return join_groups(std::move(groups), keys, always);
 }
 
+// A warp that arrives twice in a round is ahead of the others, at all named barriers that it uses.
+std::vector<Group> join_laps(std::vector<Group> groups) {
+  using Key = std::pair<FindingSeverity, Phrase>;
+  const auto keys = [](const Group& g) {
+    const Finding& f = g.finding;
+    return is_lap(f) ? std::vector<Key>{{f.severity, f.missing.phrase}} : std::vector<Key>();
+  };
+  return join_groups(std::move(groups), keys, always);
+}
+
+bool at_places_of(const Finding& f, const SourcePlace& place) {
+  const auto here = [&](const SourcePlace& p) {
+    return place.line != 0 ? p.line == place.line && p.file == place.file : p.ptx_line == place.ptx_line;
+  };
+  return std::ranges::any_of(places_of(f), here) ||
+         std::ranges::any_of(f.also,
+                             [&](const SourcePlaces& also) { return std::ranges::any_of(also, here); });
+}
+
+// The rounds of the barriers at which a warp arrived twice mix, and what only they order races.
+bool follows(const Finding& lap, const Finding& f) {
+  if (lap.severity != f.severity || f.fatal || f.sites.size() != 2) return false;
+  if (f.code == Code::barrier_of_two_groups)
+    return at_places_of(lap, place_of(f.sites[0])) || at_places_of(lap, place_of(f.sites[1]));
+  if (!std::holds_alternative<Race>(f.what)) return false;
+  return std::ranges::any_of(f.missing.values, [&](const PhraseValue& v) {
+    const auto* const barrier = std::get_if<Site>(&v);
+    return barrier != nullptr && at_places_of(lap, place_of(*barrier));
+  });
+}
+
+std::vector<Group> join_consequences(std::vector<Group> groups) {
+  const auto lap = std::ranges::find_if(groups, is_lap, &Group::finding);
+  if (lap == groups.end()) return groups;
+  Group cause = std::move(*lap);
+  groups.erase(lap);
+  std::erase_if(groups, [&](Group& g) {
+    if (!follows(cause.finding, g.finding)) return false;
+    const bool is_race = std::holds_alternative<Race>(g.finding.what);
+    add_note(cause.finding, {is_race ? Phrase::threads_race_after : Phrase::rounds_mix_after,
+                             {g.finding.sites[0], g.finding.sites[1]}});
+    cause.parts.insert(cause.parts.end(), g.parts.begin(), g.parts.end());
+    return true;
+  });
+  groups.insert(groups.begin(), std::move(cause));
+  return groups;
+}
+
 // Sums that depend on an order are no mistake by themselves: one remark.
 std::vector<Group> join_remarks(std::vector<Group> groups) {
   const auto keys = [](const Group& g) {
@@ -274,6 +337,28 @@ std::vector<Group> join_conflicts(std::vector<Group> groups, Fixed fixed, Wanted
   return join_groups(std::move(groups), keys, fits);
 }
 
+// A race of which no more is known than who takes part in it.
+bool is_plain_race(const Finding& f) {
+  return is_lane_race(f) || f.code == Code::shared_memory_race || f.code == Code::global_memory_race ||
+         f.code == Code::unsynchronised_flag;
+}
+
+// Two lines of the author's, in one order and in the other: what orders threads of several warps there orders
+// the lanes of one warp too.
+std::vector<Group> join_pairs(std::vector<Group> groups) {
+  using Key = std::tuple<FindingSeverity, Object::Kind, std::vector<std::string>, SourcePlaces>;
+  const auto keys = [](const Group& g) {
+    const Finding& f = g.finding;
+    std::vector<Key> out;
+    if (!is_conflict(f) || !is_memory(f.object.kind) || f.sites.size() != 2 || !is_plain_race(f)) return out;
+    SourcePlaces lines = lines_of(f, places_of(f));
+    std::ranges::sort(lines);
+    out.emplace_back(f.severity, f.object.kind, names_of(f.object), std::move(lines));
+    return out;
+  };
+  return join_groups(std::move(groups), keys, always);
+}
+
 // The later accesses of both lie behind all earlier ones, or before them, as in a loop: one barrier between
 // the two stretches of the text orders them all.
 bool are_between_stretches(const Group& a, const Group& b) {
@@ -294,9 +379,13 @@ std::vector<Finding> merge(std::vector<Finding> findings, std::vector<size_t>* p
   groups = join_lines(std::move(groups));
   groups = join_conflicts(std::move(groups), {false, false}, is_one_instruction, always);
   groups = join_conflicts(std::move(groups), {false, false}, every, are_between_stretches);
+  groups = join_conflicts(std::move(groups), {false, false}, is_lane_race, always);
+  groups = join_pairs(std::move(groups));
   groups = join_objects(std::move(groups));
+  groups = join_laps(std::move(groups));
   groups = join_exits(std::move(groups));
   groups = join_remarks(std::move(groups));
+  groups = join_consequences(std::move(groups));
   if (part_of != nullptr) part_of->assign(findings.size(), 0);
   std::vector<Finding> out;
   for (Group& g : groups) {

@@ -235,6 +235,8 @@ Reason no_arrival(const WaitGraph& g, uint32_t i) {
     return left_early(i, leavers,
                       say<Phrase::arrivers_returned>(w.state.pending, w.state.expected, g.object(w)));
   }
+  if (code == Code::missing_arrival && w.object != nullptr && w.object->current.signals.empty())
+    help = say<Phrase::arrive_in_phase>();
   Reason r =
       reason(code, Weight::orphan, i,
              say<Phrase::no_thread_can_arrive>(w.state.pending, std::max(w.state.expected, w.state.pending),

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include "sim/check/catalogue/code.h"
+#include "sim/check/catalogue/phrase.h"
+#include "tests/sim/check/checked.h"
 #include "tests/sim/check/protocol_run.h"
 
 namespace palladion::sim::testing {
@@ -88,6 +91,64 @@ TEST(Merge, ARingThatIsInitialisedTwiceIsOneFinding) {
   ASSERT_THAT(codes(c), ElementsAre("PLD4109"));
   EXPECT_EQ(c.result.findings[0].object.names.size(), 4u);
   EXPECT_EQ(c.result.findings[0].also.size(), 3u);
+}
+
+// A reduction without bar.warp.sync between its steps.
+TEST(Merge, StepsThatCountOnLockstepAreOneFinding) {
+  std::string steps;
+  for (const int step : {16, 8, 4, 2, 1})
+    steps +=
+        "  setp.lt.u32 %p1, %r1, " + std::to_string(step) + ";\n  @%p1 ld.shared.u32 %r5, [%r3+" +
+        std::to_string(4 * step) +
+        "];\n  @%p1 ld.shared.u32 %r6, [%r3];\n  add.u32 %r6, %r6, %r5;\n  @%p1 st.shared.u32 [%r3], %r6;\n";
+  const RunResult r = checked(R"(
+  mov.u32 %r2, tile;
+  shl.b32 %r4, %r1, 2;
+  add.u32 %r3, %r2, %r4;
+  st.shared.u32 [%r3], %r1;
+  st.shared.u32 [%r3+128], %r1;
+  bar.warp.sync -1;
+)" + steps,
+                              {1, 1, 1}, {32, 1, 1});
+  const auto merged = check::merge(r.findings);
+  ASSERT_EQ(merged.size(), 1u) << PtxRunner::describe(r);
+  EXPECT_EQ(merged[0].code, check::Code::lane_race);
+  EXPECT_GE(merged[0].also.size(), 3u);
+}
+
+// One thread writes what all threads of two warps read, without a barrier: lanes of its own warp race, too.
+TEST(Merge, ARaceOfThreadsAndOfLanesIsOneFinding) {
+  const RunResult r = checked(R"(
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 st.shared.u32 [tile], %r1;
+  bar.sync 0;
+  ld.shared.u32 %r2, [tile];
+  @%p1 st.shared.u32 [tile], %r2;
+)",
+                              {1, 1, 1}, {64, 1, 1});
+  const auto merged = check::merge(r.findings);
+  ASSERT_EQ(merged.size(), 1u) << PtxRunner::describe(r);
+  EXPECT_EQ(merged[0].code, check::Code::shared_memory_race);
+  ASSERT_EQ(merged[0].notes.size(), 1u);
+  EXPECT_EQ(merged[0].notes[0].phrase, Phrase::lanes_race_too);
+}
+
+// A producer that never waits runs ahead of its consumer: the cause comes first, then the deadlock.
+TEST(Merge, AWarpThatLapsItsPartnerIsTheCause) {
+  const RunResult r = checked(R"(
+  setp.ge.u32 %p1, %r1, 32;
+  @%p1 bra $consumer;
+)" + repeated("  st.shared.u32 [tile], 7;\n  barrier.arrive 1, 64;\n", 3) +
+                                  "  ret;\n$consumer:\n" +
+                                  repeated("  barrier.sync 1, 64;\n  ld.shared.u32 %r2, [tile];\n", 3),
+                              {1, 1, 1}, {64, 1, 1});
+  const auto merged = check::merge(r.findings);
+  ASSERT_FALSE(merged.empty());
+  EXPECT_EQ(merged[0].code, check::Code::repeated_barrier_arrival) << PtxRunner::describe(r);
+  for (size_t i = 1; i < merged.size(); ++i) {
+    EXPECT_NE(merged[i].code, check::Code::repeated_barrier_arrival);
+    EXPECT_NE(merged[i].code, check::Code::barrier_of_two_groups);
+  }
 }
 
 Finding store_at(uint32_t line, Range bytes) {
