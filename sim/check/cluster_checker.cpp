@@ -15,6 +15,17 @@ bool uses_tensor_memory(const Program& program) {
   });
 }
 
+bool fences_tensor_maps(const Program& program) {
+  return std::ranges::any_of(program.code, [](const MicroOp& op) {
+    const auto* const f = op.effect == nullptr ? nullptr : std::get_if<isa::Fence>(op.effect);
+    return f != nullptr && (f->copy_from >= 0 || f->to == isa::Proxy::tensormap);
+  });
+}
+
+RareProxies rare_proxies(const Program& program) {
+  return {.tensor_memory = uses_tensor_memory(program), .tensormap = fences_tensor_maps(program)};
+}
+
 // A chip performs a store once that all lanes of a warp issue alike, a reduction once for each lane.
 uint64_t operands_of(const AsyncIssue& e) {
   if (e.reduces || e.group != isa::AsyncGroup::bulk || e.writes.empty() || e.writes.front().shared())
@@ -34,7 +45,7 @@ uint64_t operands_of(const AsyncIssue& e) {
 ClusterChecker::ClusterChecker(const RunView& run, ClusterState& cluster, const Options& options,
                                const WatchAnalysis& analysis, const ArrayBounds& arrays, Locations& locations)
     : options_(options),
-      order_(cluster, run.program->mma_warps(), locations, uses_tensor_memory(*run.program)),
+      order_(cluster, run.program->mma_warps(), locations, rare_proxies(*run.program)),
       reporter_(run, cluster),
       context_{run, cluster, order_, reporter_},
       ledger_(context_),
@@ -42,7 +53,7 @@ ClusterChecker::ClusterChecker(const RunView& run, ClusterState& cluster, const 
       global_races_(context_, order_, ledger_, options_),
       memory_(context_, order_, shared_races_),
       tensor_races_(context_, order_, options_),
-      tensor_(context_, order_, tensor_races_, uses_tensor_memory(*run.program)),
+      tensor_(context_, order_, tensor_races_, order_.tensor_memory()),
       watch_(context_, analysis, options_, &order_),
       bounds_(context_, arrays),
       one_store_(context_),

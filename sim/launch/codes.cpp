@@ -228,6 +228,12 @@ constexpr isa::CodeText table[] = {
                  "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r1, %rq;",
                  "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p, %rq;\n@%p "
                  "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r1, %rq;"),
+    isa::text_of(
+        Code::differing_operand, "an operand of the whole warp that differs between its lanes",
+        "The lanes of a warp execute instructions of tensor memory together: with one address, and one "
+        "number of columns.",
+        "add.u32 %r1, %r1, %laneid;\ntcgen05.ld.sync.aligned.32x32b.x1.b32 {%r2}, [%r1];",
+        "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r2}, [%r1];   // each lane gets its own lane of D"),
 };
 
 }  // namespace

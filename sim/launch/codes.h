@@ -89,6 +89,7 @@ enum class Code : uint16_t {
   bad_try_cancel = 3140,
   request_after_refusal = 3141,
   no_cta_in_answer = 3142,
+  differing_operand = 3143,
 };
 
 // Of a launch that the machine does not start, or cannot run as it is.

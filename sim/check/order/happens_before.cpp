@@ -13,12 +13,12 @@ constexpr size_t kept_unacquired = 1024;  // operations that relaxed waits of a 
 }  // namespace
 
 HappensBefore::HappensBefore(const ClusterState& cluster, uint32_t mma_warps, Locations& global,
-                             bool tensor_memory)
-    : LaneViews(cluster, tensor_memory),
+                             RareProxies proxies)
+    : LaneViews(cluster, proxies),
       mma_warps_(mma_warps),
       strong_(*this, dropped_, global),
       operations_(warps()),
-      tensor_(tensor_memory ? static_cast<uint32_t>(warps()) : 0),
+      tensor_(proxies.tensor_memory ? static_cast<uint32_t>(warps()) : 0),
       meetings_(warps()) {}
 
 // The strict part is acquired too when both scopes include both ends (PTX, "Scope", "Morally strong
@@ -78,22 +78,32 @@ void HappensBefore::on(const Fenced& event) {
   strong_.fence(origin, *f);
 }
 
+// Fences of the async proxy order both ways. Those of the tensormap proxy order one way each: what is written
+// is released, and released writes are acquired (PTX, "membar/fence").
 void HappensBefore::fence_proxy(const Origin& origin, const isa::Fence& f) {
   const WarpOfCluster warp = index(origin);
-  std::vector<Visibility> to;
-  if (f.to == isa::Proxy::tensormap || f.copy_from >= 0) to.push_back(Visibility::tensormap);
-  if (f.to == isa::Proxy::async && f.window != isa::Space::global) to.push_back(Visibility::shared_async);
+  const auto order = [&](Visibility from, Visibility to) { order_before(warp, origin.lanes, from, to); };
+  if (f.copy_from >= 0 || (f.to == isa::Proxy::tensormap && f.order == isa::Order::release))
+    order(Visibility::generic, Visibility::released_tensormap);
+  else if (f.to == isa::Proxy::tensormap)
+    order(Visibility::released_tensormap, Visibility::tensormap);
+  if (f.to == isa::Proxy::async && f.window != isa::Space::global)
+    order(Visibility::generic, Visibility::shared_async);
   if (f.to == isa::Proxy::async && f.window != isa::Space::shared_cta &&
       f.window != isa::Space::shared_cluster)
-    to.push_back(Visibility::global_async);
-  for_each_view(warp, origin.lanes, [&](const ViewRef& old, uint32_t same) {
-    auto fenced = std::make_shared<View>(*old);
-    bool news = false;
-    for (const Visibility r : to) news |= fenced->fence(r);
-    if (news) set_view(warp, same, fenced);
-  });
-  for (const Visibility r : to) fence_own(r, warp, origin.lanes);
+    order(Visibility::generic, Visibility::global_async);
   advance(warp, origin.pc);  // the fence does not cover later accesses
+}
+
+void HappensBefore::order_before(WarpOfCluster warp, uint32_t lanes, Visibility from, Visibility to) {
+  for_each_view(warp, lanes, [&](const ViewRef& old, uint32_t same) {
+    auto fenced = std::make_shared<View>(*old);
+    if (fenced->fence(from, to)) set_view(warp, same, fenced);
+  });
+  if (from == Visibility::generic)
+    fence_own(to, warp, lanes);
+  else
+    fence_own(from, to, warp, lanes);
 }
 
 void HappensBefore::on(const WarpSynced& event) {

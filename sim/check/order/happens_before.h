@@ -16,9 +16,7 @@ namespace palladion::sim::check {
 class HappensBefore final : public LaneViews {
  public:
   // `global` is shared by all clusters and touched between quanta only.
-  // `tensor_memory`: the program uses it.
-  HappensBefore(const ClusterState& cluster, uint32_t mma_warps, Locations& global,
-                bool tensor_memory = false);
+  HappensBefore(const ClusterState& cluster, uint32_t mma_warps, Locations& global, RareProxies proxies);
 
   // The actor for which `done` is evaluated, and its time.
   struct Asker {
@@ -117,6 +115,7 @@ class HappensBefore final : public LaneViews {
   void publish_seen(const Origin& origin);
   void publish(AsyncRecord& op, const Origin& origin, const Publication& p);
   void fence_proxy(const Origin& origin, const isa::Fence& f);
+  void order_before(WarpOfCluster warp, uint32_t lanes, Visibility from, Visibility to);
   void arrive_relaxed(const MbarrierEvent& e, const isa::Mbarrier& m);
   void wait_on(const MbarrierEvent& e);
   void commit(const ArrivalDeferred& event);

@@ -2,10 +2,10 @@
 
 namespace palladion::sim::check {
 
-LaneViews::LaneViews(const ClusterState& cluster, bool tensor_memory)
+LaneViews::LaneViews(const ClusterState& cluster, RareProxies proxies)
     : cluster_(cluster.index),
       warps_per_cta_(static_cast<uint32_t>(cluster.ctas.front().warps.size())),
-      tensor_memory_(tensor_memory),
+      proxies_(proxies),
       warps_(warps_per_cta_ * cluster.ctas.size()) {
   const ViewRef none = nothing();
   for (size_t i = 0; i < warps_.size(); ++i) {
@@ -91,6 +91,14 @@ void LaneViews::fence_own(Visibility visibility, WarpOfCluster warp, uint32_t la
   Warp& w = warps_[warp];
   for (uint32_t m = lanes; m != 0; m &= m - 1)
     w.own[static_cast<size_t>(visibility)][static_cast<size_t>(std::countr_zero(m))] = w.time;
+}
+
+void LaneViews::fence_own(Visibility from, Visibility to, WarpOfCluster warp, uint32_t lanes) {
+  auto& own = warps_[warp].own;
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<size_t>(std::countr_zero(m));
+    own[static_cast<size_t>(to)][lane] = own[static_cast<size_t>(from)][lane];
+  }
 }
 
 void LaneViews::advance(WarpOfCluster warp, uint32_t pc) {

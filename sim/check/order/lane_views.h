@@ -8,15 +8,21 @@
 
 namespace palladion::sim::check {
 
+// Which of the visibilities that most programs lack a program needs.
+struct RareProxies {
+  bool tensor_memory = false;
+  bool tensormap = false;  // it has fence.proxy.tensormap
+  bool any() const { return tensor_memory || tensormap; }
+};
+
 class LaneViews : public OrderQueries {
  public:
-  // `tensor_memory`: the program uses it.
-  LaneViews(const ClusterState& cluster, bool tensor_memory);
+  LaneViews(const ClusterState& cluster, RareProxies proxies);
 
   uint32_t cluster() const { return cluster_; }
   uint32_t warps_per_cta() const { return warps_per_cta_; }
   size_t warps() const { return warps_.size(); }
-  bool tensor_memory() const { return tensor_memory_; }
+  bool tensor_memory() const { return proxies_.tensor_memory; }
   WarpOfCluster index(const Origin& origin) const {
     return WarpOfCluster(origin.cta_rank * warps_per_cta_ + origin.warp);
   }
@@ -27,7 +33,7 @@ class LaneViews : public OrderQueries {
   const View& view(WarpOfCluster warp, uint32_t lane) const { return *view_ref(warp, lane); }
   const ViewRef& view_ref(WarpOfCluster warp, uint32_t lane) const { return warps_[warp].view(lane); }
   ViewRef nothing() const {
-    return std::make_shared<View>(cluster_, static_cast<uint32_t>(warps_.size()), tensor_memory_);
+    return std::make_shared<View>(cluster_, static_cast<uint32_t>(warps_.size()), proxies_.any());
   }
   // Calls visit(view, those of the lanes whose view it is) for each view among them.
   template <class Visit>
@@ -66,6 +72,8 @@ class LaneViews : public OrderQueries {
   void set_view(WarpOfCluster warp, uint32_t lanes, const ViewRef& to);
   // The lanes' own accesses up to now are ordered before their asynchronous ones of this visibility.
   void fence_own(Visibility visibility, WarpOfCluster warp, uint32_t lanes);
+  // Those that are ordered before the one visibility are ordered before the other.
+  void fence_own(Visibility from, Visibility to, WarpOfCluster warp, uint32_t lanes);
   // Later accesses have a later time than earlier ones.
   void advance(WarpOfCluster warp, uint32_t pc);
 
@@ -83,7 +91,7 @@ class LaneViews : public OrderQueries {
   void unite(WarpOfCluster warp);
 
   uint32_t cluster_, warps_per_cta_;
-  bool tensor_memory_;
+  RareProxies proxies_;
   std::vector<Warp> warps_;
 };
 

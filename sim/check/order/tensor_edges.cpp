@@ -26,7 +26,7 @@ void HappensBefore::commit(const ArrivalDeferred& event) {
   const uint32_t stream =
       TensorOrder::thread_stream(warp, static_cast<uint32_t>(std::countr_zero(origin.lanes)));
   const std::shared_ptr<View> known = release(warp, origin.lanes, origin.pc);
-  known->fence(Visibility::tensor);
+  known->fence(Visibility::generic, Visibility::tensor);
   commits_[event.id] = {stream, event.id, std::make_shared<View>(known->only(Visibility::tensor))};
   tensor_.committed(stream, event.id, origin);
 }

@@ -110,10 +110,7 @@ std::pair<std::vector<View::Row>::iterator, std::vector<View::Row>::iterator> Vi
 
 void View::join(const View& other, bool strict) {
   if (other.cluster_ == cluster_) {
-    const size_t n = strict ? times_.size() : at(Visibility::strict);
-    for (size_t i = 0; i < n; ++i) times_[i] = std::max(times_[i], other.times_[i]);
-    for (size_t i = std::max(n, at(Visibility::tensor)); i < times_.size(); ++i)
-      times_[i] = std::max(times_[i], other.times_[i]);
+    for_each_time(strict, [&](size_t i) { times_[i] = std::max(times_[i], other.times_[i]); });
   } else {
     for (uint32_t w = 0; w < other.warps_; ++w) {
       Times t{};
@@ -161,17 +158,19 @@ void View::prune() {
   rows_.erase(kept, last);
 }
 
-bool View::fence(Visibility to) {
+bool View::fence(Visibility from, Visibility to) {
   bool news = false;
-  const size_t from = at(Visibility::generic), into = at(to);
   for (uint32_t w = 0; w < warps_; ++w) {
-    news |= times_[from + w] > times_[into + w];
-    times_[into + w] = std::max(times_[into + w], times_[from + w]);
+    const uint32_t known = times_[at(from) + w];
+    uint32_t& t = times_[at(to) + w];
+    news |= known > t;
+    t = std::max(t, known);
   }
   for (Row& row : rows_) {
+    const uint32_t known = row.times[static_cast<size_t>(from)];
     uint32_t& t = row.times[static_cast<size_t>(to)];
-    news |= row.times[0] > t;
-    t = std::max(t, row.times[0]);
+    news |= known > t;
+    t = std::max(t, known);
   }
   return news;
 }
@@ -179,12 +178,9 @@ bool View::fence(Visibility to) {
 bool View::would_learn(const View& other, bool strict) const {
   if (other.cluster_ != cluster_ || !other.rows_.empty()) return true;
   if (other.sc_ != nullptr && other.sc_ != sc_ && would_learn(*other.sc_, strict)) return true;
-  const size_t n = strict ? times_.size() : at(Visibility::strict);
-  for (size_t i = 0; i < n; ++i)
-    if (other.times_[i] > times_[i]) return true;
-  for (size_t i = std::max(n, at(Visibility::tensor)); i < times_.size(); ++i)
-    if (other.times_[i] > times_[i]) return true;
-  return false;
+  bool news = false;
+  for_each_time(strict, [&](size_t i) { news |= other.times_[i] > times_[i]; });
+  return news;
 }
 
 View View::only(Visibility visibility) const {

@@ -2,6 +2,7 @@
 // The view of an actor: for every warp, the time up to which all accesses of its lanes happen before the
 // actor's next access. Kept once for each visibility scope, that is, for each way in which the next access
 // may touch memory.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -18,11 +19,13 @@ enum class Visibility : uint8_t {
   generic,       // before later accesses of the generic proxy
   shared_async,  // before asynchronous accesses of shared memory
   global_async,  // before asynchronous accesses of global memory
-  tensormap,     // before uses of a tensor map
   strict,        // generic, without edges whose scope does not include both ends
-  tensor,        // before asynchronous accesses of tensor memory; programs without them do not have it
+  // Programs that need none of these do not have them:
+  released_tensormap,  // before a fence.proxy.tensormap::generic.acquire
+  tensormap,           // before uses of a tensor map
+  tensor,              // before asynchronous accesses of tensor memory
 };
-inline constexpr size_t visibility_count = 6;
+inline constexpr size_t visibility_count = 7, common_visibilities = 4;
 using Times = std::array<uint32_t, visibility_count>;
 
 inline constexpr uint32_t all_lanes = 63;
@@ -31,12 +34,16 @@ class ScOrder;
 
 class View {
  public:
-  View(uint32_t cluster, uint32_t warps, bool tensor_memory = false)
-      : cluster_(cluster), warps_(warps), times_((visibility_count - (tensor_memory ? 0 : 1)) * warps) {}
+  // `rare`: with all visibilities.
+  View(uint32_t cluster, uint32_t warps, bool rare = false)
+      : cluster_(cluster), warps_(warps), times_((rare ? visibility_count : common_visibilities) * warps) {}
 
   uint32_t cluster() const { return cluster_; }
   // What is known of all lanes of a warp of this cluster.
-  uint32_t time(Visibility visibility, WarpOfCluster warp) const { return times_[at(visibility) + warp]; }
+  uint32_t time(Visibility visibility, WarpOfCluster warp) const {
+    const size_t i = at(visibility) + warp;
+    return i < times_.size() ? times_[i] : 0;
+  }
   bool knows(Visibility visibility, WarpOfCluster warp, uint32_t lane, uint32_t when) const {
     return time(visibility, warp) >= when ||
            (!rows_.empty() && row_knows(visibility, cluster_, warp, lane, when));
@@ -59,8 +66,8 @@ class View {
   void learn(WarpOfCluster warp, uint32_t lane, const Times& times);
   // Adds everything in `other`; without the strict part when `strict` is false.
   void join(const View& other, bool strict = true);
-  // What is visible to the generic proxy becomes visible to `to`; true when that changed the view.
-  bool fence(Visibility to);
+  // What is visible to `from` becomes visible to `to`; true when that changed the view.
+  bool fence(Visibility from, Visibility to);
   bool would_learn(const View& other, bool strict) const;
   // What is known for one visibility alone.
   View only(Visibility visibility) const;
@@ -83,6 +90,13 @@ class View {
   }
   size_t at(Visibility visibility) const { return static_cast<size_t>(visibility) * warps_; }
   size_t visibilities() const { return times_.size() / warps_; }
+  // Calls `each` with every index of `times_`, or with those that are not of the strict part.
+  template <class Each>
+  void for_each_time(bool strict, Each&& each) const {
+    const size_t n = strict ? times_.size() : at(Visibility::strict);
+    for (size_t i = 0; i < n; ++i) each(i);
+    for (size_t i = std::max(n, at(Visibility::strict) + warps_); i < times_.size(); ++i) each(i);
+  }
   bool row_knows(Visibility visibility, uint32_t cluster, WarpOfCluster warp, uint32_t lane,
                  uint32_t when) const;
   bool any_row_knows(Visibility visibility, uint32_t cluster, WarpOfCluster warp, uint32_t lanes,

@@ -27,6 +27,22 @@ uint64_t Exec::address_of_lane(const DecodedOperand& o, int i) const {
   return lane_value(o, i) + static_cast<uint64_t>(o.offset);
 }
 
+bool Exec::same_in_lanes(const DecodedOperand& o, const char* what) {
+  const int first = std::countr_zero(active);
+  const uint64_t value = lane_value(o, first);
+  for (uint32_t m = active; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    if (lane_value(o, lane) == value) continue;
+    fault(Code::differing_operand,
+          fmt::format("{} is 0x{:x} in lane {} and 0x{:x} in lane {}", what, value, first,
+                      lane_value(o, lane), lane),
+          "all lanes of the warp must give one value: is it computed from the lane, or loaded before it was "
+          "stored?");
+    return false;
+  }
+  return true;
+}
+
 void Exec::addresses(const DecodedOperand& o, uint64_t out[32]) const {
   const auto offset = static_cast<uint64_t>(o.offset);
   if (o.width == 64) {

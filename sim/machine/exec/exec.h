@@ -108,6 +108,9 @@ struct Exec : ClusterRun {
   uint64_t lane_value(const DecodedOperand& o, int i) const;
   // The same for the first active lane: for operands that must be uniform.
   uint64_t uniform_value(const DecodedOperand& o) const { return lane_value(o, std::countr_zero(active)); }
+  // False after a fault: the active lanes give the operand different values. `what`: "the address of
+  // tcgen05.ld".
+  bool same_in_lanes(const DecodedOperand& o, const char* what);
   // [base + offset] for every active lane.
   void addresses(const DecodedOperand& o, uint64_t out[32]) const;
   uint64_t address_of_lane(const DecodedOperand& o, int i) const;

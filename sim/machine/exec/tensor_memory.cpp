@@ -54,6 +54,9 @@ uint32_t take_columns_of_pair(TensorMemory& t, TensorMemory& peer, uint32_t coun
 
 Step allocate(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e) {
   TensorMemory& t = x.cta->tensor;
+  if (!x.same_in_lanes(op.operands[e.columns], "the number of columns of tcgen05.alloc") ||
+      !x.same_in_lanes(op.operands[e.address], "the address of tcgen05.alloc"))
+    return Step::fault;
   const uint64_t columns = x.uniform_value(op.operands[e.columns]);
   if (!check_columns(x, columns, "tcgen05.alloc")) return Step::fault;
   if (t.relinquished)
@@ -91,6 +94,9 @@ Step allocate(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e) 
 
 Step deallocate(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e) {
   TensorMemory& t = x.cta->tensor;
+  if (!x.same_in_lanes(op.operands[e.columns], "the number of columns of tcgen05.dealloc") ||
+      !x.same_in_lanes(op.operands[e.address], "the address of tcgen05.dealloc"))
+    return Step::fault;
   const uint64_t columns = x.uniform_value(op.operands[e.columns]);
   if (!check_columns(x, columns, "tcgen05.dealloc")) return Step::fault;
   const auto address = static_cast<uint32_t>(x.uniform_value(op.operands[e.address]));
@@ -130,6 +136,7 @@ struct Request {
 };
 
 bool place_block(Exec& x, const MicroOp& op, const Request& r, const char* what, Block& block) {
+  if (!x.same_in_lanes(op.operands[r.address], "the address of a tcgen05.ld or tcgen05.st")) return false;
   const auto at =
       static_cast<uint32_t>(x.address_of_lane(op.operands[r.address], std::countr_zero(x.active)));
   const isa::TensorPlace place = isa::tensor_place(at);
