@@ -30,7 +30,11 @@ struct WordsOfLab {
     options.text("--json", given.json, "a file for the verdict, or the grades, as JSON", Value::output);
     options.text("--report", given.report,
                  "check: a file for an HTML report of the run that the verdict is about", Value::output);
-    options.seconds("--seconds", limit, most_seconds, "grade: time limit of a submission (60)");
+    options.seconds("--seconds", limit, most_seconds,
+                    "grade: limit of a submission (60): so much processor time a thread, three times as much "
+                    "wall time");
+    options.flag("--unconfined", given.unconfined,
+                 "check, grade: run submissions also where the kernel cannot confine them");
     state_threads(options, given.threads);
   }
   Outcome<AskedLab> request(const Invocation& invocation) const {

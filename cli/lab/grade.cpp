@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <boost/json/parse.hpp>
 #include <csignal>
+#include <optional>
 
+#include "cli/execute/execute.h"
 #include "cli/lab/lab_commands.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
+#include "isa/core/visible.h"
 #include "isa/host/files.h"
 #include "isa/host/process.h"
 #include "labs/engine/recording.h"
-#include "labs/engine/sandbox.h"
+#include "labs/engine/supervisor.h"
 #include "report/lab/verdict_text.h"
 
 namespace palladion::cli {
@@ -32,7 +35,7 @@ struct Submission {
 // STUDENT/parity.cpp, or parity/STUDENT.cpp, at any depth.
 Submission submission_of(const fs::path& file, const fs::path& root, const labs::Lab& lab) {
   const bool named_as_lab = file.stem() == lab.name;
-  const fs::path below = fs::relative(file, root).parent_path();
+  const fs::path below = file.lexically_relative(root).parent_path();  // of a link, where it lies
   std::string student = named_as_lab ? below.string() : file.stem().string();
   if (student.empty() || student == ".") student = "-";
   return {file, &lab, std::move(student)};
@@ -42,7 +45,8 @@ std::vector<Submission> submissions_in(const fs::path& root, std::vector<fs::pat
   std::vector<Submission> out;
   std::error_code none;
   for (const auto& entry : fs::recursive_directory_iterator(root, none)) {
-    if (!entry.is_regular_file(none) || entry.path().extension() != ".cpp") continue;
+    if (entry.is_directory(none) || entry.path().extension() != ".cpp")
+      continue;  // links are refused by name
     if (const labs::Lab* lab = lab_of_file(entry.path()))
       out.push_back(submission_of(entry.path(), root, *lab));
     else
@@ -54,31 +58,62 @@ std::vector<Submission> submissions_in(const fs::path& root, std::vector<fs::pat
   return out;
 }
 
-// What is known of a submission, also when its process did not come to a verdict.
-json::object graded(const Submission& s, const std::string& seconds) {
-  const fs::path report = fs::temp_directory_path() / fmt::format("palladion-grade-{}.json", ::getpid());
-  const Ended ended = run_quietly({labs::confined_program(), "lab", "grade-one", s.file.string(), s.lab->name,
-                                   report.string(), "--seconds", seconds});
+// The judge of a submission. Its temporary files are in a folder that ends with this scope, or with the
+// judge.
+Ended judged(const Submission& s, const LabRequest& request) {
+  const TemporaryFolder temporary;
+  std::vector<std::string> words = {labs::confined_program(), "lab", "grade-one"};
+  const labs::Orders orders{::getpid(), temporary.path(), request.unconfined};
+  for (const std::string& word : orders.words()) words.push_back(word);
+  for (const std::string& word :
+       {s.file.string(), s.lab->name, std::string("--seconds"), std::to_string(request.seconds),
+        std::string("--threads"), std::to_string(host_threads(request.threads))})
+    words.push_back(word);
+  return run_quietly(
+      words, {.ended_by = SIGTERM, .environment = environment_with({{"TMPDIR", temporary.path().string()}})});
+}
+
+// The last line of the judge's output: what it says while it works comes before.
+std::optional<json::object> verdict_in(const Ended& ended) {
+  if (ended.code != 0) return std::nullopt;
+  const std::string_view text =
+      std::string_view(ended.output).substr(0, ended.output.find_last_not_of('\n') + 1);
+  boost::system::error_code failed;
+  const json::value all = json::parse(text.substr(text.rfind('\n') + 1), failed);
+  return failed || !all.is_object() ? std::nullopt : std::optional(all.as_object());
+}
+
+// What is known of a submission, also when its judge did not come to a verdict.
+json::object graded(const Submission& s, const LabRequest& request) {
+  const Ended ended = judged(s, request);
   json::object out{{"student", s.student}};
-  const auto text = read_text(report, most_of_settings);
-  std::error_code none;
-  fs::remove(report, none);
-  if (text && ended.signal == 0) {
-    append(out, json::parse(*text).as_object());
+  if (const auto verdict = verdict_in(ended)) {
+    append(out, *verdict);
     return out;
   }
   append(out, {{"lab", s.lab->folder}, {"file", s.file.string()}, {"passed", false}});
-  const bool late = ended.signal == SIGALRM;
-  out.emplace("refused", late ? fmt::format("no verdict after {} seconds", seconds) : ended.output);
+  const bool late = ended.signal == SIGALRM || ended.signal == SIGXCPU;
+  out.emplace("refused", late ? fmt::format("no verdict within the limit of {} seconds", request.seconds)
+                              : ended.output);
   out.emplace("mistake", late ? "time limit" : "no verdict");
+  return out;
+}
+
+// A name of a student's choice is shown in one line.
+std::string one_line(std::string_view text) {
+  std::string out = isa::visible(text);
+  for (size_t at = 0; (at = out.find('\n', at)) != std::string::npos;) out.replace(at, 1, "\\n");
   return out;
 }
 
 std::string grade_text(const json::object& grade) {
   if (grade.at("passed").as_bool()) return "passed";
   const json::value& mistake = grade.at("mistake");
-  return mistake.is_null() ? "not passed"
-                           : fmt::format("not passed: {}", std::string_view(mistake.as_string()));
+  if (mistake.is_null()) return "not passed";
+  std::string out = fmt::format("not passed: {}", std::string_view(mistake.as_string()));
+  if (mistake != "no verdict") return out;
+  const std::string_view why = grade.at("refused").as_string();
+  return fmt::format("{}: {}", out, one_line(why.substr(0, why.find('\n'))));
 }
 
 }  // namespace
@@ -100,15 +135,15 @@ Outcome<ExitCode> lab_grade(const LabRequest& request) {
     Progress progress("grade", submissions.size());
     for (const Submission& s : submissions) {
       if (interrupted()) return interruption();
-      grades.emplace_back(graded(s, std::to_string(request.seconds)));
+      grades.emplace_back(graded(s, request));
       const json::object& grade = grades.back().as_object();
       if (grade.at("passed").as_bool()) ++passed;
       progress.pause();
-      print_out("  {:<24} {:<24} {}\n", s.student, s.lab->folder, grade_text(grade));
+      print_out("  {:<24} {:<24} {}\n", one_line(s.student), s.lab->folder, grade_text(grade));
       progress.step();
     }
   }
-  for (const fs::path& file : others) print_out("  {}: of no lab\n", file.string());
+  for (const fs::path& file : others) print_out("  {}: of no lab\n", one_line(file.string()));
   print_out("{} submissions, {} passed\n", grades.size(), passed);
   if (!request.json.empty()) {
     const json::object all{{"submissions", grades},
@@ -119,16 +154,21 @@ Outcome<ExitCode> lab_grade(const LabRequest& request) {
   return exit_clean;
 }
 
-Outcome<ExitCode> lab_grade_one(const LabRequest& request) {
-  if (request.args.size() != 3) return user_error("grade-one FILE LAB JSON");
+Outcome<ExitCode> lab_grade_one(LabRequest request) {
+  const labs::Orders orders = labs::take_orders(request.args);
+  if (request.args.size() != 2) return user_error("grade-one ORDERS FILE LAB");
   const labs::Lab* const lab = labs::find_lab(request.args[1]);
   if (lab == nullptr) return user_error(fmt::format("there is no lab `{}`", request.args[1]));
-  ::alarm(request.seconds);
-  labs::limit_memory(judge_memory);
+  const labs::Limits limits{.cpu_seconds = request.seconds * request.threads,
+                            .wall_seconds = 3 * request.seconds,
+                            .memory = judge_memory,
+                            .is_ours = true};
+  labs::supervise(orders, limits);
+  labs::limit_resources(limits);
+  request.unconfined = orders.unconfined;
   const auto verdict = judge(*lab, request.args[0], request);
   if (!verdict) return tl::make_unexpected(verdict.error());
-  if (const auto written = write_text(request.args[2], json_text(verdict_json(*verdict))); !written)
-    return not_written(written.error());
+  write_out(json_line(verdict_json(*verdict)) + "\n");
   return exit_clean;
 }
 

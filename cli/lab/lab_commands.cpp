@@ -160,9 +160,12 @@ void print_next(const labs::LabVerdict& verdict, const labs::ProgressFile& progr
 
 Outcome<labs::LabVerdict> judge(const Lab& lab, const fs::path& file, const LabRequest& request) {
   const Polled polled;
-  return labs::judge_file(
-      lab, file,
-      {.threads = request.threads, .program = program_name(), .stop = &interrupt_flag(), .note = print_err});
+  return labs::judge_file(lab, file,
+                          {.threads = request.threads,
+                           .program = program_name(),
+                           .stop = &interrupt_flag(),
+                           .unconfined = request.unconfined,
+                           .note = print_err});
 }
 
 const Lab* lab_of_file(const fs::path& file) {

@@ -15,6 +15,7 @@ struct LabRequest {
   std::vector<std::string> args;  // behind the subcommand
   std::string json, report;       // files; empty: none
   unsigned seconds = 60;          // grade: limit of a submission
+  bool unconfined = false;        // check, grade: also where the kernel does not confine enough
   unsigned threads = 0;           // of the host; 0: all
 };
 
@@ -30,8 +31,9 @@ Outcome<ExitCode> lab_variants(const LabRequest& request);
 
 // A folder of submissions (grade.cpp).
 Outcome<ExitCode> lab_grade(const LabRequest& request);
-// What the process of one submission does: FILE LAB JSON.
-Outcome<ExitCode> lab_grade_one(const LabRequest& request);
+// What the process of one submission does: ORDERS FILE LAB. The verdict is the last line of its output, where
+// its exit code is 0.
+Outcome<ExitCode> lab_grade_one(LabRequest request);
 
 // Judges a file; Ctrl-C ends it.
 Outcome<labs::LabVerdict> judge(const labs::Lab& lab, const std::filesystem::path& file,

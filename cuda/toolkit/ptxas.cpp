@@ -46,14 +46,12 @@ std::string name_of_answer(const fs::path& ptxas, std::string_view ptx, std::str
 
 // A cache that cannot be written is no error.
 Said assemble_once(const fs::path& ptxas, std::string_view ptx, std::string_view target) {
-  const fs::path folder = cache_folder("ptxas");
-  const fs::path file = folder.empty() ? fs::path() : folder / name_of_answer(ptxas, ptx, target);
-  if (!file.empty())
-    if (auto known = read_text(file, most_of_settings)) return {true, std::move(*known)};
+  const auto folder = private_cache("ptxas");
+  if (!folder) return assemble(ptxas, ptx, target);
+  const fs::path file = *folder / name_of_answer(ptxas, ptx, target);
+  if (auto known = read_text(file, most_of_settings)) return {true, std::move(*known)};
   Said said = assemble(ptxas, ptx, target);
-  std::error_code failed;
-  if (said.ok && !file.empty() && (fs::create_directories(folder, failed), !failed))
-    (void)write_text(file, said.words);
+  if (said.ok) (void)write_text(file, said.words);
   return said;
 }
 

@@ -20,16 +20,6 @@ extern char** environ;
 namespace palladion::host {
 namespace {
 
-std::vector<std::string> environment_with(const std::map<std::string, std::string>& variables) {
-  std::vector<std::string> out;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    if (!variables.contains(text.substr(0, text.find('=')))) out.push_back(text);
-  }
-  for (const auto& [name, value] : variables) out.push_back(name + "=" + value);
-  return out;
-}
-
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> out;
   for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
@@ -63,9 +53,9 @@ class Settings {
   Settings(const Settings&) = delete;
   Settings& operator=(const Settings&) = delete;
 
-  int start(pid_t* child, const std::vector<std::string>& command) const {
+  int start(pid_t* child, const std::vector<std::string>& command, char** environment) const {
     const std::vector<char*> words = pointers_to(command);
-    return ::posix_spawnp(child, words[0], &actions_, &attributes_, words.data(), environ);
+    return ::posix_spawnp(child, words[0], &actions_, &attributes_, words.data(), environment);
   }
 
  private:
@@ -87,8 +77,8 @@ Ended wait_for(pid_t child, std::optional<Child>& ends_with_us) {
   return ended;
 }
 
-// Up to `most` bytes: the writer of more is ended.
-std::string read_all(int file, size_t most, pid_t writer) {
+// Up to `how.most` bytes: the writer of more is ended.
+std::string read_all(int file, const QuietRun& how, pid_t writer) {
   std::string text;
   std::array<char, 4096> buffer{};
   for (;;) {
@@ -96,32 +86,44 @@ std::string read_all(int file, size_t most, pid_t writer) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return text;
     text.append(buffer.data(), size_t(got));
-    if (text.size() <= most) continue;
-    ::kill(writer, SIGKILL);
+    if (text.size() <= how.most) continue;
+    ::kill(writer, how.ended_by);
     return text;
   }
 }
 
 }  // namespace
 
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& variables) {
+  std::vector<std::string> out;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!variables.contains(text.substr(0, text.find('=')))) out.push_back(text);
+  }
+  for (const auto& [name, value] : variables) out.push_back(name + "=" + value);
+  return out;
+}
+
 Ended run_process(const std::vector<std::string>& command) {
   std::optional<Child> ends_with_us(std::in_place);
   pid_t child = 0;
-  if (const int error = Settings(-1).start(&child, command); error != 0)
+  if (const int error = Settings(-1).start(&child, command, environ); error != 0)
     return {.output = std::strerror(error)};
   ends_with_us->started(child);
   return wait_for(child, ends_with_us);
 }
 
-Ended run_quietly(const std::vector<std::string>& command, size_t most) {
+Ended run_quietly(const std::vector<std::string>& command, const QuietRun& how) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return {.output = std::strerror(errno)};
   std::optional<Child> ends_with_us(std::in_place);
   pid_t child = 0;
-  const int error = Settings(ends[1]).start(&child, command);
+  std::vector<char*> variables;
+  if (how.environment) variables = pointers_to(*how.environment);
+  const int error = Settings(ends[1]).start(&child, command, how.environment ? variables.data() : environ);
   if (error == 0) ends_with_us->started(child);
   ::close(ends[1]);
-  std::string output = error != 0 ? std::strerror(error) : read_all(ends[0], most, child);
+  std::string output = error != 0 ? std::strerror(error) : read_all(ends[0], how, child);
   ::close(ends[0]);
   Ended ended = error != 0 ? Ended{} : wait_for(child, ends_with_us);
   ended.output = std::move(output);

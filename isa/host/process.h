@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,15 @@ struct Ended {
 // `command[0]` is found on PATH when it names no folder. Standard input is empty.
 // Its streams are ours.
 Ended run_process(const std::vector<std::string>& command);
-// Its output is returned. One that prints more than `most` bytes is ended, with SIGKILL.
-Ended run_quietly(const std::vector<std::string>& command, size_t most = SIZE_MAX);
+// Its output is returned.
+struct QuietRun {
+  size_t most = SIZE_MAX;                                    // bytes of output: who prints more is ended
+  int ended_by = 9;                                          // with this signal (SIGKILL)
+  std::optional<std::vector<std::string>> environment = {};  // "NAME=value"; none: ours
+};
+Ended run_quietly(const std::vector<std::string>& command, const QuietRun& how = {});
+// Our environment with these variables, for QuietRun.
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& variables);
 
 // As a shell takes it: quoted where it must be.
 std::string shell_word(std::string_view word);

@@ -23,15 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<fs::path> on_path(const std::string& name) {
-  if (name.find('/') != std::string::npos)
-    return ::access(name.c_str(), X_OK) == 0 ? std::optional<fs::path>(name) : std::nullopt;
-  const char* const path = std::getenv("PATH");
-  for (const std::string_view folder : split(path != nullptr ? path : "", ":"))
-    if (const fs::path file = fs::path(folder) / name; ::access(file.c_str(), X_OK) == 0) return file;
-  return std::nullopt;
-}
-
 std::vector<std::string> words_of(const char* text) {
   std::vector<std::string> words;
   for (const std::string_view word : split(text != nullptr ? text : "", " "))
@@ -64,17 +55,13 @@ std::string ask(const std::vector<std::string>& command) {
 
 // The answer is kept: asking takes as long as starting the program.
 std::string ask_once(const std::vector<std::string>& command, const std::string& identity) {
-  const fs::path folder = cache_folder("compilers");
+  const auto folder = private_cache("compilers");
+  if (!folder) return ask(command);
   const fs::path file =
-      folder.empty()
-          ? folder
-          : folder / fmt::format("{:016x}.txt", palladion::hash(std::as_bytes(std::span(identity))));
-  if (!file.empty())
-    if (auto known = read_text(file, most_of_settings); known && !known->empty()) return *known;
+      *folder / fmt::format("{:016x}.txt", palladion::hash(std::as_bytes(std::span(identity))));
+  if (auto known = read_text(file, most_of_settings); known && !known->empty()) return *known;
   std::string answer = ask(command);
-  std::error_code failed;
-  if (!file.empty() && !answer.starts_with("-") && (fs::create_directories(folder, failed), !failed))
-    (void)write_text(file, answer);
+  if (!answer.starts_with("-")) (void)write_text(file, answer);
   return answer;
 }
 
@@ -95,10 +82,12 @@ tl::expected<Compiler, std::string> try_compiler(std::vector<std::string> comman
 
 bool is_header(const fs::path& path) { return path.extension() == ".h" || path.extension() == ".inc"; }
 
+constexpr const char* header_folders[] = {"isa", "frontend", "verify/arrays", "kernels/frame"};
+
 std::string stamp_of(const fs::path& folder) {
   std::vector<std::string> stamps;
   std::error_code none;
-  for (const char* const name : {"isa", "frontend", "verify/arrays", "kernels"})
+  for (const char* const name : header_folders)
     for (const auto& entry : fs::recursive_directory_iterator(folder / name, none))
       if (is_header(entry.path())) stamps.push_back(identity_of(entry.path()));
   std::ranges::sort(stamps);
@@ -106,6 +95,15 @@ std::string stamp_of(const fs::path& folder) {
 }
 
 }  // namespace
+
+std::optional<fs::path> on_path(const std::string& name) {
+  if (name.find('/') != std::string::npos)
+    return ::access(name.c_str(), X_OK) == 0 ? std::optional<fs::path>(name) : std::nullopt;
+  const char* const path = std::getenv("PATH");
+  for (const std::string_view folder : split(path != nullptr ? path : "", ":"))
+    if (const fs::path file = fs::path(folder) / name; ::access(file.c_str(), X_OK) == 0) return file;
+  return std::nullopt;
+}
 
 Outcome<Compiler> find_compiler() {
   std::vector<std::vector<std::string>> candidates;
@@ -139,6 +137,15 @@ Outcome<Headers> find_headers() {
   return unsupported(
       fmt::format("a file of kernels needs palladion's headers; there is no {}", fmt::join(tried, ", no ")),
       "run the installed program, or the one in its build folder");
+}
+
+std::vector<fs::path> header_places(const Headers& headers) {
+  std::vector<fs::path> out;
+  std::error_code none;
+  const fs::path root = fs::canonical(headers.include / "palladion", none);
+  for (const char* const name : header_folders) out.push_back(root / name);
+  out.push_back(root / "program.h");
+  return out;
 }
 
 std::vector<std::string> compile_command(const Compiler& compiler, const Headers& headers) {

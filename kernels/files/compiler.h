@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,17 @@ struct Compiler {
 // The error names all that were tried, and why not.
 host::Outcome<Compiler> find_compiler();
 
+// The program of this name: a path, or below a folder of PATH.
+std::optional<std::filesystem::path> on_path(const std::string& name);
+
 // The package's headers: beside the program in the build tree, or in ../include where it is installed.
 struct Headers {
   std::filesystem::path include;  // has the folder palladion
   std::string identity;           // differs when a header differs
 };
 host::Outcome<Headers> find_headers();
+// The folders and files below `include` that hold what a file of kernels may include.
+std::vector<std::filesystem::path> header_places(const Headers& headers);
 
 // The options with which every file of kernels is compiled, except inputs and outputs.
 std::vector<std::string> compile_command(const Compiler& compiler, const Headers& headers);

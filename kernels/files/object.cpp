@@ -49,7 +49,8 @@ void remove_large(const fs::path& folder) {
   std::error_code none;
   std::vector<std::pair<fs::file_time_type, fs::path>> files;
   for (const auto& entry : fs::directory_iterator(folder, none))
-    if (entry.path().extension() != ".h") files.emplace_back(entry.last_write_time(none), entry.path());
+    if (entry.path().extension() != ".h" && entry.path().extension() != ".sum")
+      files.emplace_back(entry.last_write_time(none), entry.path());
   std::ranges::sort(files, std::greater());
   const auto limit = fs::file_time_type::clock::now() - std::chrono::hours(1);
   constexpr size_t kept = 4;
@@ -71,6 +72,10 @@ Ended run_into(const RunCompiler& run, std::vector<std::string> command, const f
   return run(command, output);
 }
 
+void note_damage(Kept kept, const fs::path& file, const Note& note) {
+  if (kept == Kept::damaged && note) note(fmt::format("{} is damaged: made again\n", file.string()));
+}
+
 // palladion/program.h, precompiled for this compiler and these options; the options that use it. Without it
 // (no room, an odd compiler) files compile as well, slower.
 std::vector<std::string> precompiled(const Compiler& compiler, const std::vector<std::string>& command,
@@ -78,9 +83,11 @@ std::vector<std::string> precompiled(const Compiler& compiler, const std::vector
   const fs::path header = cache / (key_of(identity) + ".h");
   const fs::path result = header.string() + (compiler.is_clang ? ".pch" : ".gch");
   std::error_code none;
-  if (!fs::exists(result, none) || !fs::exists(header, none)) {
+  const Kept kept = state_of_kept(result);
+  if (kept != Kept::whole || !fs::exists(header, none)) {
     remove_old(cache);
     remove_large(cache);
+    note_damage(kept, result, note);
     if (note) note(fmt::format("precompiling <palladion/program.h> for {}, once\n", compiler.name));
     if (!write_text(header, "#include <palladion/program.h>\n")) return {};
     std::vector<std::string> words = command;
@@ -89,7 +96,7 @@ std::vector<std::string> precompiled(const Compiler& compiler, const std::vector
     const fs::path unfinished = unfinished_name(result);
     if (run_into(run_compiler, words, unfinished).code != 0) return {};
     fs::rename(unfinished, result, none);
-    if (none) return {};
+    if (none || !seal(result)) return {};
   }
   note_use(result);
   // The name states all that the header depends on; clang would also ask for the date of `header`.
@@ -136,33 +143,39 @@ class ObjectCache {
   ObjectCache(fs::path folder, const std::string& identity)
       : folder_(std::move(folder)), key_(key_of(identity)), list_(folder_ / (key_ + ".files")) {}
 
-  std::optional<fs::path> find() const {
+  std::optional<fs::path> find(const Note& note) const {
     const auto files = read_text(list_, most_of_settings);
     if (!files) return std::nullopt;
     const auto object = object_of(*files);
-    std::error_code none;
-    if (!object || !fs::exists(*object, none)) return std::nullopt;
+    const Kept kept = object ? state_of_kept(*object) : Kept::absent;
+    if (kept == Kept::damaged) note_damage(kept, *object, note);
+    if (kept != Kept::whole) return std::nullopt;
     note_use(list_);
     note_use(*object);
     return object;
   }
 
-  // `rule` lists the files of `unfinished`, which gets its name.
-  Outcome<fs::path> keep(const fs::path& unfinished, const std::string& rule) const {
+  // `rule` lists the files of `compiled`, which is copied unless it is in the cache already.
+  Outcome<fs::path> keep(const fs::path& compiled, const std::string& rule) const {
     const std::string files =
         fmt::format("{}", fmt::join(files_of_rule(rule, folder_.parent_path()) |
                                         std::views::transform([](const fs::path& p) { return p.string(); }),
                                     "\n"));
     const auto object = object_of(files);
     if (!object) return user_error("a file that was compiled cannot be read any more");
+    const fs::path unfinished = place();
+    const Unfinished removed_when_ended(unfinished);
     std::error_code failed;
-    fs::rename(unfinished, *object, failed);
+    if (compiled != unfinished) fs::copy_file(compiled, unfinished, failed);
+    if (!failed) fs::rename(unfinished, *object, failed);
     if (failed) return user_error(fmt::format("{}: {}", object->string(), failed.message()));
+    if (const auto sealed = seal(*object); !sealed) return user_error(sealed.error());
     if (const auto written = write_text(list_, files); !written) return user_error(written.error());
     return *object;
   }
 
-  fs::path place() const { return folder_ / (key_ + ".so"); }
+  // Where an object is complete before it has its name.
+  fs::path place() const { return unfinished_name(folder_ / (key_ + ".so")); }
 
  private:
   std::optional<fs::path> object_of(const std::string& list) const {
@@ -178,25 +191,23 @@ class ObjectCache {
   fs::path list_;
 };
 
-Outcome<fs::path> make_folder(std::string_view name) {
-  fs::path folder = cache_folder(name);
-  if (folder.empty()) folder = fs::temp_directory_path() / fmt::format("palladion-{}", ::getuid()) / name;
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (failed)
-    return user_error(fmt::format("{}: {}", folder.string(), failed.message()),
-                      "compiled kernels are kept there; set XDG_CACHE_HOME to another folder");
-  return folder;
+Outcome<fs::path> folder_of_cache(std::string_view name) {
+  auto folder = private_cache(name);
+  if (!folder)
+    return user_error(folder.error(),
+                      "compiled kernels are kept there; set XDG_CACHE_HOME to a folder of your own");
+  return std::move(*folder);
 }
 
 Outcome<fs::path> compile(const fs::path& source, const Compiler& compiler, std::vector<std::string> command,
-                          const ObjectCache& cache, const RunCompiler& run) {
-  const fs::path object = unfinished_name(cache.place()), rule = object.string() + ".d";
+                          const ObjectCache& cache, const Compilation& how) {
+  const fs::path object = how.folder.empty() ? cache.place() : how.folder / "kernel.so";
+  const fs::path rule = object.string() + ".d";
   const Unfinished removed_when_ended(rule);
   for (const std::string& word : {std::string("-shared"), std::string("-MMD"), std::string("-MF"),
                                   rule.string(), std::string("-x"), std::string("c++"), source.string()})
     command.push_back(word);
-  const Ended ended = run_into(run, command, object);
+  const Ended ended = run_into(how.run ? how.run : run_compiler, command, object);
   std::error_code none;
   if (ended.code != 0) {
     for (const fs::path& file : {object, rule}) fs::remove(file, none);
@@ -218,20 +229,21 @@ Outcome<fs::path> compiled_object(const fs::path& source, const Compilation& how
   if (!compiler) return tl::make_unexpected(compiler.error());
   const auto headers = find_headers();
   if (!headers) return tl::make_unexpected(headers.error());
-  const auto objects = make_folder("objects"), headers_cache = make_folder("headers");
+  const auto objects = folder_of_cache("objects"), headers_cache = folder_of_cache("headers");
   if (!objects) return objects;
   if (!headers_cache) return headers_cache;
   std::vector<std::string> command = compile_command(*compiler, *headers);
   const std::string options =
       fmt::format("{}\n{}\n{}", compiler->identity, fmt::join(command, " "), headers->identity);
+  const std::string_view by = how.run ? "by another's run" : "by ours";
   std::error_code none;
-  const ObjectCache cache(
-      *objects, fmt::format("{}\n{}\n{}", options, source.string(), fs::absolute(source, none).string()));
-  if (const auto found = cache.find()) return *found;
+  const ObjectCache cache(*objects, fmt::format("{}\n{}\n{}\n{}", options, by, source.string(),
+                                                fs::absolute(source, none).string()));
+  if (const auto found = cache.find(how.note)) return *found;
   remove_old(*objects);
   for (std::string& word : precompiled(*compiler, command, options, *headers_cache, how.note))
     command.push_back(std::move(word));
-  return compile(source, *compiler, std::move(command), cache, how.run ? how.run : run_compiler);
+  return compile(source, *compiler, std::move(command), cache, how);
 }
 
 }  // namespace palladion::kernels

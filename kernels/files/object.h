@@ -19,12 +19,14 @@ using Note = std::function<void(const std::string& line)>;
 
 struct Compilation {
   RunCompiler run = {};  // of the file, not of our own header; none: its messages go to standard error
+  std::filesystem::path folder = {};  // where `run` writes; none: the cache
   Note note = {};
 };
 
 // Objects are kept by content in the cache (isa/host/cache.h); each is complete when it has its name, so that
-// concurrent programs and a Ctrl-C leave no half of one. The error of a file that does not compile is a
-// user's.
+// concurrent programs and a Ctrl-C leave no half of one. One whose checksum is another is made again, with a
+// note. What was compiled with a `run` is not taken for a compilation without. The error of a file that does
+// not compile is a user's.
 host::Outcome<std::filesystem::path> compiled_object(const std::filesystem::path& source,
                                                      const Compilation& how = {});
 

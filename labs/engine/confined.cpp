@@ -1,6 +1,7 @@
 // The processes that touch a learner's file.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,12 +11,11 @@
 #include "frontend/launch/kernel.h"
 #include "isa/arch/arch.h"
 #include "isa/core/diagnostic.h"
-#include "isa/host/cache.h"
 #include "kernels/files/compiler.h"
 #include "kernels/files/kernel_file.h"
 #include "labs/engine/kernel_text.h"
 #include "labs/engine/recording.h"
-#include "labs/engine/sandbox.h"
+#include "labs/engine/supervisor.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::labs {
@@ -28,12 +28,6 @@ namespace fs = std::filesystem;
 namespace json = report::json;
 
 constexpr uint64_t mebibyte = uint64_t{1} << 20;
-
-fs::path real_folder_of(const fs::path& file) {
-  std::error_code none;
-  const fs::path real = fs::weakly_canonical(file, none);
-  return real.parent_path();
-}
 
 struct Chosen {
   std::map<std::string, std::string> sizes, settings;  // those of a case that the kernel has
@@ -98,18 +92,61 @@ int answers_alone() {
   return answers;
 }
 
+// Confined; the first line of the answers says by what. Does not return where that is not enough.
+void enter(const Orders& orders, const Limits& limits, Confined held, int answers) {
+  confine(limits, held);
+  write_line(answers, fmt::format("{}{}\n", confined_by, fmt::join(held, " ")));
+  if (!is_enough(held) && !orders.unconfined) ::_exit(1);
+}
+
+// Where a compiler in /opt is installed, with what it needs.
+std::vector<fs::path> installations(const std::vector<std::string>& command) {
+  std::vector<fs::path> out;
+  for (const std::string& word : command) {
+    std::error_code none;
+    const auto file = kernels::on_path(word);
+    if (!file) break;
+    const fs::path folder = fs::canonical(*file, none).parent_path().parent_path();
+    if (folder.string().starts_with("/opt/")) out.push_back(folder);
+  }
+  return out;
+}
+
+Limits limits_of_compiler(const std::vector<std::string>& words, const kernels::Headers& headers,
+                          const std::vector<std::string>& command) {
+  Limits limits{.cpu_seconds = 120,
+                .wall_seconds = 300,
+                .memory = 8192 * mebibyte,
+                .file_bytes = 512 * mebibyte,
+                .readable = system_folders(),
+                .writable = {fs::path(words[0]).parent_path(), "/dev/null"},
+                .submission = words[1],
+                .may_start_programs = true};
+  const auto add = [&](const std::vector<fs::path>& paths) {
+    limits.readable.insert(limits.readable.end(), paths.begin(), paths.end());
+  };
+  add({words[2]});
+  add(kernels::header_places(headers));
+  add(installations(command));
+  return limits;
+}
+
 }  // namespace
 
-Outcome<void> record_confined(const std::vector<std::string>& words) {
-  if (words.size() < 5) return user_error("record-confined OBJECT FILE KERNEL ARCH VALUES...");
+Outcome<void> record_confined(std::vector<std::string> words) {
+  const Orders orders = take_orders(words);
+  if (words.size() < 5) return user_error("record-confined ORDERS OBJECT FILE KERNEL ARCH VALUES...");
   const isa::ArchSpec* const arch = isa::find_arch(words[3]);
   if (arch == nullptr) return user_error(fmt::format("there is no chip `{}`", words[3]));
-  const int answers = answers_alone();
-  Limits limits{
-      .cpu_seconds = 20, .wall_seconds = 60, .memory = 4096 * mebibyte, .readable = system_folders()};
+  Limits limits{.cpu_seconds = 20,
+                .wall_seconds = 60,
+                .memory = 4096 * mebibyte,
+                .readable = system_folders(),
+                .submission = words[1]};
   limits.readable.emplace_back(words[0]);
-  limits.readable.emplace_back(words[1]);
-  confine(limits);
+  const Confined held = supervise(orders, limits);
+  const int answers = answers_alone();
+  enter(orders, limits, held, answers);
   const auto spec = kernels::kernel_of_file(words[0], words[2]);
   for (size_t i = 4; i < words.size(); ++i) {
     const json::object answer = spec ? recorded(**spec, words[i], *arch) : refused({}, spec.error().text);
@@ -118,31 +155,19 @@ Outcome<void> record_confined(const std::vector<std::string>& words) {
   ::_exit(0);  // without the file's destructors
 }
 
-Outcome<void> compile_confined(const std::vector<std::string>& words,
-                               const std::vector<std::string>& command) {
+Outcome<void> compile_confined(std::vector<std::string> words, const std::vector<std::string>& command) {
+  const Orders orders = take_orders(words);
   if (words.size() != 3 || command.empty())
-    return user_error("compile-confined OUTPUT SOURCE TEMPORARY -- COMMAND");
+    return user_error("compile-confined ORDERS OUTPUT SOURCE HEADERS -- COMMAND");
   const auto headers = kernels::find_headers();
   if (!headers) return tl::make_unexpected(headers.error());
-  const fs::path output = words[0], source = words[1], temporary = words[2];
-  std::error_code none;
-  Limits limits{.cpu_seconds = 120,
-                .wall_seconds = 300,
-                .memory = 8192 * mebibyte,
-                .file_bytes = 512 * mebibyte,
-                .readable = system_folders(),
-                .writable = {},
-                .may_start_programs = true};
-  for (const fs::path& path : {headers->include, fs::canonical(headers->include / "palladion", none),
-                               cache_folder("headers"), real_folder_of(source)})
-    limits.readable.push_back(path);
-  for (const fs::path& path : {output.parent_path(), temporary, fs::path("/dev/null")})
-    limits.writable.push_back(path);
+  const std::string temporary = fs::path(words[0]).parent_path().string();
   ::setenv("TMPDIR", temporary.c_str(), 1);
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  confine(limits);
+  const Limits limits = limits_of_compiler(words, *headers, command);
+  enter(orders, limits, supervise(orders, limits), STDOUT_FILENO);
   ::execvp(arguments[0], arguments.data());
   return user_error(fmt::format("{} cannot be started: {}", command[0], std::strerror(errno)));
 }

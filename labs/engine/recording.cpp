@@ -1,17 +1,24 @@
 #include "labs/engine/recording.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <boost/json/parse.hpp>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <map>
 
 #include "isa/arch/arch.h"
+#include "isa/core/visible.h"
+#include "isa/host/cache.h"
 #include "isa/host/files.h"
 #include "isa/host/process.h"
 #include "kernels/files/object.h"
 #include "labs/engine/kernel_text.h"
+#include "labs/engine/supervisor.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::labs {
@@ -48,7 +55,7 @@ std::string first_error(const std::string& messages) {
 
 std::string why_ended(const Ended& ended) {
   if (ended.signal == SIGALRM || ended.signal == SIGXCPU || ended.signal == SIGKILL)
-    return "took too long, or too much memory: is there an endless loop on the host?";
+    return "reached its time limit, or its limit of memory: is there an endless loop on the host?";
   if (ended.signal == SIGSEGV)
     return "ended by a segmentation fault: an array index out of range, or a null pointer?";
   if (ended.signal != 0) return fmt::format("ended by signal {}", ended.signal);
@@ -62,29 +69,26 @@ Values named_in(const json::value& names, const Values& values) {
   return out;
 }
 
-// A submission names its lines' files itself (#line), and what shows them is not confined: lines of files
-// outside its own folder become unknown.
-void hide_other_sources(isa::Module& module, const fs::path& folder) {
+// A submission names its lines' files itself (#line), and what shows them is not confined: lines of other
+// files become unknown.
+void hide_other_sources(isa::Module& module, const fs::path& file) {
   std::map<std::string, bool> is_shown;
   for (isa::SourceFrame& frame : module.frames) {
     isa::SourceLoc& loc = frame.at;
     const auto [at, is_new] = is_shown.try_emplace(loc.file);
-    if (is_new) {
-      std::error_code none;
-      const fs::path below = fs::weakly_canonical(loc.file, none).lexically_relative(folder);
-      at->second = !below.empty() && *below.begin() != "..";
-    }
+    std::error_code none;
+    if (is_new) at->second = fs::equivalent(loc.file, file, none);
     if (!at->second) loc = {};
   }
 }
 
-Recording recording_of(const json::value& answer, const Values& values, const fs::path& folder) {
+Recording recording_of(const json::value& answer, const Values& values, const fs::path& file) {
   Recording out;
   const json::object& o = answer.as_object();
   if (const json::value* kernel = o.if_contains("kernel")) {
     if (auto read = kernel_of(*kernel)) {
       out.kernel = std::move(*read);
-      hide_other_sources(out.kernel.module, folder);
+      hide_other_sources(out.kernel.module, file);
       out.sizes = named_in(o.at("sizes"), values);
       out.settings = named_in(o.at("settings"), values);
       return out;
@@ -101,19 +105,96 @@ Recording recording_of(const json::value& answer, const Values& values, const fs
   return out;
 }
 
-// The compiler, in limits; `messages` gets what it says.
-kernels::RunCompiler confined_compiler(const fs::path& source, const fs::path& temporary,
-                                       std::string& messages) {
-  return [&](const std::vector<std::string>& command, const fs::path& output) {
-    std::vector<std::string> words = {
-        confined_program(), "lab", "compile-confined", output.string(), source.string(),
-        temporary.string(), "--"};
-    words.insert(words.end(), command.begin(), command.end());
-    Ended ended = run_quietly(words);
-    messages = std::move(ended.output);
-    ended.output.clear();
+// What a compiler and the program itself need of ours. The rest, a teacher's tokens, is nobody's business.
+std::vector<std::string> bare_environment() {
+  std::vector<std::string> out = {"CCACHE_DISABLE=1"};
+  for (const char* const name :
+       {"PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS"})
+    if (const char* const value = std::getenv(name)) out.push_back(fmt::format("{}={}", name, value));
+  return out;
+}
+
+// Starts the processes of one submission and keeps what confined them all.
+class Confiner {
+ public:
+  Confiner(fs::path file, bool unconfined) : file_(std::move(file)), unconfined_(unconfined) {}
+
+  Ended run(const std::string& command, const std::vector<std::string>& more) {
+    constexpr size_t most_answer = size_t{256} << 20;
+    std::vector<std::string> words = {confined_program(), "lab", command};
+    for (const auto& part : {Orders{::getpid(), temporary_.path(), unconfined_}.words(), more})
+      words.insert(words.end(), part.begin(), part.end());
+    Ended ended =
+        run_quietly(words, {.most = most_answer, .ended_by = SIGTERM, .environment = bare_environment()});
+    take_first_line(ended.output);
     return ended;
+  }
+
+  // The compiler; `messages` gets what it says.
+  kernels::RunCompiler compiler(std::string& messages) {
+    return [this, &messages](const std::vector<std::string>& command, const fs::path& output) {
+      const auto headers = private_cache("headers");
+      std::vector<std::string> words = {output.string(), file_.string(), headers.value_or("").string(), "--"};
+      words.insert(words.end(), command.begin(), command.end());
+      Ended ended = run("compile-confined", words);
+      messages = isa::visible(ended.output);
+      ended.output.clear();
+      return ended;
+    };
+  }
+
+  // Why the submission was not touched; nothing: it was.
+  Outcome<void> allowed() const {
+    if (unconfined_ || !started_ || is_enough(held_)) return {};
+    return unsupported(
+        fmt::format("a submission is not run: this kernel does not confine what it reads, writes and calls "
+                    "(Landlock, from Linux 5.13, and seccomp); it offers: {}",
+                    held_.empty() ? "nothing" : fmt::format("{}", fmt::join(held_, ", "))),
+        "--unconfined insists, for files that you would run yourself");
+  }
+
+  const fs::path& folder() const { return temporary_.path(); }
+  const Confined& held() const { return held_; }
+
+ private:
+  // Written before the submission was touched, so it is true.
+  void take_first_line(std::string& output) {
+    if (!output.starts_with(confined_by)) return;
+    const size_t end = output.find('\n');
+    Confined held;
+    for (const std::string_view word :
+         split(std::string_view(output).substr(confined_by.size(), end - confined_by.size()), " "))
+      if (!word.empty() && (!started_ || std::ranges::find(held_, word) != held_.end()))
+        held.emplace_back(word);
+    held_ = std::move(held);
+    started_ = true;
+    output.erase(0, end == std::string::npos ? end : end + 1);
+  }
+
+  const TemporaryFolder temporary_;
+  fs::path file_;
+  bool unconfined_;
+  bool started_ = false;
+  Confined held_;
+};
+
+Outcome<std::vector<Recording>> recordings_of(const Ended& ended, const std::vector<Values>& all_values,
+                                              const fs::path& file) {
+  std::vector<Recording> all;
+  const auto failed = [&] {
+    return user_error(fmt::format("{}: the recording of the kernel {}", file.string(), why_ended(ended)));
   };
+  for (const std::string_view line : split(ended.output, "\n")) {
+    if (line.empty()) continue;
+    const size_t n = all.size();
+    try {
+      all.push_back(recording_of(json::parse(line), n < all_values.size() ? all_values[n] : Values{}, file));
+    } catch (const std::exception&) {
+      return failed();
+    }
+  }
+  if (all.size() != all_values.size()) return failed();
+  return all;
 }
 
 }  // namespace
@@ -122,43 +203,31 @@ void set_confined_program(std::string path) { program_path() = std::move(path); 
 const std::string& confined_program() { return program_path(); }
 
 Outcome<Recordings> record_file(const Lab& lab, const fs::path& file, const std::vector<Values>& all_values,
-                                const kernels::Note& note) {
+                                const RecordRequest& request) {
   Recordings out;
   const auto start = std::chrono::steady_clock::now();
-  const TemporaryFolder temporary;
+  Confiner confiner(file, request.unconfined);
+  if (confiner.folder().empty()) return user_error("there is no place for temporary files");
   std::string messages;
   const auto object = kernels::compiled_object(
-      file, {.run = confined_compiler(file, temporary.path(), messages), .note = note});
+      file, {.run = confiner.compiler(messages), .folder = confiner.folder(), .note = request.note});
   out.compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (const auto allowed = confiner.allowed(); !allowed) return tl::make_unexpected(allowed.error());
+  out.confined = confiner.held();
   if (!object) {
     if (messages.empty()) return tl::make_unexpected(object.error());
     out.compiler_error = first_error(messages);
     return out;
   }
-  std::vector<std::string> words = {confined_program(),
-                                    "lab",
-                                    "record-confined",
-                                    object->string(),
-                                    file.string(),
-                                    lab.kernel,
+  std::vector<std::string> words = {object->string(), file.string(), lab.kernel,
                                     lab.arch.empty() ? std::string(isa::default_arch().name) : lab.arch};
   for (const Values& values : all_values) words.push_back(text_of(values));
-  constexpr size_t most_answer = size_t{256} << 20;
-  const Ended ended = run_quietly(words, most_answer);
-  std::error_code none;
-  const fs::path folder = fs::weakly_canonical(file, none).parent_path();
-  for (const std::string_view line : split(ended.output, "\n")) {
-    if (line.empty()) continue;
-    const size_t n = out.all.size();
-    try {
-      out.all.push_back(
-          recording_of(json::parse(line), n < all_values.size() ? all_values[n] : Values{}, folder));
-    } catch (const std::exception&) {
-      return user_error(fmt::format("{}: the recording of the kernel {}", file.string(), why_ended(ended)));
-    }
-  }
-  if (out.all.size() != all_values.size())
-    return user_error(fmt::format("{}: the recording of the kernel {}", file.string(), why_ended(ended)));
+  const Ended ended = confiner.run("record-confined", words);
+  if (const auto allowed = confiner.allowed(); !allowed) return tl::make_unexpected(allowed.error());
+  out.confined = confiner.held();
+  auto all = recordings_of(ended, all_values, file);
+  if (!all) return tl::make_unexpected(all.error());
+  out.all = std::move(*all);
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
@@ -11,9 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <csignal>
+#include <algorithm>
 #include <cstddef>
-#include <iterator>
+#include <span>
 
 namespace palladion::labs {
 namespace {
@@ -60,8 +61,8 @@ class Rules {
   Rules& operator=(const Rules&) = delete;
 
   // A path that does not exist needs no rule.
-  void allow(const fs::path& path, bool writes) const {
-    const int file = ::open(path.c_str(), O_PATH | O_CLOEXEC);
+  void allow(const fs::path& path, bool writes, int flags = 0) const {
+    const int file = ::open(path.c_str(), O_PATH | O_CLOEXEC | flags);
     if (file < 0) return;
     struct stat about{};
     ::fstat(file, &about);
@@ -90,48 +91,130 @@ constexpr int permitted_calls[] = {
     SYS_gettimeofday, SYS_getpid,     SYS_gettid,     SYS_rt_sigreturn,   SYS_exit,      SYS_exit_group,
     SYS_getrusage,    SYS_sysinfo,    SYS_uname,      SYS_set_robust_list};
 
-bool permit_calls() {
+// What a compiler, an assembler and a linker do not need either.
+constexpr int refused_calls[] = {SYS_socket,
+                                 SYS_socketpair,
+                                 SYS_connect,
+                                 SYS_bind,
+                                 SYS_listen,
+                                 SYS_accept,
+                                 SYS_accept4,
+                                 SYS_ptrace,
+                                 SYS_mount,
+                                 SYS_umount2,
+                                 SYS_pivot_root,
+                                 SYS_chroot,
+                                 SYS_unshare,
+                                 SYS_setns,
+                                 SYS_setsid,
+                                 SYS_setpgid,
+                                 SYS_mknod,
+                                 SYS_mknodat,
+                                 SYS_symlink,
+                                 SYS_symlinkat,
+                                 SYS_link,
+                                 SYS_linkat,
+                                 SYS_bpf,
+                                 SYS_perf_event_open,
+                                 SYS_userfaultfd,
+                                 SYS_keyctl,
+                                 SYS_add_key,
+                                 SYS_request_key,
+                                 SYS_init_module,
+                                 SYS_finit_module,
+                                 SYS_kexec_load,
+                                 SYS_open_by_handle_at,
+                                 SYS_io_uring_setup,
+                                 SYS_io_uring_enter,
+                                 SYS_process_vm_readv,
+                                 SYS_process_vm_writev,
+                                 SYS_setuid,
+                                 SYS_setgid,
+                                 SYS_setresuid,
+                                 SYS_setresgid,
+                                 SYS_setxattr,
+                                 SYS_lsetxattr,
+                                 SYS_fsetxattr,
+                                 SYS_shmget,
+                                 SYS_msgget,
+                                 SYS_semget,
+                                 SYS_mq_open,
+                                 SYS_quotactl,
+                                 SYS_reboot,
+                                 SYS_swapon,
+                                 SYS_sethostname,
+                                 SYS_settimeofday};
+
+constexpr unsigned no_permission = SECCOMP_RET_ERRNO | 1;  // EPERM
+
+bool filter_calls(bool may_start_programs) {
+  constexpr uint32_t first_of_x32 = 0x40000000;
   std::vector<sock_filter> program = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first_of_x32, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, no_permission),
   };
-  for (const int call : permitted_calls) {
+  const std::span<const int> listed =
+      may_start_programs ? std::span<const int>(refused_calls) : std::span<const int>(permitted_calls);
+  const unsigned of_listed = may_start_programs ? no_permission : SECCOMP_RET_ALLOW;
+  for (const int call : listed) {
     program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, uint32_t(call), 0, 1));
-    program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+    program.push_back(BPF_STMT(BPF_RET | BPF_K, of_listed));
   }
-  program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1));  // EPERM
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, may_start_programs ? SECCOMP_RET_ALLOW : no_permission));
   const sock_fprog filter{.len = static_cast<unsigned short>(program.size()), .filter = program.data()};
   return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+// Of a root's privileges one stays, to read the file of a learner: Landlock bounds it.
+void drop_privileges() {
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  __user_cap_data_struct both[2] = {};
+  if (::syscall(SYS_capget, &header, both) != 0) return;
+  const uint32_t kept = both[0].permitted & (1U << CAP_DAC_READ_SEARCH);
+  both[0] = {.effective = kept, .permitted = kept, .inheritable = 0};
+  both[1] = {};
+  ::syscall(SYS_capset, &header, both);
 }
 
 }  // namespace
 
 std::vector<fs::path> system_folders() {
-  return {"/usr", "/lib",       "/lib64",    "/bin",         "/etc/ld.so.cache", "/etc/alternatives",
-          "/opt", "/nix/store", "/dev/null", "/dev/urandom", "/proc/self"};
+  std::vector<fs::path> out = {"/usr",       "/lib",      "/lib64",      "/bin", "/etc/ld.so.cache",
+                               "/nix/store", "/dev/null", "/dev/urandom"};
+  if (is_sanitized) out.emplace_back("/proc/self");
+  return out;
+}
+
+bool is_enough(const Confined& held) {
+  const auto holds = [&](std::string_view what) { return std::ranges::find(held, what) != held.end(); };
+  return holds("paths") && (holds("calls") || is_sanitized);
 }
 
 void limit_memory(uint64_t bytes) {
   if (!is_sanitized) limit(RLIMIT_AS, bytes);
 }
 
-Confined confine(const Limits& limits) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+void limit_resources(const Limits& limits) {
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, limits.cpu_seconds);
-  limit(RLIMIT_FSIZE, limits.file_bytes);
+  if (!limits.is_ours) limit(RLIMIT_FSIZE, limits.file_bytes);
   if (limits.memory != 0) limit_memory(limits.memory);
-  ::alarm(limits.wall_seconds);
+}
+
+void confine(const Limits& limits, Confined& held) {
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  limit_resources(limits);
   const Rules rules;
   for (const fs::path& path : limits.readable) rules.allow(path, false);
   for (const fs::path& path : limits.writable) rules.allow(path, true);
-  Confined done;
-  done.paths = rules.enforce();
-  if (!limits.may_start_programs && !is_sanitized) done.calls = permit_calls();
-  return done;
+  rules.allow(limits.submission, false, O_NOFOLLOW);
+  if (rules.enforce()) held.emplace_back("paths");
+  drop_privileges();
+  if (!is_sanitized && filter_calls(limits.may_start_programs)) held.emplace_back("calls");
 }
 
 }  // namespace palladion::labs

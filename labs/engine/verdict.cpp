@@ -34,6 +34,11 @@ class Judge {
       : v_(verdict), lab_(*verdict.lab), request_(request), arch_(arch_of(*verdict.lab)) {}
 
   Outcome<void> judge() {
+    std::error_code none;
+    if (const auto status = fs::symlink_status(v_.file, none);
+        fs::exists(status) && !fs::is_regular_file(status))
+      return user_error(fmt::format("{}: {}, not a file of its own: it is not judged", v_.file.string(),
+                                    fs::is_symlink(status) ? "is a symbolic link" : "is no regular file"));
     const auto source = read_text(v_.file, most_of_settings);
     if (!source) return user_error(source.error());
     take_answers(*source);
@@ -41,8 +46,10 @@ class Judge {
     std::vector<Values> all_values;
     for (const Case& one : lab_.cases) all_values.push_back(one.values);
     for (const Measure& one : lab_.measures) all_values.push_back(one.values);
-    auto recordings = record_file(lab_, v_.file, all_values, request_.note);
+    auto recordings =
+        record_file(lab_, v_.file, all_values, {.unconfined = request_.unconfined, .note = request_.note});
     if (!recordings) return tl::make_unexpected(recordings.error());
+    v_.confined = recordings->confined;
     v_.compile_seconds = recordings->compile_seconds;
     if (take_refusals(*recordings)) return {};
     v_.recorded = std::move(recordings->all);

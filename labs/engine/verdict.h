@@ -46,6 +46,7 @@ struct LabVerdict {
   std::string program;  // that the commands name which show a finding again
   const Lab* lab = nullptr;
   std::filesystem::path file;
+  Confined confined;    // what confined the compiler and the recording
   std::string refusal;  // of the compiler, or while the kernel was recorded; whole lines
   std::vector<const TextRule*> broken_rules;
   std::vector<Recording> recorded;  // of the cases, then of the measures
@@ -76,10 +77,12 @@ struct JudgeRequest {
   unsigned threads = 0;                     // of the host; 0: all
   std::string program = "palladion";        // LabVerdict::program
   const std::atomic<bool>* stop = nullptr;  // set from outside: judging ends
+  bool unconfined = false;                  // also where this kernel does not confine enough
   kernels::Note note = {};                  // a line when something takes long
 };
 
-// The error: there is no compiler, or the recording ended without an answer.
+// The error: the file is a link or no file, there is no compiler, or the recording ended without an answer;
+// unsupported where the submission cannot be confined.
 host::Outcome<LabVerdict> judge_file(const Lab& lab, const std::filesystem::path& file,
                                      const JudgeRequest& request);
 

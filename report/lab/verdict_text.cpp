@@ -1,9 +1,11 @@
 #include "report/lab/verdict_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "isa/core/visible.h"
 #include "labs/measures.h"
 #include "report/run/run_text.h"
 #include "report/text/markdown.h"
@@ -113,12 +115,14 @@ std::string broken_text(const labs::TextRule& rule) {
 }  // namespace
 
 std::string verdict_text(const LabVerdict& v, const LabView& view) {
+  const std::string held =
+      row("confined", v.confined.empty() ? "by nothing" : fmt::format("by {}", fmt::join(v.confined, ", ")));
   const auto good = [&](bool ok, const std::string& text) {
     return paint(text, ok ? Style::green : Style::red, view.color);
   };
   std::string text =
       fmt::format("{}  {}\n", paint("lab " + v.lab->folder, Style::bold, view.color), v.lab->title);
-  if (!v.refusal.empty()) text += "\n" + v.refusal;
+  if (!v.refusal.empty()) text += "\n" + isa::visible(v.refusal);
   for (const labs::TextRule* rule : v.broken_rules)
     text += row(rule->of == labs::TextRule::Of::ptx ? "PTX" : "source",
                 good(false, fmt::format("`{}` {}: {}", rule->text, broken_text(*rule), rule->why)));
@@ -132,6 +136,7 @@ std::string verdict_text(const LabVerdict& v, const LabView& view) {
   const auto refused = std::ranges::find_if(v.cases, [](const CaseVerdict& c) { return !c.refused.empty(); });
   if (refused != v.cases.end()) text += "\n" + refused->refused;
   text += shown_finding_text(v, view);
+  text += held;
   if (v.passed) return text + row("verdict", paint("passed", Style::green, view.color) + ending(v));
   if (v.reply != nullptr)
     text += fmt::format("\n{}\n{}\n", paint("What this means", Style::bold, view.color),
@@ -141,6 +146,7 @@ std::string verdict_text(const LabVerdict& v, const LabView& view) {
 
 json::object verdict_json(const LabVerdict& v) {
   json::object out{{"lab", v.lab->folder}, {"file", v.file.string()}, {"passed", v.passed}};
+  out.emplace("confined_by", array_of(v.confined, [](const std::string& s) { return s; }));
   if (!v.refusal.empty()) out.emplace("refused", v.refusal);
   out.emplace("ptx_rules", array_of(v.broken_rules, [](const labs::TextRule* r) {
                 return json::object{{"text", r->text}, {"wanted", r->wanted}};
