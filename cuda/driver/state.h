@@ -18,11 +18,16 @@ namespace palladion::cuda::driver {
 
 // What `palladion exec` asks for: the variable PALLADION_EXEC, "v1;key=value;...".
 struct Settings {
-  std::string arch = "h200", schedule = "functional", check = "none", json;
+  std::string arch = "h200", schedule = "functional", check = "none";
   unsigned threads = 0;
   uint64_t max_instructions = uint64_t{1} << 30;
-  int report_fd = -1;  // `k` is written there when a kernel was launched, `e` when a launch had an error
-  bool quiet = false;
+  // The pipe of exec (report/json/exec_record.h): a file of this process and, with the same number, of that
+  // one.
+  struct Report {
+    int file = -1;  // none
+    uint64_t inode = 0;
+    int process = 0;
+  } report;
   bool fmad = true;  // RunOptions::fmad
 };
 Settings settings_of(const char* text);
@@ -75,9 +80,15 @@ struct Block {
 struct LaunchRecord {
   std::string kernel;
   isa::Dim3 grid, block;
-  uint64_t launches = 0, findings = 0, instructions = 0, cycles = 0;
+  uint64_t begun = 0, launches = 0, findings = 0, instructions = 0, cycles = 0;
   double microseconds = 0, seconds = 0;
-  std::vector<sim::Finding> found;  // of all launches, merged
+  std::vector<sim::Finding> found;   // of all launches, merged
+  std::set<std::string> incomplete;  // why they were not checked as a whole
+};
+
+struct Missing {
+  uint32_t number = 0;  // in the order of the first calls
+  uint64_t count = 0;
 };
 
 enum : int {
@@ -96,6 +107,7 @@ struct State {
   const isa::ArchSpec* arch = nullptr;
   std::unique_ptr<sim::Machine> machine;
   bool initialised = false;
+  bool forked = false;  // behind the initialisation: this process has no device
   Context primary;
   std::map<Pointer, Block> blocks;
   std::set<Image*> images;
@@ -111,7 +123,7 @@ struct State {
   double clock_us = 0;       // the device's time under a schedule with a clock
   std::vector<LaunchRecord> launches;
   std::vector<sim::Finding> host_findings;  // of the order of operations, PLD70xx
-  std::map<std::string, uint64_t> missing;  // calls that are not there
+  std::map<std::string, Missing> missing;   // calls that are not there
   std::string printed;                      // of kernels, shown at the next synchronisation
 
   Block* block_of(Pointer p);
@@ -125,8 +137,11 @@ Context* current();  // of this thread; null: none
 // A call that the library does not have, or not with these arguments: told once by name.
 Status unsupported(const std::string& what);
 void show_printed();
-void report();  // the table at the end
+uint64_t count_missing(const std::string& what);  // how often until now
+void count_errors(uint64_t n);
 void end_all_operations();
+// A process that is forked from now on has no device: every call gives CUDA_ERROR_NOT_INITIALIZED.
+void forbid_use_by_forked_processes();
 
 // images.cpp, code.cpp
 int64_t constant_bytes(const isa::Module& module);  // of its .const variables

@@ -77,8 +77,11 @@ Status blocks_per_sm(int* out, Kernel* kernel, int threads, size_t shared) {
 PLD_CUDA cuInit(unsigned flags) {
   State& s = state();
   const Guard guard(s.lock);
+  if (s.forked) return not_initialized;
+  if (flags != 0) return invalid_value;
+  if (!s.initialised) forbid_use_by_forked_processes();
   s.initialised = true;
-  return flags == 0 ? success : invalid_value;
+  return success;
 }
 PLD_CUDA cuDriverGetVersion(int* version) { return *version = driver_version, success; }
 PLD_CUDA cuGetErrorName(Status status, const char** text) {

@@ -109,7 +109,7 @@ Status run_loop(const ConditionalWork& work, Doing& doing) {
     if (const Status status = run_body(*work.bodies.front(), doing); status != success) return status;
     if (s.performed != before) continue;
     fmt::print(stderr, "palladion exec: a WHILE node of a graph does not end: its body launches no kernel\n");
-    ++s.errors;
+    count_errors(1);
     return s.sticky = launch_timeout;
   }
   return success;

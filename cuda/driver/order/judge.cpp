@@ -8,6 +8,7 @@
 
 #include "cuda/driver/order/call_site.h"
 #include "cuda/driver/order/host_access.h"
+#include "cuda/driver/reporting.h"
 #include "cuda/driver/state.h"
 #include "report/text/finding_text.h"
 #include "sim/check/catalogue/catalogue.h"
@@ -58,11 +59,12 @@ void tell(sim::Finding finding) {
   for (sim::Finding& f : s.host_findings)
     if (f.code == finding.code && report::message_text(f) == report::message_text(finding)) {
       ++f.count;
-      return;
+      return report_host_findings(s);
     }
-  if (finding.severity == sim::FindingSeverity::error) ++s.errors;
+  if (finding.severity == sim::FindingSeverity::error) count_errors(1);
   fmt::print(stderr, "{}\n", report::finding_text(finding, {.ptx = {}}));
   s.host_findings.push_back(std::move(finding));
+  report_host_findings(s);
 }
 
 sim::Finding finding_of(Code code, sim::Statement message, const order::Range& bytes) {

@@ -130,7 +130,7 @@ struct OrderProgram {
 
 // What the program printed.
 template <class Program>
-std::string output_of(Program&& program, bool wrong, const char* settings = "v1;check=race;quiet=1") {
+std::string output_of(Program&& program, bool wrong, const char* settings = "v1;check=race") {
   int ends[2];
   if (pipe(ends) != 0) return "UNEXPECTED: no pipe";
   const pid_t child = fork();
