@@ -64,11 +64,14 @@ struct Context {
 };
 
 enum class Origin : uint8_t { device, host, managed, registered, array, mapped };
+// Whether the program's host code can use the bytes at their address.
+inline bool reaches_host(Origin o) {
+  return o == Origin::host || o == Origin::managed || o == Origin::registered;
+}
 struct Block {
   Pointer base = 0;
   size_t size = 0, mapped = 0;
-  uint8_t* machine_view =
-      nullptr;  // the same bytes again, where pages are closed to the program (order/host_access.h)
+  uint8_t* machine_view = nullptr;  // its bytes; null: where the program has them
   Origin origin = Origin::device;
   uint64_t id = 0;
   uint32_t host_flags = 0;
@@ -205,6 +208,7 @@ order::Touched touched_by(const Memcpy3D& c);
 order::Touched touched_by(const MemsetNode& m);
 order::Touched touched_by_owner(Pointer p);  // who allocates or frees it
 bool is_pinned_or_managed(const void* p);
+bool is_given_out(Pointer p);  // an address that `take_addresses` has given, also one in a gap
 Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height);
 
 }  // namespace palladion::cuda::driver

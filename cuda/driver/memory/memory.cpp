@@ -1,5 +1,6 @@
-// Memory: every allocation is memory of this process at the same address for host and device, so pinned and
-// managed memory need no second address. A kernel reaches what is bound to the machine and nothing else.
+// Memory: an address is the same for host and device, so pinned and managed memory need no second one. The
+// bytes of the device's own memory lie elsewhere in this process: at their address the program has none. A
+// kernel reaches what is bound to the machine and nothing else.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <cstring>
 
 #include "cuda/driver/memory/arrays.h"
+#include "cuda/driver/order/host_access.h"
 #include "cuda/driver/streams/streams.h"
 
 namespace palladion::cuda::driver {
@@ -47,7 +49,7 @@ bool inside(State& s, const void* p, size_t bytes) {
   const Block* b = s.block_of(at);
   if (b != nullptr) return at + bytes <= b->base + b->size;
   if (const sim::Allocation* a = s.machine->memory().lookup(at)) return at + bytes <= a->base + a->size;
-  return at < first_place || at >= next_place;
+  return !is_given_out(at);
 }
 
 // Module variables have addresses of the machine's own, the rest that of the host.
@@ -60,15 +62,32 @@ uint8_t* host_of(State& s, const void* p) {
   return static_cast<uint8_t*>(const_cast<void*>(p));
 }
 
+// Null: there is none.
 struct Views {
-  void* program = MAP_FAILED;
-  uint8_t* machine = nullptr;  // null: the program's
+  void* program = nullptr;     // at the allocation's address
+  uint8_t* machine = nullptr;  // elsewhere
+
+  uint8_t* bound() const { return machine != nullptr ? machine : static_cast<uint8_t*>(program); }
+  void unmap(size_t mapped) const {
+    if (program != nullptr) munmap(program, mapped);
+    if (machine != nullptr) munmap(machine, mapped);
+  }
 };
 
+// At the address, or where there is room.
+void* map_pages(Pointer at, size_t mapped, int how, int file) {
+  const int place = at != 0 ? MAP_FIXED_NOREPLACE : 0;
+  void* const p = mmap(to(at), mapped, PROT_READ | PROT_WRITE, how | MAP_NORESERVE | place, file, 0);
+  return p != MAP_FAILED ? p : nullptr;
+}
+
+// The device's own: a host that uses the address gets a segmentation fault, as beside a GPU.
+Views map_for_machine(size_t mapped) {
+  return {nullptr, static_cast<uint8_t*>(map_pages(0, mapped, MAP_PRIVATE | MAP_ANONYMOUS, -1))};
+}
+
 Views map_once(Pointer at, size_t mapped) {
-  return {mmap(to(at), mapped, PROT_READ | PROT_WRITE,
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0),
-          nullptr};
+  return {map_pages(at, mapped, MAP_PRIVATE | MAP_ANONYMOUS, -1), nullptr};
 }
 
 // The machine's view stays open while pages of the program's are closed.
@@ -77,18 +96,17 @@ Views map_twice(Pointer at, size_t mapped) {
   if (file < 0) return {};
   Views v;
   if (ftruncate(file, static_cast<off_t>(mapped)) == 0) {
-    constexpr int how = MAP_SHARED | MAP_NORESERVE;
-    v.program = mmap(to(at), mapped, PROT_READ | PROT_WRITE, how | MAP_FIXED_NOREPLACE, file, 0);
-    void* const machine = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, how, file, 0);
-    if (machine == MAP_FAILED && v.program != MAP_FAILED) munmap(v.program, mapped);
-    if (machine == MAP_FAILED) v.program = MAP_FAILED;
-    v.machine = static_cast<uint8_t*>(machine);
+    v.program = map_pages(at, mapped, MAP_SHARED, file);
+    v.machine = static_cast<uint8_t*>(map_pages(0, mapped, MAP_SHARED, file));
+    if (v.program == nullptr || v.machine == nullptr) v.unmap(mapped), v = {};
   }
   close(file);
   return v;
 }
 
 }  // namespace
+
+bool is_given_out(Pointer p) { return p >= first_place && p < next_place; }
 
 bool is_known(const void* p) {
   State& s = state();
@@ -98,8 +116,7 @@ bool is_known(const void* p) {
 
 bool is_pinned_or_managed(const void* p) {
   const Block* const b = state().block_of(reinterpret_cast<Pointer>(p));
-  return b != nullptr &&
-         (b->origin == Origin::host || b->origin == Origin::managed || b->origin == Origin::registered);
+  return b != nullptr && reaches_host(b->origin);
 }
 
 Pointer take_addresses(size_t bytes, size_t alignment) {
@@ -112,20 +129,22 @@ Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name) {
   State& s = state();
   const size_t mapped = (bytes + page - 1) / page * page;
   if (bytes > static_cast<size_t>(s.arch->memory_bytes) - used_bytes()) return out_of_memory;
-  const bool shared = origin == Origin::host || origin == Origin::managed;
-  const auto [p, machine_view] = shared && judges() ? map_twice(at, mapped) : map_once(at, mapped);
-  if (p == MAP_FAILED) return out_of_memory;
-  uint8_t* const bound = machine_view != nullptr ? machine_view : static_cast<uint8_t*>(p);
-  if (!s.machine->memory().bind_at(at, {bound, bytes}, name != nullptr ? name : name_of(origin), false)) {
-    munmap(p, mapped);
-    if (machine_view != nullptr) munmap(machine_view, mapped);
+  const bool shared = reaches_host(origin);
+  const Views views = !shared    ? map_for_machine(mapped)
+                      : judges() ? map_twice(at, mapped)
+                                 : map_once(at, mapped);
+  if (views.bound() == nullptr) return out_of_memory;
+  if (!s.machine->memory().bind_at(at, {views.bound(), bytes}, name != nullptr ? name : name_of(origin),
+                                   false)) {
+    views.unmap(mapped);
     return out_of_memory;
   }
+  watch_host();
   if (shared) s.machine->memory().share_with_host(at);
   s.blocks[at] = {.base = at,
                   .size = bytes,
                   .mapped = mapped,
-                  .machine_view = machine_view,
+                  .machine_view = views.machine,
                   .origin = origin,
                   .id = s.next_id++,
                   .owner = current()};
@@ -154,8 +173,8 @@ Status release(Pointer p) {
   const auto at = s.blocks.find(p);
   if (at == s.blocks.end() || at->second.origin == Origin::mapped) return invalid_value;
   s.machine->memory().release(p);
-  if (at->second.mapped != 0) munmap(reinterpret_cast<void*>(p), at->second.mapped);
-  if (at->second.machine_view != nullptr) munmap(at->second.machine_view, at->second.mapped);
+  const Block& b = at->second;
+  if (b.mapped != 0) Views{reaches_host(b.origin) ? to(p) : nullptr, b.machine_view}.unmap(b.mapped);
   forget_in_pool(p);
   if (at->second.origin == Origin::managed) forget_advice(p, at->second.size);
   forget_in_graphs(p);

@@ -205,6 +205,17 @@ bool judge_host(uint64_t byte, bool writes) {
   return false;
 }
 
+void tell_host_fault(uint64_t byte, bool writes, const void* from) {
+  const sim::GlobalMemory& memory = state().machine->memory();
+  if (!is_given_out(byte) && memory.lookup(byte) == nullptr) return;
+  sim::Finding f;
+  sim::check::complete(f, Code::host_in_device_memory);
+  f.message = say<Phrase::host_in_device_memory>(writes ? "writes" : "reads", memory.describe(byte));
+  if (const std::string site = call_site(call_stack(from)); !site.empty())
+    f.notes.push_back(say<Phrase::host_call>(std::string("the host's access"), site));
+  tell(std::move(f));
+}
+
 void waited_before_record(order::Line waiting, order::Line recorded) {
   all().vain_waits.insert({waiting, recorded});
 }
