@@ -87,6 +87,13 @@ uint64_t count_missing(const std::string& what) {
   return before;
 }
 
+Status usable() {
+  const State& s = state();
+  if (!s.initialised) return not_initialized;
+  if (s.sticky != success) return s.sticky;
+  return current() != nullptr ? success : invalid_context;
+}
+
 Status unsupported(const std::string& what) {
   State& s = state();
   const Guard guard(s.lock);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "cuda/driver/abi.h"
@@ -32,6 +33,29 @@ struct Settings {
 };
 Settings settings_of(const char* text);
 
+// Objects that the program knows by their addresses: one that is none's, or no longer, is told from them.
+template <class T>
+class Handled {
+ public:
+  static bool exists(const void* handle) { return all().contains(handle); }
+  Handled(const Handled&) : Handled() {}
+  Handled& operator=(const Handled&) = default;
+
+ private:
+  friend T;
+  Handled() { all().insert(static_cast<T*>(this)); }
+  ~Handled() { all().erase(static_cast<T*>(this)); }
+  static std::unordered_set<const void*>& all() {
+    static auto* const objects = new std::unordered_set<const void*>;
+    return *objects;
+  }
+};
+// Whether each of them is one.
+template <class... T>
+bool exist(const T*... handles) {
+  return (Handled<T>::exists(handles) && ...);
+}
+
 struct Image;  // a module or a library: PTX, parsed when it is first needed
 // What a thread, or a CTA, of a kernel needs of the chip.
 struct Needs {
@@ -39,7 +63,7 @@ struct Needs {
   int64_t static_shared = 0, local = 0, constants = 0;
   int barriers = 1;
 };
-struct Kernel {
+struct Kernel : Handled<Kernel> {
   Image* image = nullptr;
   std::string name;
   uint32_t max_dynamic_shared = 48 * 1024;
@@ -47,7 +71,7 @@ struct Kernel {
   bool nonportable_cluster = false;
   std::optional<Needs> needs;  // needs_of finds them once: each launch asks
 };
-struct Image {
+struct Image : Handled<Image> {
   std::vector<std::string> ptx;  // several: of the objects that a program was linked from (-rdc=true)
   std::string why;               // there is no PTX
   std::string log;               // what the compiler said of it
@@ -136,6 +160,8 @@ inline void* to(Pointer p) { return reinterpret_cast<void*>(p); }
 using Guard = std::lock_guard<std::recursive_mutex>;
 
 Context* current();  // of this thread; null: none
+// Why no operation can be asked for: the library was not initialised, no context is current, a kernel failed.
+Status usable();
 
 // A call that the library does not have, or not with these arguments: told once by name.
 Status unsupported(const std::string& what);

@@ -68,7 +68,7 @@ bool counts(const sim::Finding& f) {
 
 Status prepare(LaunchWork& work, void* function, void** params, void** extra) {
   work.kernel = static_cast<Kernel*>(function);
-  if (work.kernel == nullptr) return invalid_handle;
+  if (!exist(work.kernel)) return invalid_handle;
   const isa::Module* module = module_of(*work.kernel->image);
   if (module == nullptr) return no_binary_for_gpu;
   const isa::Function* entry = module->find_entry(work.kernel->name);
@@ -332,6 +332,10 @@ tl::expected<Needs, Status> needs_of(Kernel& kernel) {
 }
 
 int ctas_per_sm(const Needs& needs, int threads, size_t dynamic_shared) {
+  const isa::ArchSpec& chip = *state().arch;
+  if (threads <= 0 || threads > chip.max_threads_per_cta ||
+      dynamic_shared > static_cast<size_t>(chip.shared_bytes_per_sm))
+    return 0;
   isa::CtaResources cta;
   cta.threads = threads;
   cta.registers_per_thread = needs.registers;

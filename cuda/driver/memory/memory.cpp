@@ -10,6 +10,7 @@
 
 #include "cuda/driver/memory/arrays.h"
 #include "cuda/driver/order/host_access.h"
+#include "cuda/driver/sizes.h"
 #include "cuda/driver/streams/streams.h"
 
 namespace palladion::cuda::driver {
@@ -22,7 +23,11 @@ constexpr Pointer first_place = 0x5660'0000'0000;
 #else
 constexpr Pointer first_place = 0x0700'0000'0000;
 #endif
+constexpr Pointer last_place = first_place + 0x2000'0000'0000;
 Pointer next_place = first_place;
+
+size_t allocated_bytes = 0;  // of the device
+bool on_device(Origin o) { return o == Origin::device || o == Origin::managed || o == Origin::array; }
 
 const char* name_of(Origin origin) {
   switch (origin) {
@@ -47,9 +52,9 @@ const char* name_of(Origin origin) {
 bool inside(State& s, const void* p, size_t bytes) {
   const auto at = reinterpret_cast<Pointer>(p);
   const Block* b = s.block_of(at);
-  if (b != nullptr) return at + bytes <= b->base + b->size;
-  if (const sim::Allocation* a = s.machine->memory().lookup(at)) return at + bytes <= a->base + a->size;
-  return !is_given_out(at);
+  if (b != nullptr) return fits(at - b->base, bytes, b->size);
+  if (const sim::Allocation* a = s.machine->memory().lookup(at)) return fits(at - a->base, bytes, a->size);
+  return bytes <= SIZE_MAX - at && (at >= next_place || at + bytes <= first_place);
 }
 
 // Module variables have addresses of the machine's own, the rest that of the host.
@@ -120,15 +125,28 @@ bool is_pinned_or_managed(const void* p) {
 }
 
 Pointer take_addresses(size_t bytes, size_t alignment) {
+  const size_t room = last_place - next_place;
+  if (bytes > room || alignment > room || bytes + alignment + 2 * guard_bytes > room) return 0;
   const Pointer at = (next_place + alignment - 1) / alignment * alignment;
   next_place = at + (bytes + 2 * guard_bytes - 1) / guard_bytes * guard_bytes;
   return at;
 }
 
+namespace {
+
+// Memory of the host is not the device's, and no host has more than this.
+size_t room_of(Origin origin) {
+  constexpr size_t most_of_host = size_t{1} << 43;
+  const auto all = static_cast<size_t>(state().arch->memory_bytes);
+  return on_device(origin) ? all - std::min(all, used_bytes()) : most_of_host;
+}
+
+}  // namespace
+
 Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name) {
   State& s = state();
+  if (bytes > room_of(origin)) return out_of_memory;
   const size_t mapped = (bytes + page - 1) / page * page;
-  if (bytes > static_cast<size_t>(s.arch->memory_bytes) - used_bytes()) return out_of_memory;
   const bool shared = reaches_host(origin);
   const Views views = !shared    ? map_for_machine(mapped)
                       : judges() ? map_twice(at, mapped)
@@ -141,6 +159,7 @@ Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name) {
   }
   watch_host();
   if (shared) s.machine->memory().share_with_host(at);
+  if (on_device(origin)) allocated_bytes += bytes;
   s.blocks[at] = {.base = at,
                   .size = bytes,
                   .mapped = mapped,
@@ -153,19 +172,15 @@ Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name) {
 
 Status allocate(Pointer& out, size_t bytes, Origin origin, const char* name) {
   if (bytes == 0) return invalid_value;
+  if (bytes > room_of(origin)) return out_of_memory;
   const Pointer at = take_addresses(bytes, guard_bytes);
+  if (at == 0) return out_of_memory;
   const Status status = put_memory(at, bytes, origin, name);
   if (status == success) out = at;
   return status;
 }
 
-size_t used_bytes() {
-  size_t used = 0;
-  for (const auto& [base, b] : state().blocks)
-    if (b.origin == Origin::device || b.origin == Origin::managed || b.origin == Origin::array)
-      used += b.size;
-  return used + created_bytes();
-}
+size_t used_bytes() { return allocated_bytes + created_bytes(); }
 
 Status release(Pointer p) {
   State& s = state();
@@ -178,6 +193,7 @@ Status release(Pointer p) {
   forget_in_pool(p);
   if (at->second.origin == Origin::managed) forget_advice(p, at->second.size);
   forget_in_graphs(p);
+  if (on_device(b.origin)) allocated_bytes -= b.size;
   s.blocks.erase(at);
   return success;
 }
@@ -205,7 +221,6 @@ std::optional<Side> array_side(const void* handle, size_t x, size_t y, size_t z,
   const Array* a = array_of(handle);
   if (a == nullptr) return std::nullopt;
   const sim::ImageLevel& level = a->image.levels.front();
-  const auto fits = [](size_t at, size_t count, size_t size) { return at <= size && count <= size - at; };
   if (!fits(x, c.width, size_t{level.width} * a->image.format.bytes()) || !fits(y, c.height, level.height) ||
       !fits(z, c.depth, level.depth))
     return std::nullopt;
@@ -218,7 +233,16 @@ std::optional<Side> memory_side(uint8_t* base, size_t pitch, size_t height, size
   if (pitch == 0) pitch = c.width;
   if (height == 0) height = c.height;
   if (base == nullptr || (c.height > 1 && pitch < c.width)) return std::nullopt;
-  return Side{base + x + y * pitch + z * pitch * height, pitch, pitch * height};
+  const Size slice = Size(pitch) * height, offset = Size(x) + Size(y) * pitch + Size(z) * slice;
+  const Size end = offset + Size(c.depth - 1) * slice + Size(c.height - 1) * pitch + c.width;
+  if (end.n > SIZE_MAX - reinterpret_cast<Pointer>(base)) return std::nullopt;
+  return Side{base + offset.n, pitch, slice.n};
+}
+
+// All rows: nothing is copied of a copy that leaves its memory.
+bool holds(const Side& side, const Memcpy3D& c) {
+  const Size bytes = Size(c.depth - 1) * side.slice + Size(c.height - 1) * side.pitch + c.width;
+  return inside(state(), side.base, bytes.n);
 }
 
 std::optional<Side> source(const Memcpy3D& c) {
@@ -240,7 +264,7 @@ Status copy_3d(const Memcpy3D& c) {
   if (c.width == 0 || c.height == 0 || c.depth == 0) return success;
   if (c.src_lod != 0 || c.dst_lod != 0) return invalid_value;
   const auto from = source(c), to = destination(c);
-  if (!from || !to) return invalid_value;
+  if (!from || !to || !holds(*from, c) || !holds(*to, c)) return invalid_value;
   for (size_t z = 0; z < c.depth; ++z)
     for (size_t y = 0; y < c.height; ++y) {
       const Status status = copy(to->row(y, z), from->row(y, z), c.width);
@@ -252,7 +276,7 @@ Status copy_3d(const Memcpy3D& c) {
 order::Touched touched_by(const Memcpy3D& c) {
   order::Touched t;
   const auto from = source(c), to = destination(c);
-  if (!from || !to || c.width == 0) return t;
+  if (!from || !to || c.width == 0 || c.height == 0) return t;
   for (size_t z = 0; z < c.depth; ++z)
     for (size_t y = 0; y < c.height; ++y) {
       const auto read = reinterpret_cast<Pointer>(from->row(y, z)),
@@ -265,7 +289,7 @@ order::Touched touched_by(const Memcpy3D& c) {
 
 order::Touched touched_by(const MemsetNode& m) {
   order::Touched t;
-  for (size_t y = 0; y < m.height; ++y)
+  for (size_t y = 0; m.width != 0 && y < m.height; ++y)
     t.written.add(m.dst + y * m.pitch, m.dst + y * m.pitch + m.width * m.element_bytes);
   return t;
 }
@@ -290,13 +314,13 @@ std::string text_of(const Memcpy3D& c) {
 Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height) {
   State& s = state();
   if (element != 1 && element != 2 && element != 4) return invalid_value;
-  if (to % element != 0 || (height > 1 && pitch < width * element)) return invalid_value;
+  if (width == 0 || height == 0) return success;
+  const Size row_bytes = Size(width) * element;
+  if (to % element != 0 || (height > 1 && pitch < row_bytes.n)) return invalid_value;
+  if (!is_known(driver::to(to)) || !inside(s, driver::to(to), (Size(height - 1) * pitch + row_bytes).n))
+    return invalid_value;
   for (size_t y = 0; y < height; ++y) {
     auto* row = reinterpret_cast<uint8_t*>(to + y * pitch);
-    if (width == 0) continue;
-    const auto at = reinterpret_cast<Pointer>(row);
-    if (s.block_of(at) == nullptr && s.machine->memory().lookup(at) == nullptr) return invalid_value;
-    if (!inside(s, row, width * element)) return invalid_value;
     uint8_t* bytes = host_of(s, row);
     if (element == 1)
       std::memset(bytes, static_cast<int>(value), width);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cuda/driver/order/host_access.h"
+#include "cuda/driver/sizes.h"
 #include "cuda/driver/state.h"
 
 using namespace palladion::cuda::driver;
@@ -51,7 +52,7 @@ Reservation* reservation_of(Pointer p, size_t bytes) {
   const auto after = reservations.upper_bound(p);
   if (after == reservations.begin()) return nullptr;
   auto& [base, r] = *std::prev(after);
-  return p >= base && p + bytes <= base + r.size ? &r : nullptr;
+  return p >= base && fits(p - base, bytes, r.size) ? &r : nullptr;
 }
 
 bool whole(size_t n) { return n != 0 && n % granularity == 0; }
@@ -112,6 +113,7 @@ size_t created_bytes() {
 
 PLD_CUDA cuMemGetAllocationGranularity(size_t* out, const AllocationProperties* p, int) {
   const Guard guard(state().lock);
+  if (out == nullptr) return invalid_value;
   const Status status = check(p);
   if (status == success) *out = granularity;
   return status;
@@ -121,6 +123,7 @@ PLD_CUDA cuMemAddressReserve(Pointer* out, size_t bytes, size_t alignment, Point
   if (out == nullptr || !whole(bytes) || flags != 0 || (alignment & (alignment - 1)) != 0)
     return invalid_value;
   const Pointer at = take_addresses(bytes, std::max(alignment, granularity));
+  if (at == 0) return out_of_memory;
   void* const p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return out_of_memory;
   watch_host();
@@ -138,6 +141,7 @@ PLD_CUDA cuMemAddressFree(Pointer p, size_t bytes) {
 }
 PLD_CUDA cuMemCreate(void** out, size_t bytes, const AllocationProperties* p, uint64_t flags) {
   const Guard guard(state().lock);
+  if (p == nullptr) return invalid_value;
   if (out == nullptr || flags != 0 || !whole(bytes)) return invalid_value;
   if (const Status status = check(p); status != success) return status;
   if (bytes > static_cast<size_t>(state().arch->memory_bytes) - used_bytes()) return out_of_memory;

@@ -17,11 +17,10 @@ namespace palladion::cuda::driver {
 struct OrderProgram {
   static constexpr size_t bytes = 256;  // of an array
   void* library = dlopen((driver_folder + "/libcuda.so.1").c_str(), RTLD_NOW);
-  void* module = nullptr;
+  void *module = nullptr, *context = nullptr;
   bool wrong = false;
 
   explicit OrderProgram(bool is_wrong) : wrong(is_wrong) {
-    void* context = nullptr;
     call("cuInit", 0U);
     call("cuDevicePrimaryCtxRetain", &context, 0);
     call("cuCtxSetCurrent", context);
