@@ -28,6 +28,7 @@ set_property(TARGET palladion_cuda APPEND PROPERTY LINK_DEPENDS ${aliases})
 pld_exec_library(palladion_cudart cuda/driver/runtime cudart)
 set_target_properties(palladion_cudart PROPERTIES SOVERSION 13)
 target_link_libraries(palladion_cudart PRIVATE palladion_cuda)
+target_sources(palladion_cudart PRIVATE ${PROJECT_SOURCE_DIR}/cuda/driver/lifetime.cpp)
 
 # cuBLAS' handles, and each function of absent.txt as one that answers by name. cublasLt is the same file.
 pld_exec_library(palladion_cublas cuda/driver/cublas cublas)

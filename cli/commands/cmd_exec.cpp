@@ -1,23 +1,21 @@
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
+#include "cli/exec/programs.h"
 #include "cli/runs/run_request.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
+#include "cli/support/term.h"
+#include "isa/host/files.h"
+#include "report/run/exec_report.h"
 
 namespace palladion::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int could_not_run = 127;  // as a shell says it
 
 // The folder of our libraries: beside the program in the build, below lib in an installation.
 fs::path driver_folder() {
@@ -62,18 +60,15 @@ struct WordsOfExec {
     if (invocation.program.empty())
       return user_error("exec takes a program",
                         fmt::format("{} exec -- ./program arguments", program_name()));
-    if (given.json.find(';') != std::string::npos) return user_error("--json: a name without `;`");
     ExecRequest request = given;
     request.program = invocation.program;
     return request;
   }
 };
 
-std::string settings_text(const ExecRequest& o, int report) {
-  std::error_code failed;
-  return fmt::format("v1;arch={};schedule={};check={};threads={};max={};fmad={:d};report={};json={}",
-                     o.arch->name, sim::name(o.schedule), name(o.checks), o.threads, o.max_instructions,
-                     o.fmad, report, o.json.empty() ? std::string() : fs::absolute(o.json, failed).string());
+std::string settings_text(const ExecRequest& o, const std::string& pipe) {
+  return fmt::format("v1;arch={};schedule={};check={};threads={};max={};fmad={:d};report={}", o.arch->name,
+                     sim::name(o.schedule), name(o.checks), o.threads, o.max_instructions, o.fmad, pipe);
 }
 
 // In front of what the variable holds.
@@ -83,56 +78,41 @@ void put_first(const char* variable, std::string text) {
   ::setenv(variable, text.c_str(), 1);
 }
 
-[[noreturn]] void become(const ExecRequest& o, const fs::path& folder, int report) {
-  put_first("LD_LIBRARY_PATH", folder.string());
-  put_first("LD_PRELOAD", (folder / "libpalladion_exec.so").string());
-  ::setenv("PALLADION_EXEC", settings_text(o, report).c_str(), 1);
-  std::vector<char*> words;
-  for (const std::string& word : o.program) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  ::execvp(words[0], words.data());
-  fmt::print(stderr, "error: {} cannot be run: {}\n", o.program.front(), std::strerror(errno));
-  ::_exit(could_not_run);
+ProgramStart start_of(const ExecRequest& request, const fs::path& folder) {
+  return {request.program, [&request, folder](const std::string& pipe) {
+            put_first("LD_LIBRARY_PATH", folder.string());
+            put_first("LD_PRELOAD", (folder / "libpalladion_exec.so").string());
+            ::setenv("PALLADION_EXEC", settings_text(request, pipe).c_str(), 1);
+          }};
 }
 
-// What the libraries write into the pipe: a byte for each program that launched a kernel, and for each in
-// which a launch had an error (cuda/driver/state.cpp).
-struct Noted {
-  bool launched = false, errors = false;
-};
-
-Noted read_notes(int pipe) {
-  Noted noted;
-  char byte = 0;
-  while (::read(pipe, &byte, 1) == 1) (byte == 'e' ? noted.errors : noted.launched) = true;
-  return noted;
+std::string how(const ProgramEnd& end) {
+  if (end.signal != 0) return fmt::format("by signal {} ({})", end.signal, ::strsignal(end.signal));
+  return end.code == 0 ? "" : fmt::format("with exit code {}", end.code);
 }
 
-// The program's own exit code, 128 + the signal that ended it; when it ends with 0 although a launch had
-// errors: 1.
+// The program's own exit code; when that is 0 although a launch had errors: 1.
 Outcome<ExitCode> exec_program(const ExecRequest& request) {
   const fs::path folder = driver_folder();
   if (folder.empty()) return unsupported("this build has no exec/libcuda.so.1 beside the program");
-  int report[2];
-  if (::pipe(report) != 0) return user_error(fmt::format("no pipe: {}", std::strerror(errno)));
-  ::fcntl(report[0], F_SETFL, O_NONBLOCK);  // what the program started may hold the other end
-  const pid_t child = ::fork();
-  if (child < 0) return user_error(fmt::format("no process: {}", std::strerror(errno)));
-  if (child == 0) {
-    ::close(report[0]);
-    become(request, folder, report[1]);
-  }
-  ::close(report[1]);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  const Noted noted = read_notes(report[0]);
-  ::close(report[0]);
-  if (WIFSIGNALED(status)) return static_cast<ExitCode>(128 + WTERMSIG(status));
-  const int code = WEXITSTATUS(status);
-  if (!noted.launched && !noted.errors && code != could_not_run)
+  ExecReport report({std::string(request.arch->name), sim::name(request.schedule), name(request.checks),
+                     name(request.checks) != name(no_checks)});
+  const auto take = [&](uint64_t sender, const ExecKey& key, std::string text) {
+    report.take(sender, key, std::move(text));
+  };
+  const auto ended = run_to_its_end(start_of(request, folder), take);
+  if (!ended) return tl::unexpected(ended.error());
+  const auto code =
+      static_cast<ExitCode>(ended->code == 0 && report.errors() != 0 ? exit_findings : ended->code);
+  const ExecReport::End end{how(*ended), code};
+  print_err(report.text(end, wants_color(stderr)));
+  if (!report.launched() && report.errors() == 0 && code != could_not_run && code != not_there)
     print_err(fmt::format("{} launched no kernel: nothing was simulated\n", request.program.front()));
-  return static_cast<ExitCode>(code == 0 && noted.errors ? exit_findings : code);
+  if (request.json.empty()) return code;
+  const auto written = write_text(request.json, report.json(end));
+  if (written) return code;
+  print_err(not_written(written.error()).value().text);
+  return code == exit_clean || code == exit_findings ? exit_not_written : code;
 }
 
 }  // namespace

@@ -1,23 +1,18 @@
 #include "cuda/driver/state.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
+#include <new>
 
-#include "isa/core/symbol_name.h"
-#include "report/json/findings_json.h"
-#include "report/text/finding_text.h"
-#include "sim/check/core/merge.h"
+#include "cuda/driver/reporting.h"
 
 namespace palladion::cuda::driver {
-
-namespace json = report::json;
 
 namespace {
 
@@ -26,6 +21,16 @@ bool is_mapped(sim::Address address) {
   constexpr uint64_t page = 4096;
   unsigned char resident = 0;
   return mincore(reinterpret_cast<void*>(address & ~(page - 1)), page, &resident) == 0;
+}
+
+// "FILE:INODE:PROCESS"
+Settings::Report pipe_of(std::string_view text) {
+  Settings::Report r;
+  const std::string words(text);
+  unsigned long long inode = 0;
+  if (std::sscanf(words.c_str(), "%d:%llu:%d", &r.file, &inode, &r.process) != 3) return {};
+  r.inode = inode;
+  return r;
 }
 
 }  // namespace
@@ -46,11 +51,9 @@ Settings settings_of(const char* text) {
     if (key == "arch") s.arch = value;
     if (key == "schedule") s.schedule = value;
     if (key == "check") s.check = value;
-    if (key == "json") s.json = value;
     if (key == "threads") number(value, s.threads);
     if (key == "max") number(value, s.max_instructions);
-    if (key == "report") number(value, s.report_fd);
-    if (key == "quiet") s.quiet = value == "1";
+    if (key == "report") s.report = pipe_of(value);
     if (key == "fmad") s.fmad = value != "0";
   }
   return s;
@@ -76,10 +79,25 @@ Block* State::block_of(Pointer p) {
   return p < b.base + std::max<size_t>(b.size, 1) ? &b : nullptr;
 }
 
+uint64_t count_missing(const std::string& what) {
+  State& s = state();
+  const auto [at, added] = s.missing.try_emplace(what, Missing{static_cast<uint32_t>(s.missing.size()), 0});
+  const uint64_t before = at->second.count++;
+  report_unsupported(what, at->second);
+  return before;
+}
+
+Status usable() {
+  const State& s = state();
+  if (!s.initialised) return not_initialized;
+  if (s.sticky != success) return s.sticky;
+  return current() != nullptr ? success : invalid_context;
+}
+
 Status unsupported(const std::string& what) {
   State& s = state();
   const Guard guard(s.lock);
-  if (s.missing[what]++ == 0) fmt::print(stderr, "palladion exec: unsupported: {}\n", what);
+  if (count_missing(what) == 0) fmt::print(stderr, "palladion exec: unsupported: {}\n", what);
   return not_supported;
 }
 
@@ -91,88 +109,34 @@ void show_printed() {
   s.printed.clear();
 }
 
+void count_errors(uint64_t n) {
+  if (n == 0) return;
+  state().errors += n;
+  report_errors(state());
+}
+
+void forbid_use_by_forked_processes() {
+  ::pthread_atfork(nullptr, nullptr, [] {
+    State& s = state();
+    new (&s.lock) std::recursive_mutex;  // another thread of the parent may have held it
+    s.forked = true;
+    s.sticky = not_initialized;
+  });
+}
+
 namespace {
 
-json::array dim_json(const isa::Dim3& d) { return {d.x, d.y, d.z}; }
-
-json::object launch_json(const LaunchRecord& l) {
-  return {{"kernel", report::named_json(l.kernel)},
-          {"grid", dim_json(l.grid)},
-          {"block", dim_json(l.block)},
-          {"launches", l.launches},
-          {"findings", l.findings},
-          {"instructions", l.instructions},
-          {"cycles", l.cycles},
-          {"microseconds", l.microseconds},
-          {"host_seconds", l.seconds}};
-}
-
-json::array findings_json(const State& s) {
-  std::vector<verify::SeenFinding> all;
-  for (const sim::Finding& f : s.host_findings) all.push_back({f, {s.settings.schedule}, {}, {}});
-  for (const LaunchRecord& l : s.launches)
-    for (const sim::Finding& f : l.found) all.push_back({f, {s.settings.schedule}, {}, {}});
-  return report::findings_json(all);
-}
-
-void write_json(const State& s) {
-  const auto missing = [](const auto& call) {
-    return json::object{{"call", call.first}, {"count", call.second}};
-  };
-  std::ofstream out(s.settings.json);
-  out << report::json_text(json::object{{"format", "palladion exec 2"},
-                                        {"arch", s.arch->name},
-                                        {"schedule", s.settings.schedule},
-                                        {"errors", s.errors},
-                                        {"launches", report::array_of(s.launches, launch_json)},
-                                        {"findings", findings_json(s)},
-                                        {"unsupported", report::array_of(s.missing, missing)}});
-  if (!out.flush()) fmt::print(stderr, "palladion exec: {} cannot be written\n", s.settings.json);
-}
-
-// What is no mistake by itself is said once, for all launches.
-void tell_remarks(const State& s) {
-  std::vector<sim::Finding> all;
-  for (const LaunchRecord& l : s.launches)
-    std::ranges::copy_if(l.found, std::back_inserter(all), sim::check::is_remark);
-  for (const sim::Finding& f : sim::check::merge(std::move(all)))
-    fmt::print(stderr, "{}\n", report::finding_text(f));
-}
-
-// What `palladion exec` reads: "k" when a kernel was launched, "e" when a launch had an error.
-bool tell_program(const State& s) {
-  const std::string told = std::string(s.launches.empty() ? "" : "k") + (s.errors != 0 ? "e" : "");
-  const int pipe = s.settings.report_fd;
-  return pipe < 0 || ::write(pipe, told.data(), told.size()) == static_cast<ssize_t>(told.size());
-}
-
-__attribute__((destructor)) void at_end() { report(); }
-
-}  // namespace
-
-void report() {
+// What is over by itself, unless another thread is in a kernel: that one ends with the process, as on a GPU.
+__attribute__((destructor)) void at_end() {
   State& s = state();
-  const Guard guard(s.lock);
-  if (!s.initialised) return;
+  if (!s.initialised || s.forked || !s.lock.try_lock()) return;
+  end_all_operations();
   show_printed();
   std::fflush(stdout);
-  if (!s.settings.json.empty()) write_json(s);
-  if (!tell_program(s)) return;
-  if (s.settings.quiet || (s.launches.empty() && s.missing.empty())) return;
-  tell_remarks(s);
-  const bool timed = s.settings.schedule.starts_with("hardware");
-  fmt::print(stderr, "launches on a simulated {}, schedule {}, checks {}\n", s.arch->name,
-             s.settings.schedule, s.settings.check);
-  fmt::print(stderr, "  {:>8} {:>8} {:>12} {:>12} {:>10}  {:<16} {:<14} {}\n", "launches", "findings",
-             "instructions", timed ? "cycles" : "", timed ? "us" : "host s", "grid", "block", "kernel");
-  for (const LaunchRecord& l : s.launches)
-    fmt::print(stderr, "  {:>8} {:>8} {:>12} {:>12} {:>10.3f}  {:<16} {:<14} {}\n", l.launches, l.findings,
-               l.instructions, timed ? std::to_string(l.cycles) : "", timed ? l.microseconds : l.seconds,
-               fmt::format("{}x{}x{}", l.grid.x, l.grid.y, l.grid.z),
-               fmt::format("{}x{}x{}", l.block.x, l.block.y, l.block.z), isa::readable_name(l.kernel));
-  for (const auto& [name, count] : s.missing)
-    fmt::print(stderr, "  unsupported: {}, {} times\n", name, count);
+  s.lock.unlock();
 }
+
+}  // namespace
 
 }  // namespace palladion::cuda::driver
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "cuda/driver/abi.h"
@@ -18,14 +19,42 @@ namespace palladion::cuda::driver {
 
 // What `palladion exec` asks for: the variable PALLADION_EXEC, "v1;key=value;...".
 struct Settings {
-  std::string arch = "h200", schedule = "functional", check = "none", json;
+  std::string arch = "h200", schedule = "functional", check = "none";
   unsigned threads = 0;
   uint64_t max_instructions = uint64_t{1} << 30;
-  int report_fd = -1;  // `k` is written there when a kernel was launched, `e` when a launch had an error
-  bool quiet = false;
+  // The pipe of exec (report/json/exec_record.h): a file of this process and, with the same number, of that
+  // one.
+  struct Report {
+    int file = -1;  // none
+    uint64_t inode = 0;
+    int process = 0;
+  } report;
   bool fmad = true;  // RunOptions::fmad
 };
 Settings settings_of(const char* text);
+
+// Objects that the program knows by their addresses: one that is none's, or no longer, is told from them.
+template <class T>
+class Handled {
+ public:
+  static bool exists(const void* handle) { return all().contains(handle); }
+  Handled(const Handled&) : Handled() {}
+  Handled& operator=(const Handled&) = default;
+
+ private:
+  friend T;
+  Handled() { all().insert(static_cast<T*>(this)); }
+  ~Handled() { all().erase(static_cast<T*>(this)); }
+  static std::unordered_set<const void*>& all() {
+    static auto* const objects = new std::unordered_set<const void*>;
+    return *objects;
+  }
+};
+// Whether each of them is one.
+template <class... T>
+bool exist(const T*... handles) {
+  return (Handled<T>::exists(handles) && ...);
+}
 
 struct Image;  // a module or a library: PTX, parsed when it is first needed
 // What a thread, or a CTA, of a kernel needs of the chip.
@@ -34,7 +63,7 @@ struct Needs {
   int64_t static_shared = 0, local = 0, constants = 0;
   int barriers = 1;
 };
-struct Kernel {
+struct Kernel : Handled<Kernel> {
   Image* image = nullptr;
   std::string name;
   uint32_t max_dynamic_shared = 48 * 1024;
@@ -42,7 +71,7 @@ struct Kernel {
   bool nonportable_cluster = false;
   std::optional<Needs> needs;  // needs_of finds them once: each launch asks
 };
-struct Image {
+struct Image : Handled<Image> {
   std::vector<std::string> ptx;  // several: of the objects that a program was linked from (-rdc=true)
   std::string why;               // there is no PTX
   std::string log;               // what the compiler said of it
@@ -59,11 +88,14 @@ struct Context {
 };
 
 enum class Origin : uint8_t { device, host, managed, registered, array, mapped };
+// Whether the program's host code can use the bytes at their address.
+inline bool reaches_host(Origin o) {
+  return o == Origin::host || o == Origin::managed || o == Origin::registered;
+}
 struct Block {
   Pointer base = 0;
   size_t size = 0, mapped = 0;
-  uint8_t* machine_view =
-      nullptr;  // the same bytes again, where pages are closed to the program (order/host_access.h)
+  uint8_t* machine_view = nullptr;  // its bytes; null: where the program has them
   Origin origin = Origin::device;
   uint64_t id = 0;
   uint32_t host_flags = 0;
@@ -75,9 +107,15 @@ struct Block {
 struct LaunchRecord {
   std::string kernel;
   isa::Dim3 grid, block;
-  uint64_t launches = 0, findings = 0, instructions = 0, cycles = 0;
+  uint64_t begun = 0, launches = 0, findings = 0, instructions = 0, cycles = 0;
   double microseconds = 0, seconds = 0;
-  std::vector<sim::Finding> found;  // of all launches, merged
+  std::vector<sim::Finding> found;   // of all launches, merged
+  std::set<std::string> incomplete;  // why they were not checked as a whole
+};
+
+struct Missing {
+  uint32_t number = 0;  // in the order of the first calls
+  uint64_t count = 0;
 };
 
 enum : int {
@@ -96,6 +134,7 @@ struct State {
   const isa::ArchSpec* arch = nullptr;
   std::unique_ptr<sim::Machine> machine;
   bool initialised = false;
+  bool forked = false;  // behind the initialisation: this process has no device
   Context primary;
   std::map<Pointer, Block> blocks;
   std::set<Image*> images;
@@ -111,7 +150,7 @@ struct State {
   double clock_us = 0;       // the device's time under a schedule with a clock
   std::vector<LaunchRecord> launches;
   std::vector<sim::Finding> host_findings;  // of the order of operations, PLD70xx
-  std::map<std::string, uint64_t> missing;  // calls that are not there
+  std::map<std::string, Missing> missing;   // calls that are not there
   std::string printed;                      // of kernels, shown at the next synchronisation
 
   Block* block_of(Pointer p);
@@ -121,12 +160,17 @@ inline void* to(Pointer p) { return reinterpret_cast<void*>(p); }
 using Guard = std::lock_guard<std::recursive_mutex>;
 
 Context* current();  // of this thread; null: none
+// Why no operation can be asked for: the library was not initialised, no context is current, a kernel failed.
+Status usable();
 
 // A call that the library does not have, or not with these arguments: told once by name.
 Status unsupported(const std::string& what);
 void show_printed();
-void report();  // the table at the end
+uint64_t count_missing(const std::string& what);  // how often until now
+void count_errors(uint64_t n);
 void end_all_operations();
+// A process that is forked from now on has no device: every call gives CUDA_ERROR_NOT_INITIALIZED.
+void forbid_use_by_forked_processes();
 
 // images.cpp, code.cpp
 int64_t constant_bytes(const isa::Module& module);  // of its .const variables
@@ -190,6 +234,7 @@ order::Touched touched_by(const Memcpy3D& c);
 order::Touched touched_by(const MemsetNode& m);
 order::Touched touched_by_owner(Pointer p);  // who allocates or frees it
 bool is_pinned_or_managed(const void* p);
+bool is_given_out(Pointer p);  // an address that `take_addresses` has given, also one in a gap
 Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height);
 
 }  // namespace palladion::cuda::driver

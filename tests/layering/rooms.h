@@ -123,7 +123,7 @@ const std::vector<std::vector<std::string>> levels = {
     {"cli/subjects"},
     {"cli/runs"},
     {"cli/execute"},
-    {"cli/check", "cli/sweep", "cli/lab"},
+    {"cli/check", "cli/sweep", "cli/lab", "cli/exec"},
     {"cli/commands"},
     {"cli"},
 };

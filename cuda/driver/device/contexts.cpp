@@ -58,6 +58,7 @@ Context* current() { return stack().empty() ? nullptr : stack().back(); }
 // ---- the primary context ----
 PLD_CUDA cuDevicePrimaryCtxRetain(Context** context, DeviceId device) {
   const Guard guard(state().lock);
+  if (context == nullptr) return invalid_value;
   if (device != 0) return invalid_device;
   if (state().sticky != success) return state().sticky;
   Context& primary = state().primary;
@@ -80,6 +81,7 @@ PLD_CUDA cuDevicePrimaryCtxReset_v2(DeviceId device) {
 }
 PLD_CUDA cuDevicePrimaryCtxGetState(DeviceId device, unsigned* flags, int* active) {
   const Guard guard(state().lock);
+  if (flags == nullptr || active == nullptr) return invalid_value;
   if (device != 0) return invalid_device;
   return *flags = state().primary.flags, *active = state().primary.active ? 1 : 0, success;
 }
@@ -133,7 +135,10 @@ PLD_CUDA cuCtxSetCurrent(Context* context) {
   if (context != nullptr) push(context);
   return success;
 }
-PLD_CUDA cuCtxGetCurrent(Context** context) { return *context = current(), success; }
+PLD_CUDA cuCtxGetCurrent(Context** context) {
+  if (context == nullptr) return invalid_value;
+  return *context = current(), success;
+}
 PLD_CUDA cuCtxPushCurrent_v2(Context* context) {
   const Guard guard(state().lock);
   if (!is_context(context)) return invalid_context;
@@ -145,13 +150,18 @@ PLD_CUDA cuCtxPopCurrent_v2(Context** context) {
   return stack().pop_back(), success;
 }
 PLD_CUDA cuCtxGetDevice(DeviceId* device) {
+  if (device == nullptr) return invalid_value;
+
   return current() != nullptr ? (*device = 0, success) : invalid_context;
 }
 PLD_CUDA cuCtxGetDevice_v2(DeviceId* device, Context* context) {
   const Guard guard(state().lock);
+  if (device == nullptr) return invalid_value;
   return is_context(context) ? (*device = 0, success) : invalid_context;
 }
 PLD_CUDA cuCtxGetFlags(unsigned* flags) {
+  if (flags == nullptr) return invalid_value;
+
   return current() != nullptr ? (*flags = current()->flags, success) : invalid_context;
 }
 PLD_CUDA cuCtxSetFlags(unsigned flags) {
@@ -159,12 +169,17 @@ PLD_CUDA cuCtxSetFlags(unsigned flags) {
 }
 PLD_CUDA cuCtxGetId(Context* context, unsigned long long* id) {
   const Guard guard(state().lock);
+  if (id == nullptr) return invalid_value;
   const Context* const c = context != nullptr ? context : current();
   return is_context(c) ? (*id = c->id, success) : invalid_context;
 }
-PLD_CUDA cuCtxGetApiVersion(Context*, unsigned* version) { return *version = 3020, success; }
+PLD_CUDA cuCtxGetApiVersion(Context*, unsigned* version) {
+  if (version == nullptr) return invalid_value;
+  return *version = 3020, success;
+}
 PLD_CUDA cuCtxSynchronize() {
   const Guard guard(state().lock);
+  if (const Status status = usable(); status != success) return status;
   if (const Status status = may_wait_for_all(); status != success) return status;
   complete(streams().all());
   host_knows_all();
@@ -175,6 +190,8 @@ PLD_CUDA cuCtxSynchronize() {
 PLD_CUDA cuCtxSynchronize_v2(Context*) { return cuCtxSynchronize(); }
 // What a kernel gets of L1 and shared memory is for its speed alone.
 PLD_CUDA cuCtxGetCacheConfig(int* config) {
+  if (config == nullptr) return invalid_value;
+
   return current() != nullptr ? (*config = current()->cache_config, success) : invalid_context;
 }
 PLD_CUDA cuCtxSetCacheConfig(int config) {
@@ -182,7 +199,10 @@ PLD_CUDA cuCtxSetCacheConfig(int config) {
   if (config < 0 || config > 3) return invalid_value;
   return current()->cache_config = config, success;
 }
-PLD_CUDA cuCtxGetSharedMemConfig(int* config) { return *config = 1, success; }  // banks of four bytes
+PLD_CUDA cuCtxGetSharedMemConfig(int* config) {
+  if (config == nullptr) return invalid_value;
+  return *config = 1, success;
+}  // banks of four bytes
 PLD_CUDA cuCtxSetSharedMemConfig(int config) { return config < 0 || config > 2 ? invalid_value : success; }
 PLD_CUDA cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   if (least != nullptr) *least = 0;
@@ -192,7 +212,7 @@ PLD_CUDA cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 PLD_CUDA cuCtxGetLimit(size_t* value, int limit) {
   const Guard guard(state().lock);
   if (limit < 0 || limit >= 10 || value == nullptr) return invalid_value;
-  if (state().sticky != success) return state().sticky;
+  if (const Status status = usable(); status != success) return status;
   constexpr int synchronisation_depth = 3;  // of kernels that wait for their children: gone since CUDA 12
   if (limit == synchronisation_depth) return unsupported_limit;
   return *value = state().limits[limit], success;
@@ -201,6 +221,7 @@ PLD_CUDA cuCtxSetLimit(int limit, size_t value) {
   State& s = state();
   const Guard guard(s.lock);
   if (limit < 0 || limit >= 10) return invalid_value;
+  if (const Status status = usable(); status != success) return status;
   switch (limit) {
     case limit_stack:
       if (value > 512 << 10) return invalid_value;

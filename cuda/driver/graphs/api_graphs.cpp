@@ -1,4 +1,6 @@
 // Nodes of graphs: made, asked and changed, in a graph and in an instantiated one.
+#include <algorithm>
+
 #include "cuda/driver/streams/streams.h"
 
 using namespace palladion::cuda::driver;
@@ -23,10 +25,26 @@ tl::expected<Work, Status> work_of(const KernelNode& p, const LaunchWork* attrib
   return Work(std::move(launch));
 }
 
+int depth_of(const Graph& graph) {
+  int inner = 0;
+  for (const auto& node : graph.nodes)
+    for (const Graph* g : inner_graphs(node->work)) inner = std::max(inner, depth_of(*g));
+  return inner + 1;
+}
+
 tl::expected<Work, Status> child_of(const Graph* graph) {
-  if (graph == nullptr) return tl::unexpected(invalid_value);
+  constexpr int deepest = 64;
+  if (!exist(graph)) return tl::unexpected(invalid_value);
   if (has_conditions(*graph)) return tl::unexpected(not_supported);
+  if (depth_of(*graph) > deepest)
+    return tl::unexpected(unsupported("graphs in graphs that are nested deeper than 64 levels"));
   return Work(std::shared_ptr<Graph>(copy_of(*graph)));
+}
+
+template <class T>
+tl::expected<Work, Status> of_event(Event* event) {
+  if (!exist(event)) return tl::unexpected(invalid_value);
+  return Work(T{event});
 }
 
 tl::expected<Work, Status> work_of(const NodeParams& p) {
@@ -44,9 +62,9 @@ tl::expected<Work, Status> work_of(const NodeParams& p) {
     case NodeKind::empty:
       return Work(EmptyWork{});
     case NodeKind::wait:
-      return Work(WaitWork{static_cast<Event*>(p.of.event)});
+      return of_event<WaitWork>(static_cast<Event*>(p.of.event));
     case NodeKind::record:
-      return Work(RecordWork{static_cast<Event*>(p.of.event)});
+      return of_event<RecordWork>(static_cast<Event*>(p.of.event));
     case NodeKind::conditional:  // its parameters never change
       return tl::unexpected(not_supported);
     default:
@@ -62,21 +80,21 @@ Status add(Node** out, Graph* graph, Node* const* after, size_t count, tl::expec
 // A node keeps its kind.
 Status set(Graph* graph, const Node* node, tl::expected<Work, Status> work) {
   if (!work) return work.error();
-  Node* const n = graph != nullptr && node != nullptr ? find_node(*graph, node) : nullptr;
+  Node* const n = exist(graph) ? find_node(*graph, node) : nullptr;
   if (n == nullptr || n->work.index() != work->index()) return invalid_value;
   n->work = std::move(*work);
   return success;
 }
 
 Status set_kernel(Graph* graph, const Node* node, const KernelNode& p) {
-  const Node* const n = find_node(*graph, node);
+  const Node* const n = exist(graph) ? find_node(*graph, node) : nullptr;
   const auto* launch = n != nullptr ? std::get_if<std::shared_ptr<LaunchWork>>(&n->work) : nullptr;
   return launch != nullptr ? set(graph, node, work_of(p, launch->get())) : invalid_value;
 }
 
 template <class T>
 Status get(const Node* node, T* out) {
-  const T* const work = node != nullptr ? std::get_if<T>(&node->work) : nullptr;
+  const T* const work = exist(node) ? std::get_if<T>(&node->work) : nullptr;
   if (work == nullptr || out == nullptr) return invalid_value;
   return *out = *work, success;
 }
@@ -95,10 +113,12 @@ Status get_event(const Node* node, Event** out) {
 PLD_CUDA cuGraphAddKernelNode_v2(Node** out, Graph* graph, Node* const* after, size_t count,
                                  const KernelNode* p) {
   const Guard guard(state().lock);
+  if (p == nullptr) return invalid_value;
   return add(out, graph, after, count, work_of(*p));
 }
 PLD_CUDA cuGraphKernelNodeGetParams_v2(Node* node, KernelNode* out) {
   const Guard guard(state().lock);
+  if (!exist(node)) return invalid_value;
   const auto* const work = std::get_if<std::shared_ptr<LaunchWork>>(&node->work);
   if (work == nullptr || out == nullptr) return invalid_value;
   LaunchWork& w = **work;
@@ -114,10 +134,13 @@ PLD_CUDA cuGraphKernelNodeGetParams_v2(Node* node, KernelNode* out) {
 }
 PLD_CUDA cuGraphKernelNodeSetParams_v2(Node* node, const KernelNode* p) {
   const Guard guard(state().lock);
+  if (!exist(node)) return invalid_value;
+  if (p == nullptr) return invalid_value;
   return set_kernel(node->graph, node, *p);
 }
 PLD_CUDA cuGraphExecKernelNodeSetParams_v2(Graph* exec, Node* node, const KernelNode* p) {
   const Guard guard(state().lock);
+  if (p == nullptr) return invalid_value;
   return set_kernel(exec, node, *p);
 }
 
@@ -125,42 +148,54 @@ PLD_CUDA cuGraphExecKernelNodeSetParams_v2(Graph* exec, Node* node, const Kernel
 PLD_CUDA cuGraphAddMemcpyNode(Node** out, Graph* graph, Node* const* after, size_t count, const Memcpy3D* c,
                               void*) {
   const Guard guard(state().lock);
+  if (c == nullptr) return invalid_value;
   return add(out, graph, after, count, Work(*c));
 }
 PLD_CUDA cuGraphMemcpyNodeGetParams(Node* node, Memcpy3D* out) { return get(node, out); }
 PLD_CUDA cuGraphMemcpyNodeSetParams(Node* node, const Memcpy3D* c) {
   const Guard guard(state().lock);
+  if (!exist(node)) return invalid_value;
+  if (c == nullptr) return invalid_value;
   return set(node->graph, node, Work(*c));
 }
 PLD_CUDA cuGraphExecMemcpyNodeSetParams(Graph* exec, Node* node, const Memcpy3D* c, void*) {
   const Guard guard(state().lock);
+  if (c == nullptr) return invalid_value;
   return set(exec, node, Work(*c));
 }
 PLD_CUDA cuGraphAddMemsetNode(Node** out, Graph* graph, Node* const* after, size_t count, const MemsetNode* m,
                               void*) {
   const Guard guard(state().lock);
+  if (m == nullptr) return invalid_value;
   return add(out, graph, after, count, Work(*m));
 }
 PLD_CUDA cuGraphMemsetNodeGetParams(Node* node, MemsetNode* out) { return get(node, out); }
 PLD_CUDA cuGraphMemsetNodeSetParams(Node* node, const MemsetNode* m) {
   const Guard guard(state().lock);
+  if (!exist(node)) return invalid_value;
+  if (m == nullptr) return invalid_value;
   return set(node->graph, node, Work(*m));
 }
 PLD_CUDA cuGraphExecMemsetNodeSetParams(Graph* exec, Node* node, const MemsetNode* m, void*) {
   const Guard guard(state().lock);
+  if (m == nullptr) return invalid_value;
   return set(exec, node, Work(*m));
 }
 PLD_CUDA cuGraphAddHostNode(Node** out, Graph* graph, Node* const* after, size_t count, const HostNode* h) {
   const Guard guard(state().lock);
+  if (h == nullptr) return invalid_value;
   return add(out, graph, after, count, Work(*h));
 }
 PLD_CUDA cuGraphHostNodeGetParams(Node* node, HostNode* out) { return get(node, out); }
 PLD_CUDA cuGraphHostNodeSetParams(Node* node, const HostNode* h) {
   const Guard guard(state().lock);
+  if (!exist(node)) return invalid_value;
+  if (h == nullptr) return invalid_value;
   return set(node->graph, node, Work(*h));
 }
 PLD_CUDA cuGraphExecHostNodeSetParams(Graph* exec, Node* node, const HostNode* h) {
   const Guard guard(state().lock);
+  if (h == nullptr) return invalid_value;
   return set(exec, node, Work(*h));
 }
 
@@ -175,6 +210,7 @@ PLD_CUDA cuGraphAddChildGraphNode(Node** out, Graph* graph, Node* const* after, 
 }
 PLD_CUDA cuGraphChildGraphNodeGetGraph(Node* node, Graph** out) {
   const Guard guard(state().lock);
+  if (out == nullptr) return invalid_value;
   std::shared_ptr<Graph> child;
   const Status status = get(node, &child);
   if (status == success) *out = child.get();
@@ -186,29 +222,31 @@ PLD_CUDA cuGraphExecChildGraphNodeSetParams(Graph* exec, Node* node, Graph* chil
 }
 PLD_CUDA cuGraphAddEventRecordNode(Node** out, Graph* graph, Node* const* after, size_t count, Event* event) {
   const Guard guard(state().lock);
-  return add_node(out, graph, after, count, RecordWork{event});
+  return add(out, graph, after, count, of_event<RecordWork>(event));
 }
 PLD_CUDA cuGraphAddEventWaitNode(Node** out, Graph* graph, Node* const* after, size_t count, Event* event) {
   const Guard guard(state().lock);
-  return add_node(out, graph, after, count, WaitWork{event});
+  return add(out, graph, after, count, of_event<WaitWork>(event));
 }
 PLD_CUDA cuGraphEventRecordNodeGetEvent(Node* node, Event** out) { return get_event<RecordWork>(node, out); }
 PLD_CUDA cuGraphEventWaitNodeGetEvent(Node* node, Event** out) { return get_event<WaitWork>(node, out); }
 PLD_CUDA cuGraphEventRecordNodeSetEvent(Node* node, Event* event) {
   const Guard guard(state().lock);
-  return set(node->graph, node, Work(RecordWork{event}));
+  if (!exist(node)) return invalid_value;
+  return set(node->graph, node, of_event<RecordWork>(event));
 }
 PLD_CUDA cuGraphEventWaitNodeSetEvent(Node* node, Event* event) {
   const Guard guard(state().lock);
-  return set(node->graph, node, Work(WaitWork{event}));
+  if (!exist(node)) return invalid_value;
+  return set(node->graph, node, of_event<WaitWork>(event));
 }
 PLD_CUDA cuGraphExecEventRecordNodeSetEvent(Graph* exec, Node* node, Event* event) {
   const Guard guard(state().lock);
-  return set(exec, node, Work(RecordWork{event}));
+  return set(exec, node, of_event<RecordWork>(event));
 }
 PLD_CUDA cuGraphExecEventWaitNodeSetEvent(Graph* exec, Node* node, Event* event) {
   const Guard guard(state().lock);
-  return set(exec, node, Work(WaitWork{event}));
+  return set(exec, node, of_event<WaitWork>(event));
 }
 
 // ---- of any kind ----
@@ -232,11 +270,14 @@ PLD_CUDA cuGraphAddNode(Node** out, Graph* graph, Node* const* after, size_t cou
 }
 PLD_CUDA cuGraphNodeSetParams(Node* node, NodeParams* p) {
   const Guard guard(state().lock);
+  if (!exist(node)) return invalid_value;
+  if (p == nullptr) return invalid_value;
   if (static_cast<NodeKind>(p->type) == NodeKind::kernel) return set_kernel(node->graph, node, p->of.kernel);
   return set(node->graph, node, work_of(*p));
 }
 PLD_CUDA cuGraphExecNodeSetParams(Graph* exec, Node* node, NodeParams* p) {
   const Guard guard(state().lock);
+  if (p == nullptr) return invalid_value;
   if (static_cast<NodeKind>(p->type) == NodeKind::kernel) return set_kernel(exec, node, p->of.kernel);
   return set(exec, node, work_of(*p));
 }

@@ -109,7 +109,7 @@ Status run_loop(const ConditionalWork& work, Doing& doing) {
     if (const Status status = run_body(*work.bodies.front(), doing); status != success) return status;
     if (s.performed != before) continue;
     fmt::print(stderr, "palladion exec: a WHILE node of a graph does not end: its body launches no kernel\n");
-    ++s.errors;
+    count_errors(1);
     return s.sticky = launch_timeout;
   }
   return success;
@@ -149,7 +149,8 @@ void give_conditions(State& s, sim::Launch& launch) {
 }
 
 Status add_conditional_node(Node** out, Graph* graph, Node* const* after, size_t count, ConditionalNode* p) {
-  if (graph == nullptr || !size_is_allowed(*p) || !usable(*graph, p->handle)) return invalid_value;
+  if (!exist(graph) || p->size > most_conditions || !size_is_allowed(*p) || !usable(*graph, p->handle))
+    return invalid_value;
   auto work = std::make_shared<ConditionalWork>();
   work->handle = p->handle;
   work->type = p->type;
@@ -205,7 +206,7 @@ PLD_CUDA cuGraphConditionalHandleCreate(uint64_t* out, Graph* graph, Context*, u
                                         unsigned flags) {
   const Guard guard(state().lock);
   constexpr unsigned assign_default = 1;  // CU_GRAPH_COND_ASSIGN_DEFAULT
-  if (out == nullptr || graph == nullptr || (flags & ~assign_default) != 0) return invalid_value;
+  if (out == nullptr || !exist(graph) || (flags & ~assign_default) != 0) return invalid_value;
   Condition* condition = nullptr;
   if (const Status status = new_condition(*graph, condition); status != success) return status;
   condition->default_value = default_value;

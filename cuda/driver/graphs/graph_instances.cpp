@@ -38,9 +38,10 @@ Status check(const Graph& graph, uint64_t flags, int& result) {
 
 Status instantiate(Graph** exec, Graph* graph, uint64_t flags, int& result) {
   result = failed;
-  if (exec == nullptr || graph == nullptr) return invalid_value;
+  if (exec == nullptr || !exist(graph)) return invalid_value;
   if (const Status status = check(*graph, flags, result); status != success) return status;
   *exec = copy_of(*graph).release();
+  (*exec)->of_program = true;
   (*exec)->instance_of = std::make_shared<int>();
   graph->instance = (*exec)->instance_of;
   return (*exec)->flags = flags, success;
@@ -120,18 +121,24 @@ PLD_CUDA cuGraphInstantiateWithParams(Graph** exec, Graph* graph, InstantiatePar
   params->node = nullptr;
   return instantiate(exec, graph, params->flags, params->result);
 }
-PLD_CUDA cuGraphExecGetFlags(Graph* exec, uint64_t* flags) { return *flags = exec->flags, success; }
+PLD_CUDA cuGraphExecGetFlags(Graph* exec, uint64_t* flags) {
+  const Guard guard(state().lock);
+  if (!exist(exec)) return invalid_value;
+  if (flags == nullptr) return invalid_value;
+  return *flags = exec->flags, success;
+}
 // A launch of it goes on.
 PLD_CUDA cuGraphExecDestroy(Graph* exec) {
   const Guard guard(state().lock);
+  if (!exist(exec) || !exec->of_program || exec->instance_of == nullptr) return invalid_value;
   return delete exec, success;
 }
 PLD_CUDA cuGraphUpload(Graph*, Stream*) { return success; }
 PLD_CUDA cuGraphLaunch(Graph* exec, Stream* stream) {
   const Guard guard(state().lock);
   constexpr uint64_t auto_free = 1;  // CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
-  if (exec == nullptr) return invalid_value;
-  if (state().sticky != success) return state().sticky;
+  if (!exist(exec)) return invalid_value;
+  if (const Status status = usable(); status != success) return status;
   if (const Status status = may_use(stream); status != success) return status;
   if (capturing(stream)) {
     if (has_conditions(*exec)) return not_supported;
@@ -154,5 +161,6 @@ PLD_CUDA cuGraphLaunch(Graph* exec, Stream* stream) {
 }
 PLD_CUDA cuGraphExecUpdate_v2(Graph* exec, Graph* graph, UpdateResult* result) {
   const Guard guard(state().lock);
+  if (!exist(exec, graph)) return invalid_value;
   return update(*exec, *graph, result);
 }

@@ -23,6 +23,8 @@ AllocWork new_allocation(size_t bytes) {
 }  // namespace
 
 Status capture_allocation(Pointer* out, size_t bytes, Stream* stream) {
+  if (out == nullptr) return invalid_value;
+  if (bytes > static_cast<size_t>(state().arch->memory_bytes)) return out_of_memory;
   const AllocWork work = new_allocation(bytes);
   *out = work.address;
   return enqueue(stream, work);
@@ -48,7 +50,8 @@ Status run_allocation(const AllocWork& work) {
 Status run_free(const FreeWork& work) { return release(work.address); }
 
 Status add_allocation_node(Node** out, Graph* graph, Node* const* after, size_t count, MemAllocNode* p) {
-  if (p == nullptr || p->bytes == 0) return invalid_value;
+  if (p == nullptr || p->bytes == 0 || !exist(graph)) return invalid_value;
+  if (p->bytes > static_cast<size_t>(state().arch->memory_bytes)) return out_of_memory;
   const AllocWork work = new_allocation(p->bytes);
   p->address = work.address;
   return add_node(out, graph, after, count, work);
@@ -77,6 +80,7 @@ PLD_CUDA cuGraphAddMemFreeNode(Node** out, Graph* graph, Node* const* after, siz
 }
 PLD_CUDA cuGraphMemAllocNodeGetParams(Node* node, MemAllocNode* out) {
   const Guard guard(state().lock);
+  if (!exist(node)) return invalid_value;
   const auto* work = std::get_if<AllocWork>(&node->work);
   if (work == nullptr || out == nullptr) return invalid_value;
   *out = {};
@@ -88,6 +92,7 @@ PLD_CUDA cuGraphMemAllocNodeGetParams(Node* node, MemAllocNode* out) {
 }
 PLD_CUDA cuGraphMemFreeNodeGetParams(Node* node, Pointer* out) {
   const Guard guard(state().lock);
+  if (!exist(node)) return invalid_value;
   const auto* work = std::get_if<FreeWork>(&node->work);
   if (work == nullptr || out == nullptr) return invalid_value;
   return *out = work->address, success;

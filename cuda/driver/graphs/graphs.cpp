@@ -56,7 +56,10 @@ Status run_graph(Graph& graph, Doing& doing) {
   for (Node* const node : order) {
     order::Clock before = start;
     for (const Node* const n : node->after) before.join(over.at(n));
-    if (const auto* wait = std::get_if<WaitWork>(&node->work)) before.join(wait->event->mark.over);
+    if (const auto* wait = std::get_if<WaitWork>(&node->work)) {
+      if (!exist(wait->event)) return invalid_handle;  // it was destroyed
+      before.join(wait->event->mark.over);
+    }
     if (node->enabled) {
       if (node->line == 0) node->line = streams().add_branch();
       Doing inside{streams().put_branch(doing.place.stream, node->line, std::move(before)), nullptr};
@@ -119,9 +122,9 @@ Node* find_node(Graph& graph, const Node* origin) {
 }
 
 Status add_node(Node** out, Graph* graph, Node* const* after, size_t count, Work work) {
-  if (out == nullptr || graph == nullptr || (count != 0 && after == nullptr)) return invalid_value;
+  if (out == nullptr || !exist(graph) || (count != 0 && after == nullptr)) return invalid_value;
   for (size_t i = 0; i < count; ++i)
-    if (after[i] == nullptr || after[i]->graph != graph) return invalid_value;
+    if (!exist(after[i]) || after[i]->graph != graph) return invalid_value;
   auto node = std::make_unique<Node>();
   node->graph = graph;
   node->work = std::move(work);
@@ -159,29 +162,43 @@ std::string_view name_of(NodeKind kind) {
 }  // namespace palladion::cuda::driver
 
 PLD_CUDA cuGraphCreate(Graph** graph, unsigned flags) {
+  const Guard guard(state().lock);
   if (graph == nullptr || flags != 0) return invalid_value;
-  return *graph = new Graph, success;
+  *graph = new Graph;
+  return (*graph)->of_program = true, success;
 }
+// Not that of a node, nor one that a stream is captured into.
 PLD_CUDA cuGraphDestroy(Graph* graph) {
-  if (graph != nullptr && graph->parent != nullptr) return invalid_value;  // its node's
+  const Guard guard(state().lock);
+  if (!exist(graph) || !graph->of_program || graph->instance_of != nullptr || graph->captures != 0)
+    return invalid_value;
   return delete graph, success;
 }
 PLD_CUDA cuGraphClone(Graph** out, Graph* graph) {
   const Guard guard(state().lock);
+  if (!exist(graph)) return invalid_value;
+  if (out == nullptr) return invalid_value;
   if (has_conditions(*graph)) return not_supported;
-  return *out = copy_of(*graph).release(), success;
+  *out = copy_of(*graph).release();
+  return (*out)->of_program = true, success;
 }
 PLD_CUDA cuGraphNodeFindInClone(Node** out, Node* node, Graph* graph) {
+  const Guard guard(state().lock);
+  if (!exist(node, graph)) return invalid_value;
+  if (out == nullptr) return invalid_value;
+
   return (*out = find_node(*graph, node)) != nullptr ? success : invalid_value;
 }
 PLD_CUDA cuGraphGetNodes(Graph* graph, Node** out, size_t* count) {
   const Guard guard(state().lock);
+  if (!exist(graph)) return invalid_value;
   std::vector<Node*> all;
   for (const auto& node : graph->nodes) all.push_back(node.get());
   return give(all, out, count);
 }
 PLD_CUDA cuGraphGetRootNodes(Graph* graph, Node** out, size_t* count) {
   const Guard guard(state().lock);
+  if (!exist(graph)) return invalid_value;
   std::vector<Node*> roots;
   for (const auto& node : graph->nodes)
     if (node->after.empty()) roots.push_back(node.get());
@@ -189,6 +206,7 @@ PLD_CUDA cuGraphGetRootNodes(Graph* graph, Node** out, size_t* count) {
 }
 PLD_CUDA cuGraphGetEdges_v2(Graph* graph, Node** from, Node** to, void*, size_t* count) {
   const Guard guard(state().lock);
+  if (!exist(graph)) return invalid_value;
   std::vector<Node*> froms, tos;
   for (const auto& node : graph->nodes)
     for (Node* before : node->after) froms.push_back(before), tos.push_back(node.get());
@@ -198,39 +216,52 @@ PLD_CUDA cuGraphGetEdges_v2(Graph* graph, Node** from, Node** to, void*, size_t*
 }
 PLD_CUDA cuGraphNodeGetDependencies_v2(Node* node, Node** out, void*, size_t* count) {
   const Guard guard(state().lock);
+  if (!exist(node)) return invalid_value;
   return give(node->after, out, count);
 }
 PLD_CUDA cuGraphNodeGetDependentNodes_v2(Node* node, Node** out, void*, size_t* count) {
   const Guard guard(state().lock);
+  if (!exist(node)) return invalid_value;
   std::vector<Node*> later;
   for (const auto& n : node->graph->nodes)
     if (std::ranges::find(n->after, node) != n->after.end()) later.push_back(n.get());
   return give(later, out, count);
 }
 // Each edge is a whole dependency, which is what programmatic ones may be as well.
-PLD_CUDA cuGraphAddDependencies_v2(Graph*, Node* const* from, Node* const* to, const void*, size_t count) {
+PLD_CUDA cuGraphAddDependencies_v2(Graph* graph, Node* const* from, Node* const* to, const void*,
+                                   size_t count) {
   const Guard guard(state().lock);
+  if (!exist(graph) || (count != 0 && (from == nullptr || to == nullptr))) return invalid_value;
+  for (size_t i = 0; i < count; ++i)
+    if (!exist(from[i], to[i]) || from[i]->graph != graph || to[i]->graph != graph) return invalid_value;
   for (size_t i = 0; i < count; ++i) to[i]->after.push_back(from[i]);
   return success;
 }
 PLD_CUDA cuGraphRemoveDependencies_v2(Graph*, Node* const* from, Node* const* to, const void*, size_t count) {
   const Guard guard(state().lock);
+  if (count != 0 && (from == nullptr || to == nullptr)) return invalid_value;
   for (size_t i = 0; i < count; ++i)
-    if (std::erase(to[i]->after, from[i]) == 0) return invalid_value;
+    if (!exist(to[i]) || std::erase(to[i]->after, from[i]) == 0) return invalid_value;
   return success;
 }
 PLD_CUDA cuGraphDestroyNode(Node* node) {
   const Guard guard(state().lock);
+  if (!exist(node)) return invalid_value;
   Graph* const graph = node->graph;
   for (const auto& n : graph->nodes) std::erase(n->after, node);
   return std::erase_if(graph->nodes, [&](const auto& n) { return n.get() == node; }) == 1 ? success
                                                                                           : invalid_value;
 }
 PLD_CUDA cuGraphNodeGetType(Node* node, int* type) {
+  const Guard guard(state().lock);
+  if (!exist(node)) return invalid_value;
+  if (type == nullptr) return invalid_value;
+
   return *type = static_cast<int>(kind_of(node->work)), success;
 }
 PLD_CUDA cuGraphNodeSetEnabled(Graph* exec, Node* node, unsigned enabled) {
   const Guard guard(state().lock);
+  if (!exist(exec, node)) return invalid_value;
   Node* const n = find_node(*exec, node);
   if (n == nullptr) return invalid_value;
   const NodeKind kind = kind_of(n->work);
@@ -239,12 +270,16 @@ PLD_CUDA cuGraphNodeSetEnabled(Graph* exec, Node* node, unsigned enabled) {
 }
 PLD_CUDA cuGraphNodeGetEnabled(Graph* exec, Node* node, unsigned* enabled) {
   const Guard guard(state().lock);
+  if (!exist(exec, node)) return invalid_value;
+  if (enabled == nullptr) return invalid_value;
   const Node* const n = find_node(*exec, node);
   if (n == nullptr) return invalid_value;
   return *enabled = n->enabled ? 1 : 0, success;
 }
 PLD_CUDA cuGraphDebugDotPrint(Graph* graph, const char* path, unsigned) {
   const Guard guard(state().lock);
+  if (!exist(graph)) return invalid_value;
+  if (path == nullptr) return invalid_value;
   std::ofstream out(path);
   out << "digraph graph_1 {\n";
   for (size_t i = 0; i < graph->nodes.size(); ++i) {
@@ -260,20 +295,24 @@ PLD_CUDA cuGraphDebugDotPrint(Graph* graph, const char* path, unsigned) {
 
 PLD_CUDA cuUserObjectCreate(UserObject** out, void* object, HostFn destroy, unsigned references,
                             unsigned flags) {
+  const Guard guard(state().lock);
   if (out == nullptr || destroy == nullptr || references == 0 || flags != 1) return invalid_value;
   return *out = new UserObject{object, destroy, references}, success;
 }
 PLD_CUDA cuUserObjectRetain(UserObject* object, unsigned count) {
   const Guard guard(state().lock);
+  if (!exist(object)) return invalid_value;
   return object->references += count, success;
 }
 PLD_CUDA cuUserObjectRelease(UserObject* object, unsigned count) {
   const Guard guard(state().lock);
+  if (!exist(object)) return invalid_value;
   if (object == nullptr || count == 0 || count > object->references) return invalid_value;
   return release_references(object, count), success;
 }
 PLD_CUDA cuGraphRetainUserObject(Graph* graph, UserObject* object, unsigned count, unsigned flags) {
   const Guard guard(state().lock);
+  if (!exist(graph, object)) return invalid_value;
   constexpr unsigned move = 1;  // CU_GRAPH_USER_OBJECT_MOVE
   if (graph == nullptr || object == nullptr || count == 0) return invalid_value;
   if ((flags & move) == 0) object->references += count;
@@ -281,6 +320,7 @@ PLD_CUDA cuGraphRetainUserObject(Graph* graph, UserObject* object, unsigned coun
 }
 PLD_CUDA cuGraphReleaseUserObject(Graph* graph, UserObject* object, unsigned count) {
   const Guard guard(state().lock);
+  if (!exist(graph)) return invalid_value;
   const auto found = graph->objects.find(object);
   if (found == graph->objects.end() || found->second < count) return invalid_value;
   found->second -= count;

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "cuda/driver/order/judge.h"
-#include "cuda/driver/state.h"
+#include "cuda/driver/reporting.h"
 #include "isa/core/symbol_name.h"
 #include "report/text/finding_text.h"
 #include "sim/check/core/merge.h"
@@ -19,6 +19,7 @@
 #include "sim/program/compile/call_graph.h"
 #include "sim/program/compile/compile.h"
 #include "sim/sass/pressure.h"
+#include "verify/verdict/verdict.h"
 #include "verify/verdict/watch.h"
 
 namespace palladion::cuda::driver {
@@ -46,11 +47,14 @@ LaunchRecord& record_of(State& s, const LaunchWork& w) {
   return s.launches.back();
 }
 
-void keep(LaunchRecord& record, const std::vector<sim::Finding>& findings) {
-  if (findings.empty()) return;
-  record.findings += findings.size();
-  record.found.insert(record.found.end(), findings.begin(), findings.end());
+void keep(LaunchRecord& record, const sim::RunResult& result, const std::vector<std::string>& incomplete) {
+  const size_t reasons = record.incomplete.size();
+  record.incomplete.insert(incomplete.begin(), incomplete.end());
+  if (result.findings.empty() && record.incomplete.size() == reasons) return;
+  record.findings += result.findings.size();
+  record.found.insert(record.found.end(), result.findings.begin(), result.findings.end());
   record.found = sim::check::merge(std::move(record.found));
+  report_findings(state(), record);
 }
 
 void tell(const std::string& text) { fmt::print(stderr, "{}\n", text); }
@@ -64,7 +68,7 @@ bool counts(const sim::Finding& f) {
 
 Status prepare(LaunchWork& work, void* function, void** params, void** extra) {
   work.kernel = static_cast<Kernel*>(function);
-  if (work.kernel == nullptr) return invalid_handle;
+  if (!exist(work.kernel)) return invalid_handle;
   const isa::Module* module = module_of(*work.kernel->image);
   if (module == nullptr) return no_binary_for_gpu;
   const isa::Function* entry = module->find_entry(work.kernel->name);
@@ -169,6 +173,9 @@ class Running {
     options.observer = watch_.observer();
     has_clock_ = options.schedule.kind == sim::Schedule::Kind::hardware;
     const auto start = std::chrono::steady_clock::now();
+    LaunchRecord& record = record_of(s, work);
+    ++record.begun;
+    report_launches(s, record);
     run_ = s.machine->start(launch, options);
     seconds_ += since(start);
   }
@@ -189,6 +196,12 @@ class Running {
     seconds_ += since(start);
     return step == sim::Run::Step::over;
   }
+  // Why its checks are no whole answer.
+  std::vector<std::string> incomplete_of(const sim::RunResult& result) const {
+    if (watch_.coverage() == nullptr) return {};
+    const verify::Watched watched{*watch_.coverage(), {}};
+    return verify::incomplete_reasons(result, &watched);
+  }
   uint64_t progress() const { return run_.progress(); }
   Status end(State& s);
 
@@ -196,7 +209,7 @@ class Running {
   static double since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
-  Status tell_findings(State& s, const LaunchRecord& record, const sim::RunResult& result);
+  Status tell_findings(const LaunchRecord& record, const sim::RunResult& result);
 
   LaunchWork work_;
   Doing doing_;
@@ -208,12 +221,13 @@ class Running {
   double seconds_ = 0;
 };
 
-Status Running::tell_findings(State& s, const LaunchRecord& record, const sim::RunResult& result) {
+Status Running::tell_findings(const LaunchRecord& record, const sim::RunResult& result) {
   Status status = success;
-  for (const sim::Finding& f : sim::check::merge(result.findings)) {
+  const std::vector<sim::Finding> merged = sim::check::merge(result.findings);
+  count_errors(static_cast<uint64_t>(std::ranges::count_if(merged, counts)));
+  for (const sim::Finding& f : merged) {
     if ((record.launches == 1 || counts(f)) && !sim::check::is_remark(f))
       tell(report::finding_text(f, {.ptx = {}}));
-    if (counts(f)) ++s.errors;
     if (f.fatal && status == success) status = status_of(f);
   }
   if (result.deadlocked && status == success) status = launch_timeout;
@@ -231,17 +245,18 @@ Status Running::end(State& s) {
   record.instructions += result.instructions;
   record.cycles += result.clock.cycles;
   record.microseconds += result.clock.microseconds();
-  keep(record, result.findings);
+  report_launches(s, record);
+  keep(record, result, incomplete_of(result));
   s.clock_us += result.clock.microseconds();
   s.printed += result.printed;
   if (!result.errors.empty()) {
     for (const isa::Diagnostic& d : result.errors)
       tell(fmt::format("{}: {}", isa::readable_name(work_.kernel->name), isa::render(isa::Diagnostics{d})));
-    ++s.errors;
+    count_errors(1);
     return result.errors.front().severity == isa::Severity::unsupported ? not_supported
                                                                         : launch_out_of_resources;
   }
-  const Status status = tell_findings(s, record, result);
+  const Status status = tell_findings(record, result);
   if (status != success) s.sticky = status;
   if (status == success && launches_kernels(*work_.kernel->image->module))
     return perform_launched(s, work_, doing_);
@@ -259,8 +274,6 @@ Status perform(const LaunchWork& work, const Doing& doing) {
   auto running = std::make_unique<Running>(s, work, doing);
   const bool launches = launches_kernels(*work.kernel->image->module);
   if (running->go_on(s.nested == 0 && !launches)) return running->end(s);
-  [[maybe_unused]] static const int at_end =
-      std::atexit(end_all_operations);  // while all of the machine is there
   waiting.push_back(std::move(running));
   return success;
 }
@@ -319,6 +332,10 @@ tl::expected<Needs, Status> needs_of(Kernel& kernel) {
 }
 
 int ctas_per_sm(const Needs& needs, int threads, size_t dynamic_shared) {
+  const isa::ArchSpec& chip = *state().arch;
+  if (threads <= 0 || threads > chip.max_threads_per_cta ||
+      dynamic_shared > static_cast<size_t>(chip.shared_bytes_per_sm))
+    return 0;
   isa::CtaResources cta;
   cta.threads = threads;
   cta.registers_per_thread = needs.registers;

@@ -96,9 +96,11 @@ Status apply(const LaunchAttribute& a, LaunchWork& w, Marks& marks) {
     case priority:
       return w.priority = a.value.flag, success;
     case programmatic_event:
-      return marks.triggered = static_cast<Event*>(a.value.event.event), success;
+      marks.triggered = static_cast<Event*>(a.value.event.event);
+      return exist(marks.triggered) ? success : invalid_handle;
     case launch_completion_event:
-      return marks.completed = static_cast<Event*>(a.value.event.event), success;
+      marks.completed = static_cast<Event*>(a.value.event.event);
+      return exist(marks.completed) ? success : invalid_handle;
     case device_updatable_kernel_node:
       return a.value.flag == 0 ? success : unsupported("kernel nodes that kernels update");
     case access_policy_window:
@@ -119,8 +121,7 @@ Status apply(const LaunchAttribute& a, LaunchWork& w, Marks& marks) {
 
 Status launch(Kernel* kernel, std::shared_ptr<LaunchWork> work, Stream* stream, void** params, void** extra,
               const Marks& marks) {
-  State& s = state();
-  if (s.sticky != success) return s.sticky;
+  if (const Status status = usable(); status != success) return status;
   if (const Status status = prepare(*work, kernel, params, extra); status != success) return status;
   if (const Status status = check_launch(*work); status != success) return status;
   Doing doing;
@@ -164,7 +165,7 @@ PLD_CUDA cuLaunchCooperativeKernel(Kernel* f, unsigned gx, unsigned gy, unsigned
 }
 PLD_CUDA cuLaunchKernelEx(const LaunchConfig* c, Kernel* f, void** params, void** extra) {
   const Guard guard(state().lock);
-  if (c == nullptr) return invalid_value;
+  if (c == nullptr || (c->attribute_count != 0 && c->attributes == nullptr)) return invalid_value;
   auto work =
       shape({c->grid[0], c->grid[1], c->grid[2]}, {c->block[0], c->block[1], c->block[2]}, c->shared_bytes);
   Marks marks;
@@ -179,6 +180,7 @@ PLD_CUDA cuLaunchCooperativeKernelMultiDevice(void*, unsigned, unsigned) {
 // Attributes of kernel nodes: the same as those of launches, without the events.
 PLD_CUDA cuGraphKernelNodeSetAttribute(Node* node, LaunchAttributeId id, const LaunchAttributeValue* value) {
   const Guard guard(state().lock);
+  if (!exist(node)) return invalid_value;
   auto* const work = std::get_if<std::shared_ptr<LaunchWork>>(&node->work);
   if (work == nullptr || value == nullptr) return invalid_value;
   const LaunchWork before = **work;
@@ -191,6 +193,7 @@ PLD_CUDA cuGraphKernelNodeSetAttribute(Node* node, LaunchAttributeId id, const L
 }
 PLD_CUDA cuGraphKernelNodeGetAttribute(Node* node, LaunchAttributeId id, LaunchAttributeValue* value) {
   const Guard guard(state().lock);
+  if (!exist(node)) return invalid_value;
   const auto* const work = std::get_if<std::shared_ptr<LaunchWork>>(&node->work);
   if (work == nullptr || value == nullptr) return invalid_value;
   const LaunchWork& w = **work;
@@ -207,6 +210,7 @@ PLD_CUDA cuGraphKernelNodeGetAttribute(Node* node, LaunchAttributeId id, LaunchA
 }
 PLD_CUDA cuGraphKernelNodeCopyAttributes(Node* to, Node* from) {
   const Guard guard(state().lock);
+  if (!exist(to, from)) return invalid_value;
   auto* const target = std::get_if<std::shared_ptr<LaunchWork>>(&to->work);
   const auto* const source = std::get_if<std::shared_ptr<LaunchWork>>(&from->work);
   if (target == nullptr || source == nullptr) return invalid_value;
@@ -222,7 +226,8 @@ PLD_CUDA cuGraphKernelNodeCopyAttributes(Node* to, Node* from) {
 namespace {
 
 Status config_of(LaunchWork& work, Kernel* kernel, const LaunchConfig* c) {
-  if (kernel == nullptr || c == nullptr) return invalid_value;
+  if (!exist(kernel)) return invalid_handle;
+  if (c == nullptr) return invalid_value;
   work.kernel = kernel;
   work.block = {c->block[0], c->block[1], c->block[2]};
   work.grid = {c->grid[0], c->grid[1], c->grid[2]};
@@ -237,23 +242,29 @@ Status config_of(LaunchWork& work, Kernel* kernel, const LaunchConfig* c) {
 
 PLD_CUDA cuOccupancyMaxActiveClusters(int* out, Kernel* kernel, const LaunchConfig* config) {
   const Guard guard(state().lock);
+  if (!exist(kernel)) return invalid_handle;
+  if (out == nullptr) return invalid_value;
   LaunchWork work;
   if (const Status status = config_of(work, kernel, config); status != success) return status;
   const auto needs = needs_of(*kernel);
   if (!needs) return needs.error();
   if (work.cluster.count() > static_cast<uint64_t>(state().arch->max_cluster)) return invalid_cluster;
-  const int per_sm = ctas_per_sm(*needs, static_cast<int>(work.block.count()), work.shared);
+  const int per_sm =
+      ctas_per_sm(*needs, static_cast<int>(std::min<uint64_t>(work.block.count(), INT32_MAX)), work.shared);
   return *out = resident_clusters(per_sm, work.cluster), success;
 }
 // The largest of which at least one fits the chip.
 PLD_CUDA cuOccupancyMaxPotentialClusterSize(int* out, Kernel* kernel, const LaunchConfig* config) {
   const Guard guard(state().lock);
+  if (!exist(kernel)) return invalid_handle;
+  if (out == nullptr) return invalid_value;
   LaunchWork work;
   if (const Status status = config_of(work, kernel, config); status != success) return status;
   const auto needs = needs_of(*kernel);
   if (!needs) return needs.error();
   const palladion::isa::ArchSpec& a = *state().arch;
-  const int per_sm = ctas_per_sm(*needs, static_cast<int>(work.block.count()), work.shared);
+  const int per_sm =
+      ctas_per_sm(*needs, static_cast<int>(std::min<uint64_t>(work.block.count(), INT32_MAX)), work.shared);
   int size = kernel->nonportable_cluster ? a.max_cluster : a.max_cluster_portable;
   while (size > 1 && resident_clusters(per_sm, {static_cast<uint32_t>(size), 1, 1}) == 0) size /= 2;
   return *out = size, success;

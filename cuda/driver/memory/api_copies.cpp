@@ -28,7 +28,7 @@ bool host_waits_for(const Memcpy3D& c) {
 Status copy_now(const Memcpy3D& c) {
   const Guard guard(state().lock);
   show_printed();
-  if (state().sticky != success) return state().sticky;
+  if (const Status status = usable(); status != success) return status;
   if (const Status status = may_call_synchronous(); status != success) return status;
   const Synchronous operation = begin_synchronous(order::Operation::Does::copy, text_of(c));
   show_printed();
@@ -56,7 +56,7 @@ void wait_for_pageable(const Memcpy3D& c, const Doing& doing) {
 Status put_copy(Stream* stream, const Memcpy3D& c) {
   State& s = state();
   const Guard guard(s.lock);
-  if (s.sticky != success) return s.sticky;
+  if (const Status status = usable(); status != success) return status;
   Doing doing;
   const bool captured = capturing(stream);
   const Status status = enqueue(stream, c, doing);
@@ -116,14 +116,24 @@ PLD_CUDA cuMemcpyDtoDAsync_v2(Pointer d, Pointer s, size_t n, Stream* q) {
   const bool known = on_device(at(d)) && on_device(at(s));
   return capturing(q) || known ? copy_async(to(d), at(s), n, q) : invalid_value;
 }
-PLD_CUDA cuMemcpy3D_v2(const Memcpy3D* c) { return copy_now(*c); }
-PLD_CUDA cuMemcpy3DAsync_v2(const Memcpy3D* c, Stream* q) { return put_copy(q, *c); }
+PLD_CUDA cuMemcpy3D_v2(const Memcpy3D* c) {
+  if (c == nullptr) return invalid_value;
+  return copy_now(*c);
+}
+PLD_CUDA cuMemcpy3DAsync_v2(const Memcpy3D* c, Stream* q) {
+  if (c == nullptr) return invalid_value;
+  return put_copy(q, *c);
+}
 PLD_CUDA cuMemcpy2D_v2(const Memcpy2D* c) {
+  if (c == nullptr) return invalid_value;
+
   const Memcpy3D d = three(*c);
   return cuMemcpy3D_v2(&d);
 }
 PLD_CUDA cuMemcpy2DUnaligned_v2(const Memcpy2D* c) { return cuMemcpy2D_v2(c); }
 PLD_CUDA cuMemcpy2DAsync_v2(const Memcpy2D* c, Stream* q) {
+  if (c == nullptr) return invalid_value;
+
   const Memcpy3D d = three(*c);
   return cuMemcpy3DAsync_v2(&d, q);
 }
@@ -157,6 +167,7 @@ PLD_CUDA cuMemcpyAtoHAsync_v2(void* d, void* array, size_t offset, size_t n, Str
 PLD_CUDA cuMemcpyBatchAsync_v2(const Pointer* d, const Pointer* s, const size_t* n, size_t count, const void*,
                                const size_t*, size_t, Stream* q) {
   const Guard guard(state().lock);
+  if (d == nullptr || s == nullptr || n == nullptr) return invalid_value;
   if (const Status status = may_use_uncaptured(q); status != success) return status;
   for (size_t i = 0; i < count; ++i)
     if (const Status status = copy_async(to(d[i]), at(s[i]), n[i], q); status != success) return status;

@@ -1,9 +1,11 @@
 // The driver API's functions for allocations and fills.
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/driver/sizes.h"
 #include "cuda/driver/state.h"
 #include "cuda/driver/streams/stream_capture.h"
 
@@ -24,7 +26,7 @@ Status fill_async(Pointer p, size_t pitch, uint32_t value, uint32_t element, siz
 Status fill_now(Pointer p, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height) {
   State& s = state();
   const Guard guard(s.lock);
-  if (s.sticky != success) return s.sticky;
+  if (const Status status = usable(); status != success) return status;
   if (const Status status = may_call_synchronous(); status != success) return status;
   const MemsetNode m{
       .dst = p, .pitch = pitch, .value = value, .element_bytes = element, .width = width, .height = height};
@@ -42,7 +44,7 @@ Status new_block(Pointer* p, size_t bytes, Origin origin) {
   State& s = state();
   const Guard guard(s.lock);
   if (p == nullptr) return invalid_value;
-  if (s.sticky != success) return s.sticky;
+  if (const Status status = usable(); status != success) return status;
   if (const Status status = may_call_unsafe(); status != success) return status;
   return allocate(*p, bytes, origin, nullptr);
 }
@@ -66,11 +68,23 @@ void wait_for_users(Pointer p) {
   host_knows_all();
 }
 
+// Pages of the program lie there.
+bool is_mapped(Pointer base, size_t bytes) {
+  constexpr size_t page = 4096, most = size_t{1} << 20;
+  if (base > SIZE_MAX - page || bytes > SIZE_MAX - page - base) return false;
+  std::vector<unsigned char> resident(std::min(most, bytes / page + 2));
+  for (Pointer at = base / page * page; at < base + bytes; at += most * page)
+    if (::mincore(to(at), std::min(most * page, (base + bytes - at + page - 1) / page * page),
+                  resident.data()) != 0)
+      return false;
+  return true;
+}
+
 Status free_block(Pointer p) {
   State& s = state();
   const Guard guard(s.lock);
   show_printed();
-  if (s.sticky != success) return s.sticky;
+  if (const Status status = usable(); status != success) return status;
   if (const Status status = may_call_unsafe(); status != success) return status;
   if (p != 0) wait_for_users(p);
   return release(p);
@@ -86,8 +100,12 @@ PLD_CUDA cuMemAllocManaged(Pointer* p, size_t bytes, unsigned flags) {
 }
 PLD_CUDA cuMemAllocPitch_v2(Pointer* p, size_t* pitch, size_t width, size_t height, unsigned element) {
   if (element != 4 && element != 8 && element != 16) return invalid_value;
-  *pitch = (width + 511) / 512 * 512;
-  return new_block(p, *pitch * height, Origin::device);
+  if (pitch == nullptr || width == 0 || height == 0) return invalid_value;
+  if (width > SIZE_MAX - 511) return out_of_memory;
+  const size_t rows = (width + 511) / 512 * 512;
+  const Status status = new_block(p, (Size(rows) * height).n, Origin::device);
+  if (status == success) *pitch = rows;
+  return status;
 }
 PLD_CUDA cuMemFree_v2(Pointer p) { return free_block(p); }
 PLD_CUDA cuMemHostAlloc(void** p, size_t bytes, unsigned flags) {
@@ -104,11 +122,13 @@ PLD_CUDA cuMemAllocHost_v2(void** p, size_t bytes) { return cuMemHostAlloc(p, by
 PLD_CUDA cuMemFreeHost(void* p) { return free_block(reinterpret_cast<Pointer>(p)); }
 PLD_CUDA cuMemHostGetDevicePointer_v2(Pointer* out, void* p, unsigned) {
   const Guard guard(state().lock);
+  if (out == nullptr) return invalid_value;
   if (state().block_of(reinterpret_cast<Pointer>(p)) == nullptr) return invalid_value;
   return *out = reinterpret_cast<Pointer>(p), success;
 }
 PLD_CUDA cuMemHostGetFlags(unsigned* flags, void* p) {
   const Guard guard(state().lock);
+  if (flags == nullptr) return invalid_value;
   const Block* b = state().block_of(reinterpret_cast<Pointer>(p));
   if (b == nullptr) return invalid_value;
   return *flags = b->host_flags, success;
@@ -117,7 +137,8 @@ PLD_CUDA cuMemHostRegister_v2(void* p, size_t bytes, unsigned flags) {
   State& s = state();
   const Guard guard(s.lock);
   const auto base = reinterpret_cast<Pointer>(p);
-  if (p == nullptr || bytes == 0) return invalid_value;
+  if (p == nullptr || bytes == 0 || !is_mapped(base, bytes)) return invalid_value;
+  if (const Status status = usable(); status != success) return status;
   if (const Status status = may_call_unsafe(); status != success) return status;
   if (!s.machine->memory().bind_at(base, {static_cast<uint8_t*>(p), bytes}, "registered memory"))
     return host_memory_already_registered;
@@ -135,7 +156,8 @@ PLD_CUDA cuMemHostUnregister(void* p) {
 PLD_CUDA cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
   State& s = state();
   const Guard guard(s.lock);
-  if (s.sticky != success) return s.sticky;
+  if (free_bytes == nullptr || total == nullptr) return invalid_value;
+  if (const Status status = usable(); status != success) return status;
   const size_t used = used_bytes();
   *total = static_cast<size_t>(s.arch->memory_bytes);
   *free_bytes = *total - std::min(*total, used);

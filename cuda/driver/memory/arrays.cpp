@@ -90,7 +90,7 @@ Status place(const Array3DDescriptor& d, uint32_t levels, sim::Image& image, Poi
 Status create(void** out, const Array3DDescriptor* d) {
   const Guard guard(state().lock);
   if (out == nullptr || d == nullptr) return invalid_value;
-  if (state().sticky != success) return state().sticky;
+  if (const Status status = usable(); status != success) return status;
   if (const Status status = may_call_unsafe(); status != success) return status;
   if (const Status status = check(*d); status != success) return status;
   auto array = std::make_unique<Array>();
@@ -193,6 +193,8 @@ PLD_CUDA cuArray3DGetDescriptor_v2(Array3DDescriptor* out, const void* handle) {
   return *out = a->description, success;
 }
 PLD_CUDA cuArrayGetDescriptor_v2(ArrayDescriptor* out, const void* handle) {
+  if (out == nullptr) return invalid_value;
+
   Array3DDescriptor d{};
   const Status status = cuArray3DGetDescriptor_v2(&d, handle);
   if (status == success)
@@ -210,7 +212,7 @@ PLD_CUDA cuArrayGetPlane(void**, const void*, unsigned) { return invalid_value; 
 PLD_CUDA cuMipmappedArrayCreate(void** out, const Array3DDescriptor* d, unsigned levels) {
   const Guard guard(state().lock);
   if (out == nullptr || d == nullptr) return invalid_value;
-  if (state().sticky != success) return state().sticky;
+  if (const Status status = usable(); status != success) return status;
   if (const Status status = may_call_unsafe(); status != success) return status;
   if (const Status status = check(*d); status != success) return status;
   auto m = std::make_unique<MipmappedArray>();

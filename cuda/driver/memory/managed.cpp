@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "cuda/driver/sizes.h"
 #include "cuda/driver/streams/stream_capture.h"
 
 using namespace palladion::cuda::driver;
@@ -47,9 +48,9 @@ auto common(Pointer p, size_t bytes, Value value) {
 
 Status check(Pointer p, size_t bytes) {
   const Block* b = state().block_of(p);
-  const bool fits =
-      bytes != 0 && b != nullptr && b->origin == Origin::managed && p + bytes <= b->base + b->size;
-  return fits ? success : invalid_value;
+  const bool inside =
+      bytes != 0 && b != nullptr && b->origin == Origin::managed && fits(p - b->base, bytes, b->size);
+  return inside ? success : invalid_value;
 }
 
 // CUmemLocationType: 1 a device, 2 the host, 3 and 4 a NUMA node of it.
@@ -119,11 +120,13 @@ PLD_CUDA cuMemPrefetchAsync_v2(Pointer p, size_t bytes, MemLocation location, un
   const Guard guard(state().lock);
   if (flags != 0) return invalid_value;
   if (const Status status = may_use_uncaptured(stream); status != success) return status;
-  return state().sticky != success ? state().sticky : prefetch(p, bytes, location);
+  const Status status = usable();
+  return status != success ? status : prefetch(p, bytes, location);
 }
 PLD_CUDA cuMemPrefetchBatchAsync(const Pointer* p, const size_t* bytes, size_t count, const MemLocation* to,
                                  const size_t* first, size_t locations, uint64_t, Stream* stream) {
   const Guard guard(state().lock);
+  if (p == nullptr || bytes == nullptr || to == nullptr || first == nullptr) return invalid_value;
   if (const Status status = may_use_uncaptured(stream); status != success) return status;
   if (count == 0 || locations == 0 || first[0] != 0) return invalid_value;
   for (size_t i = 0, l = 0; i < count; ++i) {
@@ -161,6 +164,7 @@ PLD_CUDA cuMemRangeGetAttribute(void* out, size_t size, int attribute, Pointer p
 PLD_CUDA cuMemRangeGetAttributes(void** out, const size_t* sizes, const int* attributes, size_t count,
                                  Pointer p, size_t bytes) {
   const Guard guard(state().lock);
+  if (out == nullptr || sizes == nullptr || attributes == nullptr) return invalid_value;
   for (size_t i = 0; i < count; ++i)
     if (const Status status = attribute_of(out[i], sizes[i], attributes[i], p, bytes); status != success)
       return status;

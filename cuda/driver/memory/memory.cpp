@@ -1,5 +1,6 @@
-// Memory: every allocation is memory of this process at the same address for host and device, so pinned and
-// managed memory need no second address. A kernel reaches what is bound to the machine and nothing else.
+// Memory: an address is the same for host and device, so pinned and managed memory need no second one. The
+// bytes of the device's own memory lie elsewhere in this process: at their address the program has none. A
+// kernel reaches what is bound to the machine and nothing else.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,6 +9,8 @@
 #include <cstring>
 
 #include "cuda/driver/memory/arrays.h"
+#include "cuda/driver/order/host_access.h"
+#include "cuda/driver/sizes.h"
 #include "cuda/driver/streams/streams.h"
 
 namespace palladion::cuda::driver {
@@ -20,7 +23,11 @@ constexpr Pointer first_place = 0x5660'0000'0000;
 #else
 constexpr Pointer first_place = 0x0700'0000'0000;
 #endif
+constexpr Pointer last_place = first_place + 0x2000'0000'0000;
 Pointer next_place = first_place;
+
+size_t allocated_bytes = 0;  // of the device
+bool on_device(Origin o) { return o == Origin::device || o == Origin::managed || o == Origin::array; }
 
 const char* name_of(Origin origin) {
   switch (origin) {
@@ -45,9 +52,9 @@ const char* name_of(Origin origin) {
 bool inside(State& s, const void* p, size_t bytes) {
   const auto at = reinterpret_cast<Pointer>(p);
   const Block* b = s.block_of(at);
-  if (b != nullptr) return at + bytes <= b->base + b->size;
-  if (const sim::Allocation* a = s.machine->memory().lookup(at)) return at + bytes <= a->base + a->size;
-  return at < first_place || at >= next_place;
+  if (b != nullptr) return fits(at - b->base, bytes, b->size);
+  if (const sim::Allocation* a = s.machine->memory().lookup(at)) return fits(at - a->base, bytes, a->size);
+  return bytes <= SIZE_MAX - at && (at >= next_place || at + bytes <= first_place);
 }
 
 // Module variables have addresses of the machine's own, the rest that of the host.
@@ -60,15 +67,32 @@ uint8_t* host_of(State& s, const void* p) {
   return static_cast<uint8_t*>(const_cast<void*>(p));
 }
 
+// Null: there is none.
 struct Views {
-  void* program = MAP_FAILED;
-  uint8_t* machine = nullptr;  // null: the program's
+  void* program = nullptr;     // at the allocation's address
+  uint8_t* machine = nullptr;  // elsewhere
+
+  uint8_t* bound() const { return machine != nullptr ? machine : static_cast<uint8_t*>(program); }
+  void unmap(size_t mapped) const {
+    if (program != nullptr) munmap(program, mapped);
+    if (machine != nullptr) munmap(machine, mapped);
+  }
 };
 
+// At the address, or where there is room.
+void* map_pages(Pointer at, size_t mapped, int how, int file) {
+  const int place = at != 0 ? MAP_FIXED_NOREPLACE : 0;
+  void* const p = mmap(to(at), mapped, PROT_READ | PROT_WRITE, how | MAP_NORESERVE | place, file, 0);
+  return p != MAP_FAILED ? p : nullptr;
+}
+
+// The device's own: a host that uses the address gets a segmentation fault, as beside a GPU.
+Views map_for_machine(size_t mapped) {
+  return {nullptr, static_cast<uint8_t*>(map_pages(0, mapped, MAP_PRIVATE | MAP_ANONYMOUS, -1))};
+}
+
 Views map_once(Pointer at, size_t mapped) {
-  return {mmap(to(at), mapped, PROT_READ | PROT_WRITE,
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0),
-          nullptr};
+  return {map_pages(at, mapped, MAP_PRIVATE | MAP_ANONYMOUS, -1), nullptr};
 }
 
 // The machine's view stays open while pages of the program's are closed.
@@ -77,18 +101,17 @@ Views map_twice(Pointer at, size_t mapped) {
   if (file < 0) return {};
   Views v;
   if (ftruncate(file, static_cast<off_t>(mapped)) == 0) {
-    constexpr int how = MAP_SHARED | MAP_NORESERVE;
-    v.program = mmap(to(at), mapped, PROT_READ | PROT_WRITE, how | MAP_FIXED_NOREPLACE, file, 0);
-    void* const machine = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, how, file, 0);
-    if (machine == MAP_FAILED && v.program != MAP_FAILED) munmap(v.program, mapped);
-    if (machine == MAP_FAILED) v.program = MAP_FAILED;
-    v.machine = static_cast<uint8_t*>(machine);
+    v.program = map_pages(at, mapped, MAP_SHARED, file);
+    v.machine = static_cast<uint8_t*>(map_pages(0, mapped, MAP_SHARED, file));
+    if (v.program == nullptr || v.machine == nullptr) v.unmap(mapped), v = {};
   }
   close(file);
   return v;
 }
 
 }  // namespace
+
+bool is_given_out(Pointer p) { return p >= first_place && p < next_place; }
 
 bool is_known(const void* p) {
   State& s = state();
@@ -98,34 +121,49 @@ bool is_known(const void* p) {
 
 bool is_pinned_or_managed(const void* p) {
   const Block* const b = state().block_of(reinterpret_cast<Pointer>(p));
-  return b != nullptr &&
-         (b->origin == Origin::host || b->origin == Origin::managed || b->origin == Origin::registered);
+  return b != nullptr && reaches_host(b->origin);
 }
 
 Pointer take_addresses(size_t bytes, size_t alignment) {
+  const size_t room = last_place - next_place;
+  if (bytes > room || alignment > room || bytes + alignment + 2 * guard_bytes > room) return 0;
   const Pointer at = (next_place + alignment - 1) / alignment * alignment;
   next_place = at + (bytes + 2 * guard_bytes - 1) / guard_bytes * guard_bytes;
   return at;
 }
 
+namespace {
+
+// Memory of the host is not the device's, and no host has more than this.
+size_t room_of(Origin origin) {
+  constexpr size_t most_of_host = size_t{1} << 43;
+  const auto all = static_cast<size_t>(state().arch->memory_bytes);
+  return on_device(origin) ? all - std::min(all, used_bytes()) : most_of_host;
+}
+
+}  // namespace
+
 Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name) {
   State& s = state();
+  if (bytes > room_of(origin)) return out_of_memory;
   const size_t mapped = (bytes + page - 1) / page * page;
-  if (bytes > static_cast<size_t>(s.arch->memory_bytes) - used_bytes()) return out_of_memory;
-  const bool shared = origin == Origin::host || origin == Origin::managed;
-  const auto [p, machine_view] = shared && judges() ? map_twice(at, mapped) : map_once(at, mapped);
-  if (p == MAP_FAILED) return out_of_memory;
-  uint8_t* const bound = machine_view != nullptr ? machine_view : static_cast<uint8_t*>(p);
-  if (!s.machine->memory().bind_at(at, {bound, bytes}, name != nullptr ? name : name_of(origin), false)) {
-    munmap(p, mapped);
-    if (machine_view != nullptr) munmap(machine_view, mapped);
+  const bool shared = reaches_host(origin);
+  const Views views = !shared    ? map_for_machine(mapped)
+                      : judges() ? map_twice(at, mapped)
+                                 : map_once(at, mapped);
+  if (views.bound() == nullptr) return out_of_memory;
+  if (!s.machine->memory().bind_at(at, {views.bound(), bytes}, name != nullptr ? name : name_of(origin),
+                                   false)) {
+    views.unmap(mapped);
     return out_of_memory;
   }
+  watch_host();
   if (shared) s.machine->memory().share_with_host(at);
+  if (on_device(origin)) allocated_bytes += bytes;
   s.blocks[at] = {.base = at,
                   .size = bytes,
                   .mapped = mapped,
-                  .machine_view = machine_view,
+                  .machine_view = views.machine,
                   .origin = origin,
                   .id = s.next_id++,
                   .owner = current()};
@@ -134,19 +172,15 @@ Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name) {
 
 Status allocate(Pointer& out, size_t bytes, Origin origin, const char* name) {
   if (bytes == 0) return invalid_value;
+  if (bytes > room_of(origin)) return out_of_memory;
   const Pointer at = take_addresses(bytes, guard_bytes);
+  if (at == 0) return out_of_memory;
   const Status status = put_memory(at, bytes, origin, name);
   if (status == success) out = at;
   return status;
 }
 
-size_t used_bytes() {
-  size_t used = 0;
-  for (const auto& [base, b] : state().blocks)
-    if (b.origin == Origin::device || b.origin == Origin::managed || b.origin == Origin::array)
-      used += b.size;
-  return used + created_bytes();
-}
+size_t used_bytes() { return allocated_bytes + created_bytes(); }
 
 Status release(Pointer p) {
   State& s = state();
@@ -154,11 +188,12 @@ Status release(Pointer p) {
   const auto at = s.blocks.find(p);
   if (at == s.blocks.end() || at->second.origin == Origin::mapped) return invalid_value;
   s.machine->memory().release(p);
-  if (at->second.mapped != 0) munmap(reinterpret_cast<void*>(p), at->second.mapped);
-  if (at->second.machine_view != nullptr) munmap(at->second.machine_view, at->second.mapped);
+  const Block& b = at->second;
+  if (b.mapped != 0) Views{reaches_host(b.origin) ? to(p) : nullptr, b.machine_view}.unmap(b.mapped);
   forget_in_pool(p);
   if (at->second.origin == Origin::managed) forget_advice(p, at->second.size);
   forget_in_graphs(p);
+  if (on_device(b.origin)) allocated_bytes -= b.size;
   s.blocks.erase(at);
   return success;
 }
@@ -186,7 +221,6 @@ std::optional<Side> array_side(const void* handle, size_t x, size_t y, size_t z,
   const Array* a = array_of(handle);
   if (a == nullptr) return std::nullopt;
   const sim::ImageLevel& level = a->image.levels.front();
-  const auto fits = [](size_t at, size_t count, size_t size) { return at <= size && count <= size - at; };
   if (!fits(x, c.width, size_t{level.width} * a->image.format.bytes()) || !fits(y, c.height, level.height) ||
       !fits(z, c.depth, level.depth))
     return std::nullopt;
@@ -199,7 +233,16 @@ std::optional<Side> memory_side(uint8_t* base, size_t pitch, size_t height, size
   if (pitch == 0) pitch = c.width;
   if (height == 0) height = c.height;
   if (base == nullptr || (c.height > 1 && pitch < c.width)) return std::nullopt;
-  return Side{base + x + y * pitch + z * pitch * height, pitch, pitch * height};
+  const Size slice = Size(pitch) * height, offset = Size(x) + Size(y) * pitch + Size(z) * slice;
+  const Size end = offset + Size(c.depth - 1) * slice + Size(c.height - 1) * pitch + c.width;
+  if (end.n > SIZE_MAX - reinterpret_cast<Pointer>(base)) return std::nullopt;
+  return Side{base + offset.n, pitch, slice.n};
+}
+
+// All rows: nothing is copied of a copy that leaves its memory.
+bool holds(const Side& side, const Memcpy3D& c) {
+  const Size bytes = Size(c.depth - 1) * side.slice + Size(c.height - 1) * side.pitch + c.width;
+  return inside(state(), side.base, bytes.n);
 }
 
 std::optional<Side> source(const Memcpy3D& c) {
@@ -221,7 +264,7 @@ Status copy_3d(const Memcpy3D& c) {
   if (c.width == 0 || c.height == 0 || c.depth == 0) return success;
   if (c.src_lod != 0 || c.dst_lod != 0) return invalid_value;
   const auto from = source(c), to = destination(c);
-  if (!from || !to) return invalid_value;
+  if (!from || !to || !holds(*from, c) || !holds(*to, c)) return invalid_value;
   for (size_t z = 0; z < c.depth; ++z)
     for (size_t y = 0; y < c.height; ++y) {
       const Status status = copy(to->row(y, z), from->row(y, z), c.width);
@@ -233,7 +276,7 @@ Status copy_3d(const Memcpy3D& c) {
 order::Touched touched_by(const Memcpy3D& c) {
   order::Touched t;
   const auto from = source(c), to = destination(c);
-  if (!from || !to || c.width == 0) return t;
+  if (!from || !to || c.width == 0 || c.height == 0) return t;
   for (size_t z = 0; z < c.depth; ++z)
     for (size_t y = 0; y < c.height; ++y) {
       const auto read = reinterpret_cast<Pointer>(from->row(y, z)),
@@ -246,7 +289,7 @@ order::Touched touched_by(const Memcpy3D& c) {
 
 order::Touched touched_by(const MemsetNode& m) {
   order::Touched t;
-  for (size_t y = 0; y < m.height; ++y)
+  for (size_t y = 0; m.width != 0 && y < m.height; ++y)
     t.written.add(m.dst + y * m.pitch, m.dst + y * m.pitch + m.width * m.element_bytes);
   return t;
 }
@@ -271,13 +314,13 @@ std::string text_of(const Memcpy3D& c) {
 Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height) {
   State& s = state();
   if (element != 1 && element != 2 && element != 4) return invalid_value;
-  if (to % element != 0 || (height > 1 && pitch < width * element)) return invalid_value;
+  if (width == 0 || height == 0) return success;
+  const Size row_bytes = Size(width) * element;
+  if (to % element != 0 || (height > 1 && pitch < row_bytes.n)) return invalid_value;
+  if (!is_known(driver::to(to)) || !inside(s, driver::to(to), (Size(height - 1) * pitch + row_bytes).n))
+    return invalid_value;
   for (size_t y = 0; y < height; ++y) {
     auto* row = reinterpret_cast<uint8_t*>(to + y * pitch);
-    if (width == 0) continue;
-    const auto at = reinterpret_cast<Pointer>(row);
-    if (s.block_of(at) == nullptr && s.machine->memory().lookup(at) == nullptr) return invalid_value;
-    if (!inside(s, row, width * element)) return invalid_value;
     uint8_t* bytes = host_of(s, row);
     if (element == 1)
       std::memset(bytes, static_cast<int>(value), width);

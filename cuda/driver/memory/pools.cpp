@@ -45,8 +45,9 @@ void trim(Pool& pool, uint64_t bytes) {
 
 Status allocate_from(Pointer* p, size_t bytes, Pool& pool, Stream* stream) {
   if (p == nullptr) return invalid_value;
-  if (state().sticky != success) return state().sticky;
-  if (pool.most_bytes != 0 && pool.used + bytes > pool.most_bytes) return out_of_memory;
+  if (const Status status = usable(); status != success) return status;
+  if (pool.most_bytes != 0 && bytes > pool.most_bytes - std::min(pool.used, pool.most_bytes))
+    return out_of_memory;
   const Status status = allocate(*p, bytes, Origin::device, "memory of a pool");
   if (status != success) return status;
   owners[*p] = &pool;
@@ -104,11 +105,13 @@ void trim_pools() {
 
 PLD_CUDA cuDeviceGetDefaultMemPool(void** pool, DeviceId device) {
   const Guard guard(state().lock);
+  if (pool == nullptr) return invalid_value;
   if (device != 0) return invalid_device;
   return *pool = &default_pool(), success;
 }
 PLD_CUDA cuDeviceGetMemPool(void** pool, DeviceId device) {
   const Guard guard(state().lock);
+  if (pool == nullptr) return invalid_value;
   if (device != 0) return invalid_device;
   return *pool = &device_pool(), success;
 }
@@ -159,6 +162,7 @@ PLD_CUDA cuMemPoolTrimTo(void* handle, size_t bytes) {
 // There is one device, which always reaches its own memory.
 PLD_CUDA cuMemPoolSetAccess(void* handle, const AccessDescriptor* access, size_t count) {
   const Guard guard(state().lock);
+  if (access == nullptr) return invalid_value;
   if (pool_of(handle) == nullptr) return invalid_value;
   for (size_t i = 0; i < count; ++i) {
     if (access[i].location.type != 1 || access[i].location.id != 0) return invalid_device;
@@ -168,6 +172,7 @@ PLD_CUDA cuMemPoolSetAccess(void* handle, const AccessDescriptor* access, size_t
 }
 PLD_CUDA cuMemPoolGetAccess(int* flags, void* handle, const MemLocation* location) {
   const Guard guard(state().lock);
+  if (flags == nullptr) return invalid_value;
   if (pool_of(handle) == nullptr || location == nullptr) return invalid_value;
   if (location->type != 1 || location->id != 0) return invalid_device;
   return *flags = 3, success;
@@ -215,7 +220,7 @@ PLD_CUDA cuMemFreeAsync(Pointer p, Stream* q) {
   const Guard guard(state().lock);
   if (const Status status = may_use(q); status != success) return status;
   if (capturing(q)) return capture_free(p, q);
-  if (state().sticky != success) return state().sticky;
+  if (const Status status = usable(); status != success) return status;
   if (!state().blocks.contains(p)) return p == 0 ? success : invalid_value;
   return enqueue(q, FreeWork{p});
 }

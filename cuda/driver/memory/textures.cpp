@@ -31,7 +31,7 @@ Status pitch_image(sim::Image& out, const ResourceDescriptor& r) {
   const auto& p = r.of.pitch2d;
   const auto texel = texel_format(p.format, p.channels);
   if (!texel || p.address % 512 != 0 || p.pitch % 32 != 0 || p.width == 0 || p.height == 0 ||
-      p.pitch < p.width * texel->bytes())
+      p.width > 1U << 17 || p.height > 1U << 17 || p.pitch > 1U << 28 || p.pitch < p.width * texel->bytes())
     return invalid_value;
   out = sim::Image::dense(isa::Geometry::d2, *texel, static_cast<uint32_t>(p.width),
                           static_cast<uint32_t>(p.height), 1, p.address);
@@ -121,7 +121,7 @@ Status create_texture(uint64_t* out, const ResourceDescriptor* r, const TextureD
   State& s = state();
   const Guard guard(s.lock);
   if (out == nullptr || r == nullptr || t == nullptr) return invalid_value;
-  if (s.sticky != success) return s.sticky;
+  if (const Status status = usable(); status != success) return status;
   for (const uint32_t mode : t->address_mode)
     if (mode > 3) return invalid_value;
   if (has(t->flags, texture_srgb)) return unsupported("sRGB textures");
@@ -146,7 +146,7 @@ Status create_surface(uint64_t* out, const ResourceDescriptor* r) {
   State& s = state();
   const Guard guard(s.lock);
   if (out == nullptr || r == nullptr || r->type != resource_array) return invalid_value;
-  if (s.sticky != success) return s.sticky;
+  if (const Status status = usable(); status != success) return status;
   const Array* a = array_of(r->of.array.array);
   if (a == nullptr) return invalid_handle;
   if (!has(a->description.flags, array_surface)) {

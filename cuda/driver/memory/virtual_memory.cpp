@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "cuda/driver/order/host_access.h"
+#include "cuda/driver/sizes.h"
 #include "cuda/driver/state.h"
 
 using namespace palladion::cuda::driver;
@@ -28,6 +30,7 @@ struct Mapping {
 };
 struct Reservation {
   size_t size = 0;
+  uint8_t* bytes = nullptr;  // of the machine: the program has none at these addresses
   std::map<Pointer, Mapping> mappings;
 };
 
@@ -40,11 +43,16 @@ void drop(Created* c) {
   created.erase(c);
 }
 
+// The machine's bytes of the reserved address.
+uint8_t* bytes_at(const Reservation& r, Pointer p) {
+  return r.bytes + (p - std::prev(reservations.upper_bound(p))->first);
+}
+
 Reservation* reservation_of(Pointer p, size_t bytes) {
   const auto after = reservations.upper_bound(p);
   if (after == reservations.begin()) return nullptr;
   auto& [base, r] = *std::prev(after);
-  return p >= base && p + bytes <= base + r.size ? &r : nullptr;
+  return p >= base && fits(p - base, bytes, r.size) ? &r : nullptr;
 }
 
 bool whole(size_t n) { return n != 0 && n % granularity == 0; }
@@ -76,8 +84,13 @@ void bind_again(Reservation& r, Pointer base) {
     const Pointer first = m->first;
     Pointer end = first;
     for (; m != r.mappings.end() && m->first == end && m->second.accessible; ++m) end += m->second.size;
-    s.machine->memory().bind_at(first, {reinterpret_cast<uint8_t*>(first), end - first}, "mapped memory");
-    s.blocks[first] = {.base = first, .size = end - first, .origin = Origin::mapped, .id = s.next_id++};
+    uint8_t* const bytes = r.bytes + (first - base);
+    s.machine->memory().bind_at(first, {bytes, end - first}, "mapped memory");
+    s.blocks[first] = {.base = first,
+                       .size = end - first,
+                       .machine_view = bytes,
+                       .origin = Origin::mapped,
+                       .id = s.next_id++};
   }
 }
 
@@ -100,6 +113,7 @@ size_t created_bytes() {
 
 PLD_CUDA cuMemGetAllocationGranularity(size_t* out, const AllocationProperties* p, int) {
   const Guard guard(state().lock);
+  if (out == nullptr) return invalid_value;
   const Status status = check(p);
   if (status == success) *out = granularity;
   return status;
@@ -109,10 +123,11 @@ PLD_CUDA cuMemAddressReserve(Pointer* out, size_t bytes, size_t alignment, Point
   if (out == nullptr || !whole(bytes) || flags != 0 || (alignment & (alignment - 1)) != 0)
     return invalid_value;
   const Pointer at = take_addresses(bytes, std::max(alignment, granularity));
-  void* const p = mmap(reinterpret_cast<void*>(at), bytes, PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (at == 0) return out_of_memory;
+  void* const p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return out_of_memory;
-  reservations[at].size = bytes;
+  watch_host();
+  reservations[at] = {.size = bytes, .bytes = static_cast<uint8_t*>(p), .mappings = {}};
   return *out = at, success;
 }
 PLD_CUDA cuMemAddressFree(Pointer p, size_t bytes) {
@@ -120,12 +135,13 @@ PLD_CUDA cuMemAddressFree(Pointer p, size_t bytes) {
   const auto found = reservations.find(p);
   if (found == reservations.end() || found->second.size != bytes || !found->second.mappings.empty())
     return invalid_value;
-  munmap(reinterpret_cast<void*>(p), bytes);
+  munmap(found->second.bytes, bytes);
   reservations.erase(found);
   return success;
 }
 PLD_CUDA cuMemCreate(void** out, size_t bytes, const AllocationProperties* p, uint64_t flags) {
   const Guard guard(state().lock);
+  if (p == nullptr) return invalid_value;
   if (out == nullptr || flags != 0 || !whole(bytes)) return invalid_value;
   if (const Status status = check(p); status != success) return status;
   if (bytes > static_cast<size_t>(state().arch->memory_bytes) - used_bytes()) return out_of_memory;
@@ -152,8 +168,8 @@ PLD_CUDA cuMemMap(Pointer p, size_t bytes, size_t offset, void* handle, uint64_t
     return invalid_value;
   for (const auto& [at, m] : r->mappings)
     if (at < p + bytes && p < at + m.size) return already_mapped;
-  void* const mapped = mmap(reinterpret_cast<void*>(p), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED,
-                            found->second->file, static_cast<off_t>(offset));
+  void* const mapped = mmap(bytes_at(*r, p), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, found->second->file,
+                            static_cast<off_t>(offset));
   if (mapped == MAP_FAILED) return map_failed;
   ++found->second->references;
   r->mappings[p] = {.size = bytes, .offset = offset, .memory = found->second.get(), .accessible = false};
@@ -165,8 +181,8 @@ PLD_CUDA cuMemUnmap(Pointer p, size_t bytes) {
   if (r == nullptr) return invalid_value;
   const auto found = mappings_in(*r, p, bytes);
   if (found.empty()) return invalid_value;
-  const void* const reserved = mmap(reinterpret_cast<void*>(p), bytes, PROT_NONE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  const void* const reserved =
+      mmap(bytes_at(*r, p), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (reserved == MAP_FAILED) return unmap_failed;
   for (const auto* m : found) drop(m->second.memory);
   r->mappings.erase(r->mappings.find(p), r->mappings.lower_bound(p + bytes));
@@ -184,7 +200,7 @@ PLD_CUDA cuMemSetAccess(Pointer p, size_t bytes, const AccessDescriptor* access,
     if (access[i].flags == 1) return unsupported("mapped memory that can be read only");
     if (access[i].flags != 0 && access[i].flags != 3) return invalid_value;
     const bool accessible = access[i].flags == 3;
-    mprotect(reinterpret_cast<void*>(p), bytes, accessible ? PROT_READ | PROT_WRITE : PROT_NONE);
+    mprotect(bytes_at(*r, p), bytes, accessible ? PROT_READ | PROT_WRITE : PROT_NONE);
     for (auto* m : found) m->second.accessible = accessible;
   }
   bind_again(*r, std::prev(reservations.upper_bound(p))->first);

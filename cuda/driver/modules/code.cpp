@@ -42,7 +42,8 @@ int dynamic_shared_of(const Kernel& k, const Needs& needs) {
 }
 
 Status attribute_of(int* out, int attribute, Kernel* k) {
-  if (out == nullptr || k == nullptr) return invalid_value;
+  if (!exist(k)) return invalid_handle;
+  if (out == nullptr) return invalid_value;
   if (attribute == 9) return *out = k->carveout, success;
   if (attribute == 14) return *out = k->nonportable_cluster ? 1 : 0, success;
   if (attribute == 5 || attribute == 6) return *out = state().arch->sm, success;
@@ -87,7 +88,7 @@ Status attribute_of(int* out, int attribute, Kernel* k) {
 }
 
 Status set_attribute(Kernel* k, int attribute, int value) {
-  if (k == nullptr) return invalid_handle;
+  if (!exist(k)) return invalid_handle;
   if (attribute == 8) {
     const auto needs = needs_of(*k);
     if (!needs) return needs.error();
@@ -105,7 +106,7 @@ Status set_attribute(Kernel* k, int attribute, int value) {
 }
 
 Status param_info(Kernel* k, size_t index, size_t* offset, size_t* bytes) {
-  if (k == nullptr) return invalid_handle;
+  if (!exist(k)) return invalid_handle;
   const isa::Module* module = module_of(*k->image);
   const isa::Function* entry = module != nullptr ? module->find_entry(k->name) : nullptr;
   if (entry == nullptr || index >= entry->params.size()) return invalid_value;
@@ -158,7 +159,10 @@ PLD_CUDA cuLibraryGetKernel(void** kernel, Image* library, const char* name) {
   const Guard guard(state().lock);
   return get_kernel(kernel, library, name);
 }
-PLD_CUDA cuLibraryGetModule(Image** module, Image* library) { return *module = library, success; }
+PLD_CUDA cuLibraryGetModule(Image** module, Image* library) {
+  if (module == nullptr) return invalid_value;
+  return *module = library, success;
+}
 PLD_CUDA cuLibraryGetGlobal(Pointer* address, size_t* bytes, Image* library, const char* name) {
   const Guard guard(state().lock);
   return global_of(library, name, address, bytes);
@@ -175,6 +179,7 @@ PLD_CUDA cuLibraryGetManaged(Pointer* address, size_t* bytes, Image* library, co
 }
 namespace {
 Status count_kernels(unsigned* count, Image* image) {
+  if (count == nullptr || !state().images.contains(image)) return invalid_value;
   const auto* module = module_of(*image);
   if (module == nullptr) return no_binary_for_gpu;
   *count =
@@ -182,6 +187,7 @@ Status count_kernels(unsigned* count, Image* image) {
   return success;
 }
 Status list_kernels(void** kernels, unsigned most, Image* image) {
+  if (kernels == nullptr || !state().images.contains(image)) return invalid_value;
   const auto* module = module_of(*image);
   if (module == nullptr) return no_binary_for_gpu;
   unsigned n = 0;
@@ -207,8 +213,16 @@ PLD_CUDA cuModuleEnumerateFunctions(void** functions, unsigned most, Image* modu
   const Guard guard(state().lock);
   return list_kernels(functions, most, module);
 }
-PLD_CUDA cuKernelGetFunction(void** function, void* kernel) { return *function = kernel, success; }
-PLD_CUDA cuKernelGetName(const char** name, Kernel* kernel) { return *name = kernel->name.c_str(), success; }
+PLD_CUDA cuKernelGetFunction(void** function, void* kernel) {
+  if (function == nullptr) return invalid_value;
+  return *function = kernel, success;
+}
+PLD_CUDA cuKernelGetName(const char** name, Kernel* kernel) {
+  const Guard guard(state().lock);
+  if (!exist(kernel)) return invalid_handle;
+  if (name == nullptr) return invalid_value;
+  return *name = kernel->name.c_str(), success;
+}
 PLD_CUDA cuKernelGetAttribute(int* value, int attribute, Kernel* kernel, DeviceId) {
   const Guard guard(state().lock);
   return attribute_of(value, attribute, kernel);
@@ -222,7 +236,12 @@ PLD_CUDA cuKernelGetParamInfo(Kernel* kernel, size_t index, size_t* offset, size
   const Guard guard(state().lock);
   return param_info(kernel, index, offset, bytes);
 }
-PLD_CUDA cuKernelGetLibrary(Image** library, Kernel* kernel) { return *library = kernel->image, success; }
+PLD_CUDA cuKernelGetLibrary(Image** library, Kernel* kernel) {
+  const Guard guard(state().lock);
+  if (!exist(kernel)) return invalid_handle;
+  if (library == nullptr) return invalid_value;
+  return *library = kernel->image, success;
+}
 
 namespace {
 // A module's code is compiled when it is loaded; a library's when it is needed.
@@ -235,6 +254,7 @@ Status compiled(Image* image, int* options, void** values, unsigned count) {
 PLD_CUDA cuModuleLoadDataEx(Image** module, const void* code, unsigned count, int* options, void** values) {
   const Guard guard(state().lock);
   if (module == nullptr) return invalid_value;
+  if (const Status status = usable(); status != success) return status;
   const Status status = load_image(*module, code);
   return status != success ? status : compiled(*module, options, values, count);
 }
@@ -245,6 +265,7 @@ PLD_CUDA cuModuleLoadFatBinary(Image** module, const void* code) { return cuModu
 PLD_CUDA cuModuleLoad(Image** module, const char* name) {
   const Guard guard(state().lock);
   if (module == nullptr || name == nullptr) return invalid_value;
+  if (const Status status = usable(); status != success) return status;
   const Status status = load_file(*module, name);
   return status != success ? status : compiled(*module, nullptr, nullptr, 0);
 }
@@ -260,7 +281,10 @@ PLD_CUDA cuModuleGetGlobal_v2(Pointer* address, size_t* bytes, Image* module, co
   const Guard guard(state().lock);
   return global_of(module, name, address, bytes);
 }
-PLD_CUDA cuModuleGetLoadingMode(int* mode) { return *mode = 2, success; }  // lazy
+PLD_CUDA cuModuleGetLoadingMode(int* mode) {
+  if (mode == nullptr) return invalid_value;
+  return *mode = 2, success;
+}  // lazy
 PLD_CUDA cuFuncGetAttribute(int* value, int attribute, Kernel* kernel) {
   const Guard guard(state().lock);
   return attribute_of(value, attribute, kernel);
@@ -271,9 +295,22 @@ PLD_CUDA cuFuncSetAttribute(Kernel* kernel, int attribute, int value) {
 }
 PLD_CUDA cuFuncSetCacheConfig(Kernel*, int) { return success; }
 PLD_CUDA cuFuncSetSharedMemConfig(Kernel*, int) { return success; }
-PLD_CUDA cuFuncGetName(const char** name, Kernel* kernel) { return *name = kernel->name.c_str(), success; }
-PLD_CUDA cuFuncGetModule(Image** module, Kernel* kernel) { return *module = kernel->image, success; }
-PLD_CUDA cuFuncIsLoaded(int* loaded, Kernel*) { return *loaded = 1, success; }
+PLD_CUDA cuFuncGetName(const char** name, Kernel* kernel) {
+  const Guard guard(state().lock);
+  if (!exist(kernel)) return invalid_handle;
+  if (name == nullptr) return invalid_value;
+  return *name = kernel->name.c_str(), success;
+}
+PLD_CUDA cuFuncGetModule(Image** module, Kernel* kernel) {
+  const Guard guard(state().lock);
+  if (!exist(kernel)) return invalid_handle;
+  if (module == nullptr) return invalid_value;
+  return *module = kernel->image, success;
+}
+PLD_CUDA cuFuncIsLoaded(int* loaded, Kernel*) {
+  if (loaded == nullptr) return invalid_value;
+  return *loaded = 1, success;
+}
 PLD_CUDA cuFuncLoad(Kernel*) { return success; }
 PLD_CUDA cuFuncGetParamInfo(Kernel* kernel, size_t index, size_t* offset, size_t* bytes) {
   const Guard guard(state().lock);

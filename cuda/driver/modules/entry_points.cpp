@@ -80,6 +80,7 @@ bool traces() {
 
 PLD_CUDA cuGetProcAddress_v2(const char* name, void** out, int version, uint64_t, int* status) {
   const Guard guard(state().lock);
+  if (name == nullptr || out == nullptr) return invalid_value;
   *out = find(name, version);
   if (traces()) fmt::print(stderr, "cuGetProcAddress {} {}: {}\n", name, version, *out != nullptr);
   if (*out == nullptr) *out = missing(name);
@@ -94,6 +95,8 @@ PLD_CUDA cuGetProcAddress(const char* name, void** out, int version, uint64_t fl
 // we were. Programs are directed to cuda/driver/runtime instead; who asks here is a copy that could not be
 // redirected.
 PLD_CUDA cuGetExportTable(const void** out, const Uuid*) {
+  if (out == nullptr) return invalid_value;
+
   *out = nullptr;
   Dl_info caller{};
   const bool known = dladdr(__builtin_return_address(0), &caller) != 0 && caller.dli_fname != nullptr;

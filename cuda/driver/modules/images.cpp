@@ -143,13 +143,13 @@ isa::Module* module_of(Image& image) {
   image.tried = true;
   if (image.ptx.empty()) {
     fmt::print(stderr, "palladion exec: unsupported: a kernel without PTX: {}\n", image.why);
-    ++state().missing["a kernel without PTX"];
+    count_missing("a kernel without PTX");
     return nullptr;
   }
   image.module = compile(image.ptx, image.log);
   if (image.module == nullptr) {
     fmt::print(stderr, "palladion exec: PTX of the program is refused:\n{}\n", image.log);
-    ++state().missing["PTX that is refused"];
+    count_missing("PTX that is refused");
     return nullptr;
   }
   place_variables(*image.module);

@@ -20,7 +20,7 @@ enum class Input : int {
   nvvm = 5
 };  // CUjitInputType
 
-struct Link {
+struct Link : Handled<Link> {
   std::vector<std::string> texts;
   std::string image;
   std::vector<int> options;
@@ -43,7 +43,8 @@ Status add_host_code(Link& link, std::string_view bytes) {
 }
 
 Status add(Link* link, Input type, std::string_view bytes) {
-  if (link == nullptr || bytes.empty()) return invalid_value;
+  if (!exist(link)) return invalid_handle;
+  if (bytes.empty()) return invalid_value;
   switch (type) {
     case Input::ptx:
       while (!bytes.empty() && bytes.back() == '\0') bytes.remove_suffix(1);
@@ -72,7 +73,9 @@ Status add(Link* link, Input type, std::string_view bytes) {
 }  // namespace
 
 PLD_CUDA cuLinkCreate_v2(unsigned count, int* options, void** values, void** out) {
-  if (out == nullptr) return invalid_value;
+  const Guard guard(state().lock);
+  if (out == nullptr || (count != 0 && (options == nullptr || values == nullptr))) return invalid_value;
+  if (const Status status = usable(); status != success) return status;
   auto* const link = new Link;
   link->options.assign(options, options + count);
   link->values = values;
@@ -87,6 +90,7 @@ PLD_CUDA cuLinkAddData_v2(void* link, int type, void* data, size_t bytes, const 
 }
 PLD_CUDA cuLinkAddFile_v2(void* link, int type, const char* path, unsigned, int*, void**) {
   const Guard guard(state().lock);
+  if (path == nullptr) return invalid_value;
   std::ifstream in(path, std::ios::binary);
   if (!in) return file_not_found;
   const std::string bytes((std::istreambuf_iterator<char>(in)), {});
@@ -95,7 +99,8 @@ PLD_CUDA cuLinkAddFile_v2(void* link, int type, const char* path, unsigned, int*
 PLD_CUDA cuLinkComplete(void* handle, void** image, size_t* bytes) {
   const Guard guard(state().lock);
   auto* const link = static_cast<Link*>(handle);
-  if (link == nullptr || image == nullptr || link->texts.empty()) return invalid_value;
+  if (!exist(link)) return invalid_handle;
+  if (image == nullptr || link->texts.empty()) return invalid_value;
   std::string log;
   const auto module = compile(link->texts, log);
   write_logs(link->options.data(), link->values, static_cast<unsigned>(link->options.size()), log);
@@ -105,4 +110,9 @@ PLD_CUDA cuLinkComplete(void* handle, void** image, size_t* bytes) {
   if (bytes != nullptr) *bytes = link->image.size() + 1;
   return success;
 }
-PLD_CUDA cuLinkDestroy(void* link) { return delete static_cast<Link*>(link), success; }
+PLD_CUDA cuLinkDestroy(void* handle) {
+  const Guard guard(state().lock);
+  auto* const link = static_cast<Link*>(handle);
+  if (!exist(link)) return invalid_handle;
+  return delete link, success;
+}

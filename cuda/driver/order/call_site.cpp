@@ -5,6 +5,7 @@
 #include <execinfo.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -15,10 +16,11 @@ namespace {
 
 constexpr size_t most_frames = 12;
 
+// Or the C library's, which the program calls as well.
 bool is_ours(std::string_view file) {
   const std::string_view name = file.substr(file.rfind('/') + 1);
   return name.starts_with("libcuda.so") || name.starts_with("libcudart.so") ||
-         name.starts_with("libcublas") || name.starts_with("libpalladion");
+         name.starts_with("libcublas") || name.starts_with("libpalladion") || name.starts_with("libc.so");
 }
 
 std::string function_name(const char* symbol) {
@@ -30,10 +32,11 @@ std::string function_name(const char* symbol) {
 
 }  // namespace
 
-std::vector<void*> call_stack() {
+std::vector<void*> call_stack(const void* from) {
   std::array<void*, most_frames> frames{};
-  const int count = backtrace(frames.data(), most_frames);
-  return std::vector<void*>(frames.begin(), frames.begin() + count);
+  const auto end = frames.begin() + backtrace(frames.data(), most_frames);
+  const auto first = std::find(frames.begin(), end, from);
+  return std::vector<void*>(first != end ? first : frames.begin(), end);
 }
 
 std::string call_site(const std::vector<void*>& calls) {

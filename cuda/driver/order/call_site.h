@@ -5,7 +5,8 @@
 
 namespace palladion::cuda::driver {
 
-std::vector<void*> call_stack();  // return addresses, the innermost first
+// Return addresses, the innermost first. In a handler of a signal: `from` the interrupted instruction on.
+std::vector<void*> call_stack(const void* from = nullptr);
 // The innermost that is not in one of our libraries: "main+0x45 (a.out+0x11a9)"; empty: none.
 std::string call_site(const std::vector<void*>& calls);
 

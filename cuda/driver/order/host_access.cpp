@@ -35,6 +35,8 @@ struct ClosedPage {
   Pointer base = 0;
   size_t index = 0;
 };
+bool is_watched(const Block& b) { return b.machine_view != nullptr && reaches_host(b.origin); }
+
 // Pages that are open for one instruction of this thread.
 thread_local std::vector<ClosedPage> open_for_one;
 
@@ -47,25 +49,36 @@ void pass_on(const struct sigaction& before, int signal, siginfo_t* info, void* 
   sigaction(signal, &before, nullptr);  // happens again, without us
 }
 
-void on_fault(int signal, siginfo_t* info, void* context) {
-  const Guard guard(state().lock);
-  const auto at = reinterpret_cast<Pointer>(info->si_addr);
+// Whether the page was closed: the instruction may go on.
+bool open_page(Pointer at, bool writes, greg_t* registers) {
   const Block* const b = state().block_of(at);
-  const auto found = b != nullptr ? closed.find(b->base) : closed.end();
-  if (found == closed.end()) return pass_on(fault_before, signal, info, context);
-  greg_t* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-  const bool writes = (registers[REG_ERR] & 2) != 0;
+  if (b == nullptr || !is_watched(*b)) return false;
   const ClosedPage p{b->base, (at - b->base) / page};
+  const auto is_open = [&] {
+    const auto found = closed.find(p.base);
+    return found == closed.end() || found->second[p.index] == open;
+  };
+  if (is_open()) return true;  // another thread has just had the same fault
   const bool good = judge_host(at, writes);
   apply(p.base, p.index, open);
-  const auto still = closed.find(p.base);
-  if (still == closed.end() || still->second[p.index] == open) return;
+  if (is_open()) return true;
   if (!good) {  // it is said
-    still->second[p.index] = open;
-    return;
+    closed[p.base][p.index] = open;
+    return true;
   }
   open_for_one.push_back(p);
   registers[REG_EFL] |= trap_flag;
+  return true;
+}
+
+void on_fault(int signal, siginfo_t* info, void* context) {
+  const Guard guard(state().lock);
+  const auto at = reinterpret_cast<Pointer>(info->si_addr);
+  greg_t* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  const bool writes = (registers[REG_ERR] & 2) != 0;
+  if (open_page(at, writes, registers)) return;
+  tell_host_fault(at, writes, reinterpret_cast<const void*>(registers[REG_RIP]));
+  pass_on(fault_before, signal, info, context);
 }
 
 void on_trap(int signal, siginfo_t* info, void* context) {
@@ -78,31 +91,12 @@ void on_trap(int signal, siginfo_t* info, void* context) {
   static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL] &= ~trap_flag;
 }
 
-void watch_signals() {
-  static const bool done = [] {
-    const auto handle = [](int signal, auto* handler, struct sigaction& before) {
-      struct sigaction action{};
-      action.sa_sigaction = handler;
-      action.sa_flags = SA_SIGINFO | SA_NODEFER;
-      sigemptyset(&action.sa_mask);
-      sigaction(signal, &action, &before);
-    };
-    handle(SIGSEGV, on_fault, fault_before);
-    handle(SIGTRAP, on_trap, trap_before);
-    return true;
-  }();
-  (void)done;
-}
-
-bool is_watched(const Block& b) { return b.machine_view != nullptr; }
-
 void close_part(const Block& b, order::Range r, Closed how) {
   r.begin = std::max(r.begin, b.base), r.end = std::min(r.end, b.base + b.size);
   if (r.end == b.base + b.size) r.end = b.base + b.mapped;
   size_t first = (r.begin - b.base) / page, last = (r.end - b.base + page - 1) / page;
   if (b.mapped > small_block) first = (r.begin - b.base + page - 1) / page, last = (r.end - b.base) / page;
   if (first >= last) return;
-  watch_signals();
   auto& pages = closed[b.base];
   pages.resize(b.mapped / page);
   for (size_t i = first; i < last; ++i) {
@@ -124,6 +118,21 @@ void close(const order::Ranges& ranges, Closed how) {
 
 }  // namespace
 
+void watch_host() {
+  [[maybe_unused]] static const bool done = [] {
+    const auto handle = [](int signal, auto* handler, struct sigaction& before) {
+      struct sigaction action{};
+      action.sa_sigaction = handler;
+      action.sa_flags = SA_SIGINFO | SA_NODEFER;
+      sigemptyset(&action.sa_mask);
+      sigaction(signal, &action, &before);
+    };
+    handle(SIGSEGV, on_fault, fault_before);
+    handle(SIGTRAP, on_trap, trap_before);
+    return true;
+  }();
+}
+
 void close_to_host(const order::Touched& touched) {
   close(touched.read, to_writes);
   for (const order::Ranges* r : {&touched.written, &touched.strong_written}) close(*r, to_all);
@@ -138,6 +147,7 @@ void open_to_host(const order::InFlight& in_flight) {
 }
 #else
 // The kind of a faulting access is not known here.
+void watch_host() {}
 void close_to_host(const order::Touched&) {}
 void open_to_host(const order::InFlight&) {}
 #endif

@@ -8,6 +8,7 @@
 
 #include "cuda/driver/order/call_site.h"
 #include "cuda/driver/order/host_access.h"
+#include "cuda/driver/reporting.h"
 #include "cuda/driver/state.h"
 #include "report/text/finding_text.h"
 #include "sim/check/catalogue/catalogue.h"
@@ -58,11 +59,12 @@ void tell(sim::Finding finding) {
   for (sim::Finding& f : s.host_findings)
     if (f.code == finding.code && report::message_text(f) == report::message_text(finding)) {
       ++f.count;
-      return;
+      return report_host_findings(s);
     }
-  if (finding.severity == sim::FindingSeverity::error) ++s.errors;
+  if (finding.severity == sim::FindingSeverity::error) count_errors(1);
   fmt::print(stderr, "{}\n", report::finding_text(finding, {.ptx = {}}));
   s.host_findings.push_back(std::move(finding));
+  report_host_findings(s);
 }
 
 sim::Finding finding_of(Code code, sim::Statement message, const order::Range& bytes) {
@@ -201,6 +203,17 @@ bool judge_host(uint64_t byte, bool writes) {
   if (sim::Statement note = called(*c->earlier)) f.notes.push_back(std::move(note));
   tell(std::move(f));
   return false;
+}
+
+void tell_host_fault(uint64_t byte, bool writes, const void* from) {
+  const sim::GlobalMemory& memory = state().machine->memory();
+  if (!is_given_out(byte) && memory.lookup(byte) == nullptr) return;
+  sim::Finding f;
+  sim::check::complete(f, Code::host_in_device_memory);
+  f.message = say<Phrase::host_in_device_memory>(writes ? "writes" : "reads", memory.describe(byte));
+  if (const std::string site = call_site(call_stack(from)); !site.empty())
+    f.notes.push_back(say<Phrase::host_call>(std::string("the host's access"), site));
+  tell(std::move(f));
 }
 
 void waited_before_record(order::Line waiting, order::Line recorded) {

@@ -40,6 +40,8 @@ void judge(const Doing& doing, order::Touched touched);
 void judge_kernel(const Doing& doing, Footprint& footprint);
 // The host touches a byte of pinned or managed memory; false: an operation in flight does, too.
 bool judge_host(uint64_t byte, bool writes);
+// The instruction at `from` touches memory that is not the host's.
+void tell_host_fault(uint64_t byte, bool writes, const void* from);
 
 // A stream waits for an event that was not recorded since; the event is recorded: such a wait had no effect
 // on what this record stands for.

@@ -52,6 +52,7 @@ Status from_symbol(void* to, const void* symbol, size_t bytes, size_t offset, in
 
 Status fill_3d(const PitchedPtr& p, int value, const Extent& e, Stream stream, bool async) {
   const auto byte = static_cast<unsigned char>(value);
+  if (e.width == 0 || e.height == 0) return success;
   for (size_t z = 0; z < e.depth; ++z) {
     const Pointer slice = at(p.ptr) + z * p.pitch * p.ysize;
     const Status status = async ? cuMemsetD2D8Async(slice, p.pitch, byte, e.width, e.height, stream)
@@ -138,6 +139,7 @@ Status driver_copy(const Copy3D& p, Memcpy3D& out) {
 }  // namespace palladion::cuda::runtime
 
 using namespace palladion::cuda::runtime;
+namespace driver = palladion::cuda::driver;
 
 PLD_SYNCHRONOUS(cudaMemcpy, (void* to, const void* from, size_t bytes, int kind), copy(to, from, bytes, kind))
 PLD_STREAMED(cudaMemcpyAsync, (void* to, const void* from, size_t bytes, int kind, Stream stream),
@@ -156,10 +158,14 @@ PLD_STREAMED(cudaMemcpy2DAsync,
              (void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
               int kind, Stream stream),
              copy_2d(to, to_pitch, from, from_pitch, width, height, kind, stream, true))
-PLD_SYNCHRONOUS(cudaMemcpy3D, (const Copy3D* p), copy_3d(*p, nullptr, false))
-PLD_STREAMED(cudaMemcpy3DAsync, (const Copy3D* p, Stream stream), copy_3d(*p, stream, true))
-PLD_SYNCHRONOUS(cudaMemcpy3DPeer, (const PeerCopy3D* p), copy_3d(of_peers(*p), nullptr, false))
-PLD_STREAMED(cudaMemcpy3DPeerAsync, (const PeerCopy3D* p, Stream stream), copy_3d(of_peers(*p), stream, true))
+PLD_SYNCHRONOUS(cudaMemcpy3D, (const Copy3D* p),
+                p == nullptr ? driver::invalid_value : copy_3d(*p, nullptr, false))
+PLD_STREAMED(cudaMemcpy3DAsync, (const Copy3D* p, Stream stream),
+             p == nullptr ? driver::invalid_value : copy_3d(*p, stream, true))
+PLD_SYNCHRONOUS(cudaMemcpy3DPeer, (const PeerCopy3D* p),
+                p == nullptr ? driver::invalid_value : copy_3d(of_peers(*p), nullptr, false))
+PLD_STREAMED(cudaMemcpy3DPeerAsync, (const PeerCopy3D* p, Stream stream),
+             p == nullptr ? driver::invalid_value : copy_3d(of_peers(*p), stream, true))
 
 PLD_SYNCHRONOUS(cudaMemcpyToSymbol,
                 (const void* symbol, const void* from, size_t bytes, size_t offset, int kind),

@@ -94,24 +94,30 @@ Status set_device(int device) { return device_exists(device); }
 
 PLD_RUNTIME cudaGetDeviceCount(int* count) {
   if (const Status s = ready()) return ended(s);
-  return *count = 1, success;
+  return count == nullptr ? ended(driver::invalid_value) : (*count = 1, success);
 }
 PLD_CALL(cudaGetDeviceProperties, (DeviceProperties * out, int device),
-         device_exists(device) ? device_exists(device) : fill_properties(*out))
+         device_exists(device) ? device_exists(device)
+         : out == nullptr      ? driver::invalid_value
+                               : fill_properties(*out))
 PLD_CALL(cudaDeviceGetAttribute, (int* out, int attribute, int device),
          attribute_of_device(out, attribute, device))
 PLD_CALL(cudaSetDevice, (int device), set_device(device))
 PLD_CALL(cudaInitDevice, (int device, unsigned, unsigned), set_device(device))
-PLD_RUNTIME cudaGetDevice(int* device) { return *device = 0, success; }
+PLD_RUNTIME cudaGetDevice(int* device) {
+  return device == nullptr ? ended(driver::invalid_value) : (*device = 0, success);
+}
 PLD_RUNTIME cudaSetValidDevices(int* devices, int count) {
   for (int i = 0; i < count; ++i)
     if (devices[i] != 0) return ended(driver::invalid_device);
   return success;
 }
-PLD_RUNTIME cudaChooseDevice(int* device, const DeviceProperties*) { return *device = 0, success; }
+PLD_RUNTIME cudaChooseDevice(int* device, const DeviceProperties*) {
+  return device == nullptr ? ended(driver::invalid_value) : (*device = 0, success);
+}
 PLD_RUNTIME cudaSetDeviceFlags(unsigned flags) { return device_flags = flags, success; }
 PLD_RUNTIME cudaGetDeviceFlags(unsigned* flags) {
-  return *flags = device_flags | 8, success;
+  return flags == nullptr ? ended(driver::invalid_value) : (*flags = device_flags | 8, success);
 }  // maps host memory
 PLD_CALL(cudaDeviceGetPCIBusId, (char* text, int size, int device), cuDeviceGetPCIBusId(text, size, device))
 PLD_CALL(cudaDeviceGetByPCIBusId, (int* device, const char* text), cuDeviceGetByPCIBusId(device, text))
@@ -127,9 +133,11 @@ PLD_CALL(cudaDeviceGetLimit, (size_t* value, int limit), cuCtxGetLimit(value, li
 PLD_CALL(cudaDeviceGetStreamPriorityRange, (int* least, int* greatest),
          cuCtxGetStreamPriorityRange(least, greatest))
 // Preferences between L1 and shared memory, which the machine divides as each launch needs.
-PLD_CALL(cudaDeviceGetCacheConfig, (int* config), (*config = 0, success))
+PLD_CALL(cudaDeviceGetCacheConfig, (int* config),
+         config == nullptr ? driver::invalid_value : (*config = 0, success))
 PLD_CALL(cudaDeviceSetCacheConfig, (int), success)
-PLD_CALL(cudaDeviceGetSharedMemConfig, (int* config), (*config = 1, success))
+PLD_CALL(cudaDeviceGetSharedMemConfig, (int* config),
+         config == nullptr ? driver::invalid_value : (*config = 1, success))
 PLD_CALL(cudaDeviceSetSharedMemConfig, (int), success)
 PLD_CALL(cudaCtxResetPersistingL2Cache, (), cuCtxResetPersistingL2Cache())
 
@@ -137,13 +145,16 @@ PLD_CALL(cudaCtxResetPersistingL2Cache, (), cuCtxResetPersistingL2Cache())
 PLD_CALL(cudaDeviceCanAccessPeer, (int* can, int device, int peer),
          device_exists(device) ? device_exists(device)
          : device_exists(peer) ? device_exists(peer)
+         : can == nullptr      ? driver::invalid_value
                                : (*can = 0, success))
 PLD_CALL(cudaDeviceEnablePeerAccess, (int, unsigned), driver::invalid_device)
 PLD_CALL(cudaDeviceDisablePeerAccess, (int), driver::invalid_device)
 PLD_CALL(cudaDeviceGetP2PAttribute, (int*, int, int, int), driver::invalid_device)
 
 PLD_RUNTIME cudaDriverGetVersion(int* version) { return ended(cuDriverGetVersion(version)); }
-PLD_RUNTIME cudaRuntimeGetVersion(int* version) { return *version = runtime_version, success; }
+PLD_RUNTIME cudaRuntimeGetVersion(int* version) {
+  return version == nullptr ? ended(driver::invalid_value) : (*version = runtime_version, success);
+}
 // A profiler is not there to be started.
 PLD_RUNTIME cudaProfilerStart() { return ended(ready()); }
 PLD_RUNTIME cudaProfilerStop() { return ended(ready()); }

@@ -93,6 +93,7 @@ Status set_fill(GraphExec exec, GraphNode node, const MemsetParams& p) {
 
 Status kernel_params(GraphNode node, KernelNodeParams* out) {
   KernelNode d{};
+  if (out == nullptr) return driver::invalid_value;
   const Status status = cuGraphKernelNodeGetParams_v2(node, &d);
   if (status == success)
     *out = {d.function,
@@ -106,6 +107,7 @@ Status kernel_params(GraphNode node, KernelNodeParams* out) {
 
 Status copy_params(GraphNode node, Copy3D* out) {
   Memcpy3D d{};
+  if (out == nullptr) return driver::invalid_value;
   const Status status = cuGraphMemcpyNodeGetParams(node, &d);
   if (status != success) return status;
   *out = {.src_array = d.src_array,

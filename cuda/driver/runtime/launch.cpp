@@ -169,12 +169,14 @@ PLD_RUNTIME cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void*
 PLD_RUNTIME cudaOccupancyMaxActiveClusters(int* clusters, const void* host, const LaunchConfig* c) {
   Function f = nullptr;
   if (const Status s = function_of(host, f)) return ended(s);
+  if (c == nullptr) return ended(driver::invalid_value);
   const driver::LaunchConfig config = driver_config(*c);
   return ended(cuOccupancyMaxActiveClusters(clusters, f, &config));
 }
 PLD_RUNTIME cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* host, const LaunchConfig* c) {
   Function f = nullptr;
   if (const Status s = function_of(host, f)) return ended(s);
+  if (c == nullptr) return ended(driver::invalid_value);
   const driver::LaunchConfig config = driver_config(*c);
   return ended(cuOccupancyMaxPotentialClusterSize(blocks, f, &config));
 }

@@ -1,5 +1,6 @@
 // Allocations, pools, registered host memory, and what a pointer points to.
 #include "cuda/driver/runtime/state.h"
+#include "cuda/driver/sizes.h"
 
 using namespace palladion::cuda::runtime;
 namespace driver = palladion::cuda::driver;
@@ -21,7 +22,8 @@ Status allocated(void** out, size_t bytes, Allocate allocate) {
 }
 
 Status allocate_pitch(void** out, size_t* pitch, size_t width, size_t height) {
-  return allocated(out, width * height,
+  const bool none = width == 0 || height == 0;
+  return allocated(out, none ? 0 : 1,
                    [&](Pointer* p) { return cuMemAllocPitch_v2(p, pitch, width, height, 16); });
 }
 
@@ -34,6 +36,7 @@ Status allocate_async(void** out, size_t bytes, Pool pool, Stream stream) {
 
 Status pointer_attributes(PointerAttributes* out, const void* p) {
   enum { unregistered = 0, host = 1, device = 2, managed = 3 };
+  if (out == nullptr) return driver::invalid_value;
   *out = {
       .type = unregistered, .device = -2, .device_pointer = nullptr, .host_pointer = nullptr, .reserved = {}};
   uint32_t kind = 0, is_managed = 0;
@@ -60,8 +63,9 @@ PLD_CALL(cudaMallocPitch, (void** out, size_t* pitch, size_t width, size_t heigh
          allocate_pitch(out, pitch, width, height))
 PLD_RUNTIME cudaMalloc3D(PitchedPtr* out, Extent e) {
   if (const Status s = ready()) return ended(s);
+  if (out == nullptr) return ended(driver::invalid_value);
   out->xsize = e.width, out->ysize = e.height;
-  return ended(allocate_pitch(&out->ptr, &out->pitch, e.width, e.height * e.depth));
+  return ended(allocate_pitch(&out->ptr, &out->pitch, e.width, (driver::Size(e.height) * e.depth).n));
 }
 PLD_CALL(cudaFree, (void* p), p == nullptr ? success : cuMemFree_v2(number(p)))
 PLD_CALL(cudaHostAlloc, (void** out, size_t bytes, unsigned flags), cuMemHostAlloc(out, bytes, flags))

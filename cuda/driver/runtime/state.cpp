@@ -23,8 +23,7 @@ void lose_device() { lost = true; }
 
 Status ready() {
   if (lost) return devices_unavailable;
-  static const Status begun = cuInit(0);
-  if (begun != success) return begun;
+  if (const Status begun = cuInit(0); begun != success) return begun;
   thread_local bool chosen = false;
   if (chosen) return success;
   void* context = nullptr;

@@ -56,7 +56,8 @@ bool is_joined(const Capture& capture) {
   while (!open.empty()) {
     const Node* const node = open.back();
     open.pop_back();
-    if (before.insert(node).second) open.insert(open.end(), node->after.begin(), node->after.end());
+    if (exist(node) && before.insert(node).second)
+      open.insert(open.end(), node->after.begin(), node->after.end());
   }
   const auto reached = [&](const Node* node) { return before.contains(node); };
   return std::ranges::all_of(capture.forgotten, reached) &&
@@ -75,6 +76,7 @@ Graph* finish(const std::shared_ptr<Capture>& capture, bool good) {
   capture->graph = nullptr;
   captures.erase(capture);
   if (!good && !capture->into_given) delete graph;
+  if (good) graph->of_program = true;
   return good ? graph : nullptr;
 }
 
@@ -82,6 +84,7 @@ Status begin(Stream* handle, Graph* graph, std::vector<Node*> after, CaptureMode
   State& s = state();
   if (mode < CaptureMode::global || mode > CaptureMode::relaxed) return invalid_value;
   if (is_legacy(handle)) return stream_capture_unsupported;
+  if (!is_stream(handle)) return invalid_handle;
   Stream& stream = stream_of(handle);
   if (stream.capture) return illegal_state;
   auto capture = std::make_shared<Capture>();
@@ -101,7 +104,7 @@ Status begin(Stream* handle, Graph* graph, std::vector<Node*> after, CaptureMode
 
 bool are_of(const Graph& graph, Node* const* nodes, size_t count) {
   return (nodes != nullptr || count == 0) &&
-         std::all_of(nodes, nodes + count, [&](const Node* n) { return n != nullptr && n->graph == &graph; });
+         std::all_of(nodes, nodes + count, [&](const Node* n) { return exist(n) && n->graph == &graph; });
 }
 
 void wait_for(Stream* handle, Event& event) {
@@ -140,6 +143,8 @@ int status_of(const Stream& stream) {
 }  // namespace
 
 Status may_use(Stream* handle) {
+  if (!is_stream(handle)) return invalid_handle;
+  if (current() == nullptr) return state().initialised ? invalid_context : not_initialized;
   const Stream& stream = stream_of(handle);
   if (stream.capture) return stream.capture->invalid ? stream_capture_invalidated : success;
   return is_legacy(handle) ? may_use_legacy_stream() : success;
@@ -157,7 +162,7 @@ Status may_wait_for(Stream* handle) {
 }
 
 Status may_wait_for(const Event* event) {
-  if (event == nullptr) return invalid_handle;
+  if (!exist(event)) return invalid_handle;
   return event->capture ? invalidated(*event->capture, captured_event) : may_call_unsafe();
 }
 
@@ -203,11 +208,12 @@ PLD_CUDA cuStreamBeginCapture(Stream* handle) { return cuStreamBeginCapture_v2(h
 PLD_CUDA cuStreamBeginCaptureToGraph(Stream* handle, Graph* graph, Node** after, const void*, size_t count,
                                      CaptureMode mode) {
   const Guard guard(state().lock);
-  if (graph == nullptr || !are_of(*graph, after, count)) return invalid_value;
+  if (!exist(graph) || !are_of(*graph, after, count)) return invalid_value;
   return begin(handle, graph, std::vector<Node*>(after, after + count), mode);
 }
 PLD_CUDA cuStreamEndCapture(Stream* handle, Graph** out) {
   const Guard guard(state().lock);
+  if (!is_stream(handle)) return invalid_handle;
   const std::shared_ptr<Capture> capture = stream_of(handle).capture;
   if (!capture) return illegal_state;
   if (out == nullptr && !capture->into_given) return invalid_value;
@@ -223,6 +229,7 @@ PLD_CUDA cuStreamEndCapture(Stream* handle, Graph** out) {
 }
 PLD_CUDA cuStreamIsCapturing(Stream* handle, int* status) {
   const Guard guard(state().lock);
+  if (!is_stream(handle)) return invalid_handle;
   if (status == nullptr) return invalid_value;
   if (is_unusable(handle)) return stream_capture_implicit;
   return *status = status_of(stream_of(handle)), success;
@@ -230,6 +237,7 @@ PLD_CUDA cuStreamIsCapturing(Stream* handle, int* status) {
 PLD_CUDA cuStreamGetCaptureInfo_v3(Stream* handle, int* status, uint64_t* id, Graph** graph, Node*** nodes,
                                    const void** edges, size_t* count) {
   const Guard guard(state().lock);
+  if (status == nullptr) return invalid_value;
   if (const Status s = cuStreamIsCapturing(handle, status); s != success) return s;
   Stream& stream = stream_of(handle);
   if (*status != active) return success;
@@ -251,6 +259,7 @@ PLD_CUDA cuStreamUpdateCaptureDependencies_v2(Stream* handle, Node** nodes, cons
                                               unsigned flags) {
   const Guard guard(state().lock);
   constexpr unsigned add = 0, set = 1;  // CUstreamUpdateCaptureDependencies_flags
+  if (!is_stream(handle)) return invalid_handle;
   Stream& stream = stream_of(handle);
   if (!stream.capture) return illegal_state;
   if (stream.capture->invalid) return stream_capture_invalidated;
@@ -265,7 +274,7 @@ PLD_CUDA cuStreamUpdateCaptureDependencies(Stream* handle, Node** nodes, size_t 
 PLD_CUDA cuStreamWaitEvent(Stream* handle, Event* event, unsigned flags) {
   const Guard guard(state().lock);
   constexpr unsigned external = 1;  // CU_EVENT_WAIT_EXTERNAL
-  if (event == nullptr) return invalid_handle;
+  if (!exist(event)) return invalid_handle;
   if (flags > external) return invalid_value;
   if (const Status status = may_use(handle); status != success) return status;
   if ((flags & external) != 0 && capturing(handle)) return enqueue(handle, WaitWork{event});

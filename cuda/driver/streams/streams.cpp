@@ -26,8 +26,13 @@ Stream& own_stream() {
 
 }  // namespace
 
+bool is_stream(const Stream* handle) {
+  return handle <= per_thread_stream || (exist(handle) && handle->of_program);
+}
+
 Stream& stream_of(Stream* handle) {
-  static auto* const legacy = new Stream;
+  static auto *const legacy = new Stream, *const nobodys = new Stream;
+  if (!is_stream(handle)) return *nobodys;
   if (handle == per_thread_stream) return own_stream();
   return reinterpret_cast<uintptr_t>(handle) <= 1 ? *legacy : *handle;
 }
@@ -87,12 +92,13 @@ Status enqueue(Stream* handle, Work work, Doing& doing) {
 Status put(Stream* handle, Work work) {
   State& s = state();
   const Guard guard(s.lock);
-  if (s.sticky != success) return s.sticky;
+  if (const Status status = usable(); status != success) return status;
   return enqueue(handle, std::move(work));
 }
 
 Status record(Event* event, Stream* handle) {
-  if (event == nullptr) return invalid_handle;
+  if (!exist(event)) return invalid_handle;
+  if (const Status status = usable(); status != success) return status;
   if (const Status status = may_use(handle); status != success) return status;
   const Stream& stream = stream_of(handle);
   event->capture = stream.capture;
@@ -136,7 +142,8 @@ PLD_CUDA cuLaunchHostFunc(Stream* stream, HostFn fn, void* data) {
   {
     const Guard guard(state().lock);
     if (const Status status = may_use(stream); status != success) return status;
-    if (state().sticky != success) return state().sticky;
+    if (const Status status = usable(); status != success) return status;
+    if (fn == nullptr) return invalid_value;
     go_on();
     if (capturing(stream) || !is_over(streams().of(line_of(stream))))
       return enqueue(stream, HostNode{fn, data});
@@ -150,6 +157,7 @@ PLD_CUDA cuStreamAddCallback(Stream* stream, void (*fn)(Stream*, Status, void*),
   {
     const Guard guard(state().lock);
     if (const Status status = may_use_uncaptured(stream); status != success) return status;
+    if (fn == nullptr) return invalid_value;
     doing.place = streams().put(line_of(stream));
     complete(doing.place.before);
   }
@@ -161,8 +169,9 @@ PLD_CUDA cuStreamCreateWithPriority(Stream** out, unsigned flags, int priority) 
   const Guard guard(state().lock);
   constexpr unsigned non_blocking = 1;  // CU_STREAM_NON_BLOCKING
   if (out == nullptr || flags > non_blocking) return invalid_value;
-  if (state().sticky != success) return state().sticky;
+  if (const Status status = usable(); status != success) return status;
   auto* stream = new Stream;
+  stream->of_program = true;
   stream->flags = flags;
   stream->context = current();
   stream->priority = priority < -5 ? -5 : priority > 0 ? 0 : priority;
@@ -173,8 +182,8 @@ PLD_CUDA cuStreamCreateWithPriority(Stream** out, unsigned flags, int priority) 
 }
 PLD_CUDA cuStreamCreate(Stream** out, unsigned flags) { return cuStreamCreateWithPriority(out, flags, 0); }
 PLD_CUDA cuStreamDestroy_v2(Stream* stream) {
-  if (reinterpret_cast<uintptr_t>(stream) <= 2) return invalid_handle;
   const Guard guard(state().lock);
+  if (stream <= per_thread_stream || !is_stream(stream)) return invalid_handle;
   forget_in_capture(stream);
   if (stream->line != 0) streams().remove(stream->line);
   return delete stream, success;
@@ -189,10 +198,22 @@ PLD_CUDA cuStreamQuery(Stream* stream) {
   const Status status = may_wait_for(stream);
   return status != success ? status : asked(streams().of(line_of(stream)));
 }
-PLD_CUDA cuStreamGetFlags(Stream* s, unsigned* flags) { return *flags = stream_of(s).flags, success; }
-PLD_CUDA cuStreamGetPriority(Stream* s, int* priority) { return *priority = stream_of(s).priority, success; }
-PLD_CUDA cuStreamGetId(Stream* s, unsigned long long* id) { return *id = stream_of(s).id, success; }
+namespace {
+template <class T>
+Status give(Stream* handle, T Stream::* member, auto* out) {
+  const Guard guard(state().lock);
+  if (!is_stream(handle)) return invalid_handle;
+  if (out == nullptr) return invalid_value;
+  return *out = stream_of(handle).*member, success;
+}
+}  // namespace
+PLD_CUDA cuStreamGetFlags(Stream* s, unsigned* flags) { return give(s, &Stream::flags, flags); }
+PLD_CUDA cuStreamGetPriority(Stream* s, int* priority) { return give(s, &Stream::priority, priority); }
+PLD_CUDA cuStreamGetId(Stream* s, unsigned long long* id) { return give(s, &Stream::id, id); }
 PLD_CUDA cuStreamGetCtx(Stream* s, Context** c) {
+  const Guard guard(state().lock);
+  if (!is_stream(s)) return invalid_handle;
+  if (c == nullptr) return invalid_value;
   Context* const owner = stream_of(s).context;
   return *c = owner != nullptr ? owner : current() != nullptr ? current() : &state().primary, success;
 }
@@ -200,12 +221,17 @@ PLD_CUDA cuStreamGetCtx_v2(Stream* s, Context** c, void** green) {
   if (green != nullptr) *green = nullptr;
   return cuStreamGetCtx(s, c);
 }
-PLD_CUDA cuStreamGetDevice(Stream*, DeviceId* d) { return *d = 0, success; }
+PLD_CUDA cuStreamGetDevice(Stream* s, DeviceId* d) {
+  const Guard guard(state().lock);
+  if (!is_stream(s)) return invalid_handle;
+  return d == nullptr ? invalid_value : (*d = 0, success);
+}
 // CUstreamAttrID: those of launches that a stream has. All are hints but the priority, and priorities are
 // too.
 PLD_CUDA cuStreamSetAttribute(Stream* handle, LaunchAttributeId id, const LaunchAttributeValue* value) {
   const Guard guard(state().lock);
   using enum LaunchAttributeId;
+  if (!is_stream(handle)) return invalid_handle;
   if (value == nullptr) return invalid_value;
   if (id == priority) return stream_of(handle).priority = value->flag, success;
   if (id != access_policy_window && id != synchronization_policy && id != mem_sync_domain_map &&
@@ -215,6 +241,7 @@ PLD_CUDA cuStreamSetAttribute(Stream* handle, LaunchAttributeId id, const Launch
 }
 PLD_CUDA cuStreamGetAttribute(Stream* handle, LaunchAttributeId id, LaunchAttributeValue* value) {
   const Guard guard(state().lock);
+  if (!is_stream(handle)) return invalid_handle;
   if (value == nullptr) return invalid_value;
   *value = {};
   const Stream& stream = stream_of(handle);
@@ -225,6 +252,7 @@ PLD_CUDA cuStreamGetAttribute(Stream* handle, LaunchAttributeId id, LaunchAttrib
 }
 PLD_CUDA cuStreamCopyAttributes(Stream* to, Stream* from) {
   const Guard guard(state().lock);
+  if (!is_stream(to) || !is_stream(from)) return invalid_handle;
   stream_of(to).attributes = stream_of(from).attributes;
   return stream_of(to).priority = stream_of(from).priority, success;
 }
@@ -243,11 +271,15 @@ PLD_CUDA cuEventCreate(Event** out, unsigned flags) {
   constexpr unsigned known = 7, interprocess = 4;
   const bool timed = (flags & without_timing) == 0;
   if (out == nullptr || flags > known || ((flags & interprocess) != 0 && timed)) return invalid_value;
-  if (state().sticky != success) return state().sticky;
+  if (const Status status = usable(); status != success) return status;
   *out = new Event;
   return (*out)->flags = flags, success;
 }
-PLD_CUDA cuEventDestroy_v2(Event* event) { return delete event, success; }
+PLD_CUDA cuEventDestroy_v2(Event* event) {
+  const Guard guard(state().lock);
+  if (!exist(event)) return invalid_handle;
+  return delete event, success;
+}
 PLD_CUDA cuEventRecord(Event* event, Stream* handle) {
   const Guard guard(state().lock);
   return record(event, handle);
@@ -255,24 +287,29 @@ PLD_CUDA cuEventRecord(Event* event, Stream* handle) {
 PLD_CUDA cuEventRecordWithFlags(Event* event, Stream* stream, unsigned flags) {
   const Guard guard(state().lock);
   constexpr unsigned external = 1;  // CU_EVENT_RECORD_EXTERNAL: a node of the graph
+  if (!exist(event)) return invalid_handle;
+  if (flags > external) return invalid_value;
   if ((flags & external) != 0 && capturing(stream)) return enqueue(stream, RecordWork{event});
   return record(event, stream);
 }
 PLD_CUDA cuEventSynchronize(Event* event) {
   const Guard guard(state().lock);
+  if (!exist(event)) return invalid_handle;
   const Status status = may_wait_for(event);
   return status != success ? status : waited(event->mark.over);
 }
 PLD_CUDA cuEventQuery(Event* event) {
   const Guard guard(state().lock);
+  if (!exist(event)) return invalid_handle;
   const Status status = may_wait_for(event);
   return status != success ? status : asked(event->mark.over);
 }
 PLD_CUDA cuEventElapsedTime_v2(float* ms, Event* from, Event* to) {
   const Guard guard(state().lock);
   for (const Event* event : {from, to})
-    if (event != nullptr && event->capture) return may_wait_for(event);
-  if (from == nullptr || to == nullptr || !from->recorded || !to->recorded) return invalid_handle;
+    if (exist(event) && event->capture) return may_wait_for(event);
+  if (ms == nullptr) return invalid_value;
+  if (!exist(from, to) || !from->recorded || !to->recorded) return invalid_handle;
   if (((from->flags | to->flags) & without_timing) != 0) return invalid_handle;
   go_on();
   if (!is_over(from->mark.over) || !is_over(to->mark.over)) return not_ready;

@@ -57,7 +57,7 @@ Status run(const Work& work, Doing& doing);
 // A copy of `bytes` that lie together.
 Memcpy3D plain_copy(void* to, const void* from, size_t bytes);
 
-struct Node {
+struct Node : Handled<Node> {
   Graph* graph = nullptr;
   Work work;
   std::vector<Node*> after;  // what it depends on
@@ -65,7 +65,8 @@ struct Node {
   const Node* origin = nullptr;  // of a node of a clone
   order::Line line = 0;          // of its launches; 0: none yet
 };
-struct UserObject {
+struct UserObject : Handled<UserObject> {
+  UserObject(void* of, HostFn fn, unsigned count) : object(of), destroy(fn), references(count) {}
   void* object = nullptr;
   HostFn destroy = nullptr;
   unsigned references = 0;
@@ -81,7 +82,7 @@ struct Condition {
   uint32_t default_value = 0;
   bool assign_default = false;  // at each launch of the graph
 };
-struct Graph {
+struct Graph : Handled<Graph> {
   Graph() = default;
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
@@ -90,6 +91,7 @@ struct Graph {
   std::map<UserObject*, unsigned> objects;  // that it holds, how many times
   std::vector<std::shared_ptr<Condition>> conditions;
   order::Clock launched;         // what is over when its last launch is
+  bool of_program = false;       // which destroys it
   Graph* parent = nullptr;       // of a conditional node's body: where the node is
   int captures = 0;              // that go on into it
   std::weak_ptr<void> instance;  // held by what was instantiated from it last
@@ -121,7 +123,8 @@ struct Capture {
   std::vector<Node*> forgotten;  // the last nodes of streams that were destroyed
   bool invalid = false;          // a rule was broken
 };
-struct Stream {
+struct Stream : Handled<Stream> {
+  bool of_program = false;
   order::Line line = 0;  // 0: none yet
   uint64_t number = 0;   // the program's n-th
   unsigned flags = 0;
@@ -132,7 +135,7 @@ struct Stream {
   std::vector<Node*> last;  // while captured: what the next node depends on
   std::map<uint32_t, LaunchAttributeValue> attributes;
 };
-struct Event {
+struct Event : Handled<Event> {
   unsigned flags = 0;
   bool recorded = false;
   double us = 0;  // the device's time, or the host's
@@ -144,7 +147,8 @@ struct Event {
 
 // Handles of default streams: null and 1 are the legacy one, 2 is the thread's own.
 inline Stream* const per_thread_stream = reinterpret_cast<Stream*>(2);
-// The object behind a handle.
+bool is_stream(const Stream* handle);
+// The object behind a handle; behind one that is none's a stream that nothing is put into.
 Stream& stream_of(Stream* handle);
 bool capturing(Stream* handle);
 // Does it, or keeps it in the graph when the stream is captured, where that may be.

@@ -42,6 +42,7 @@ struct Runner {
   }
   Status operator()(const std::shared_ptr<Graph>& g) const { return run_graph(*g, doing); }
   Status operator()(const RecordWork& r) const {
+    if (!exist(r.event)) return finished(doing.place), Status{invalid_handle};  // it was destroyed
     mark(*r.event, {doing.place.after(), {}}, doing.place.stream);
     return finished(doing.place), success;
   }

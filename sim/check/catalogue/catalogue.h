@@ -11,7 +11,7 @@
 namespace palladion::sim::check {
 
 const isa::CodeText& text_of(Code code);
-// All entries of a range of numbers, in ascending order: 4001 to 4909, 6001 to 7006.
+// All entries of a range of numbers, in ascending order: 4001 to 4909, 6001 to 7009.
 std::span<const std::span<const isa::CodeText>> checker_codes();
 
 // A group of the taxonomy: its entry MB-13 is the code 4113.

@@ -98,14 +98,14 @@ bool GlobalMemory::bind_at(Address base, std::span<uint8_t> bytes, std::string n
 }
 
 void GlobalMemory::share_with_host(Address base) {
-  for (Allocation& a : allocations_)
-    if (a.base == base) a.host_writes = true;
+  const auto at = std::ranges::lower_bound(allocations_, base, {}, &Allocation::base);
+  if (at != allocations_.end() && at->base == base) at->host_writes = true;
 }
 
 void GlobalMemory::release(Address base) {
   constexpr size_t most_freed = 1024;
-  const auto at = std::ranges::find(allocations_, base, &Allocation::base);
-  if (at == allocations_.end()) return;
+  const auto at = std::ranges::lower_bound(allocations_, base, {}, &Allocation::base);
+  if (at == allocations_.end() || at->base != base) return;
   std::erase_if(freed_, [&](const Allocation& a) { return a.base == base; });
   if (freed_.size() == most_freed) freed_.erase(freed_.begin());
   freed_.push_back({.base = base, .size = at->size, .name = std::move(at->name)});

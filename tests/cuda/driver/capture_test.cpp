@@ -108,11 +108,15 @@ TEST_F(StreamCapture, a_thread_may_change_its_own_mode) {
 
 TEST_F(StreamCapture, other_threads_are_concerned_by_global_sequences) {
   ASSERT_EQ(begin(stream_, thread_local_), success);
-  std::thread([&] { EXPECT_EQ(allocates(), success); }).join();
+  std::thread([&] {
+    use_context();
+    EXPECT_EQ(allocates(), success);
+  }).join();
   EXPECT_EQ(end(stream_, graph_), success);
 
   ASSERT_EQ(begin(stream_, global), success);
   std::thread([&] {
+    use_context();
     exchanged(thread_local_);
     EXPECT_EQ(allocates(), success);
     exchanged(global);
@@ -250,6 +254,7 @@ TEST_F(StreamCapture, each_thread_captures_its_own_default_stream) {
   ASSERT_EQ(begin(own, thread_local_), success);
   EXPECT_EQ(fills(own), success);
   std::thread([&] {
+    use_context();
     EXPECT_EQ(status_of(own), none);
     EXPECT_EQ(fills(own), success);
   }).join();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/cuda/driver/exec_program.h"
 #include "tests/cuda/driver/library.h"
 
 namespace {
@@ -283,25 +284,6 @@ TEST_F(Driver, HasFirstVersionsOfTheSameInterface) {
   EXPECT_EQ(address, 7U);
 }
 
-class Exec : public testing::Test {
- protected:
-  void SetUp() override {
-    if (toolkit().empty()) GTEST_SKIP() << "NOT TESTED: no CUDA toolkit on this host";
-    if (!fs::exists(driver_folder + "/libpalladion_exec.so") ||
-        !fs::exists(std::string(PLD_BINARY_DIR) + "/palladion"))
-      GTEST_SKIP() << "NOT TESTED: palladion or its libpalladion_exec.so is not built";
-  }
-  static std::string source(const char* name) {
-    return std::string(PLD_SOURCE_DIR) + "/tests/cuda/driver/" + name;
-  }
-  static std::string program(const char* name) { return testing::TempDir() + "/" + name; }
-  static int execute(const std::string& options, const std::string& program_and_arguments) {
-    const std::string command =
-        std::string(PLD_BINARY_DIR) + "/palladion exec " + options + " -- " + program_and_arguments;
-    return WEXITSTATUS(std::system(command.c_str()));
-  }
-};
-
 TEST_F(Exec, AProgramOfTheDriverApiRuns) {
   const std::string compile = "g++ -I" + toolkit() + "/include -o " + program("driver_api") + " " +
                               source("programs/driver_api.cpp") + " " + driver_folder + "/libcuda.so.1";
@@ -309,23 +291,6 @@ TEST_F(Exec, AProgramOfTheDriverApiRuns) {
   EXPECT_EQ(execute("--check all", program("driver_api")), 0);
   EXPECT_EQ(execute("", program("driver_api") + " fault"), 1);  // the program ends with 0
 }
-
-class ExecRuntime : public Exec {
- protected:
-  void SetUp() override {
-    Exec::SetUp();
-    if (std::system("nvcc --version > /dev/null 2>&1") != 0)
-      GTEST_SKIP() << "NOT TESTED: no nvcc on this host";
-  }
-  static std::string compiled(const std::string& flags, const char* name,
-                              std::initializer_list<const char*> sources = {"programs/runtime.cu"}) {
-    const std::string out = program(name);
-    std::string command = "nvcc " + flags + " -gencode arch=compute_90,code=compute_90 -o " + out;
-    for (const char* const file : sources) command += " " + source(file);
-    EXPECT_EQ(std::system(command.c_str()), 0);
-    return out;
-  }
-};
 
 // nvcc links the runtime library statically unless it is told not to: such a program is directed to ours.
 TEST_F(ExecRuntime, AProgramRunsHoweverItIsLinked) {

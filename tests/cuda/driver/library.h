@@ -25,9 +25,8 @@ class Driver : public ::testing::Test {
     library_ = dlopen((driver_folder + "/libcuda.so.1").c_str(), RTLD_NOW);
     ASSERT_NE(library_, nullptr) << dlerror();
     ASSERT_EQ(call("cuInit", 0U), success);
-    void* context = nullptr;
-    ASSERT_EQ(call("cuDevicePrimaryCtxRetain", &context, 0), success);
-    ASSERT_EQ(call("cuCtxSetCurrent", context), success);
+    ASSERT_EQ(call("cuDevicePrimaryCtxRetain", &context_, 0), success);
+    use_context();
   }
   void TearDown() override {
     for (; !owned_.empty(); owned_.pop_back()) {
@@ -61,7 +60,9 @@ class Driver : public ::testing::Test {
     EXPECT_EQ(call("cuMemAlloc_v2", &p, bytes), success);
     return p;
   }
-  void* library_ = nullptr;
+  // In this thread: each has its own current one.
+  void use_context() { EXPECT_EQ(call("cuCtxSetCurrent", context_), success); }
+  void *library_ = nullptr, *context_ = nullptr;
 
  private:
   std::vector<std::pair<const char*, void*>> owned_;  // destroyed in reverse order

@@ -17,11 +17,10 @@ namespace palladion::cuda::driver {
 struct OrderProgram {
   static constexpr size_t bytes = 256;  // of an array
   void* library = dlopen((driver_folder + "/libcuda.so.1").c_str(), RTLD_NOW);
-  void* module = nullptr;
+  void *module = nullptr, *context = nullptr;
   bool wrong = false;
 
   explicit OrderProgram(bool is_wrong) : wrong(is_wrong) {
-    void* context = nullptr;
     call("cuInit", 0U);
     call("cuDevicePrimaryCtxRetain", &context, 0);
     call("cuCtxSetCurrent", context);
@@ -130,7 +129,7 @@ struct OrderProgram {
 
 // What the program printed.
 template <class Program>
-std::string output_of(Program&& program, bool wrong, const char* settings = "v1;check=race;quiet=1") {
+std::string output_of(Program&& program, bool wrong, const char* settings = "v1;check=race") {
   int ends[2];
   if (pipe(ends) != 0) return "UNEXPECTED: no pipe";
   const pid_t child = fork();

@@ -7,7 +7,7 @@ namespace palladion::cuda::driver {
 namespace {
 
 using P = OrderProgram;
-constexpr const char* unchecked = "v1;check=none;quiet=1";
+constexpr const char* unchecked = "v1;check=none";
 
 class Overlap : public ::testing::Test {
  protected:
