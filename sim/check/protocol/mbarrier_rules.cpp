@@ -28,7 +28,9 @@ Site MbarrierLedger::signal_site(const Signal& s) const {
 
 // --- life -----------------------------------------------------------------------------------------
 void MbarrierLedger::check_reinit(const MbarrierObject& b, const Origin& origin, bool together) {
-  const FindingKey key{Code::repeated_mbarrier_init, origin.pc, b.init.pc, b.address & shared_offset_mask};
+  // Lanes of one warp and several warps are two mistakes: the first is strict, and must not hide the second.
+  const FindingKey key{Code::repeated_mbarrier_init, origin.pc, b.init.pc,
+                       uint64_t{together} << 32 | (b.address & shared_offset_mask)};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(
       b,

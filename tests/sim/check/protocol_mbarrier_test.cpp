@@ -129,6 +129,18 @@ TEST(ProtocolMbarrier, InitialisedByTheLanesOfAWarpTogether) {
             static_cast<std::ptrdiff_t>(counts.result.findings.size()));
 }
 
+// Of one warp that is strict; of two warps the one that comes later may initialise what is in use.
+TEST(ProtocolMbarrier, InitialisedByAllLanesOfTwoWarps) {
+  const std::string body = "  mov.u32 %r5, tile;\n  mbarrier.init.shared.b64 [%r5], 1;\n  ret;";
+  const auto errors = [&](uint32_t threads) {
+    const Checked c = run_checked(with_mbarriers(body, 1, 1), {threads, 1, 1});
+    EXPECT_THAT(codes(c), ::testing::Each("PLD4109"));
+    return std::ranges::count(c.result.findings, FindingSeverity::error, &Finding::severity);
+  };
+  EXPECT_EQ(errors(32), 0);
+  EXPECT_EQ(errors(64), 1);
+}
+
 TEST(ProtocolMbarrier, UsedAfterInval) {
   const Checked c = run_checked(with_mbarriers(R"(
   @!%p1 mbarrier.inval.shared.b64 [full];
