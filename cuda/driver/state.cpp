@@ -46,6 +46,7 @@ Settings settings_of(const char* text) {
     if (key == "arch") s.arch = value;
     if (key == "schedule") s.schedule = value;
     if (key == "check") s.check = value;
+    if (key == "schedules") s.schedules = value;
     if (key == "json") s.json = value;
     if (key == "threads") number(value, s.threads);
     if (key == "max") number(value, s.max_instructions);
@@ -104,14 +105,20 @@ json::object launch_json(const LaunchRecord& l) {
           {"instructions", l.instructions},
           {"cycles", l.cycles},
           {"microseconds", l.microseconds},
+          {"judged", l.judged ? json::value(text_of(*l.judged)) : json::value("not checked")},
           {"host_seconds", l.seconds}};
+}
+
+// Of the program's own schedule, and of others.
+void add_findings(const State& s, const LaunchRecord& l, std::vector<verify::SeenFinding>& all) {
+  const auto seen = with_others(l.found, s.settings.schedule, l.judged.value_or(Judged{}));
+  all.insert(all.end(), seen.begin(), seen.end());
 }
 
 json::array findings_json(const State& s) {
   std::vector<verify::SeenFinding> all;
   for (const sim::Finding& f : s.host_findings) all.push_back({f, {s.settings.schedule}, {}, {}});
-  for (const LaunchRecord& l : s.launches)
-    for (const sim::Finding& f : l.found) all.push_back({f, {s.settings.schedule}, {}, {}});
+  for (const LaunchRecord& l : s.launches) add_findings(s, l, all);
   return report::findings_json(all);
 }
 
@@ -163,13 +170,15 @@ void report() {
   const bool timed = s.settings.schedule.starts_with("hardware");
   fmt::print(stderr, "launches on a simulated {}, schedule {}, checks {}\n", s.arch->name,
              s.settings.schedule, s.settings.check);
-  fmt::print(stderr, "  {:>8} {:>8} {:>12} {:>12} {:>10}  {:<16} {:<14} {}\n", "launches", "findings",
-             "instructions", timed ? "cycles" : "", timed ? "us" : "host s", "grid", "block", "kernel");
+  fmt::print(stderr, "  {:>8} {:>8} {:>12} {:>12} {:>10}  {:<16} {:<14} {:<26} {}\n", "launches", "findings",
+             "instructions", timed ? "cycles" : "", timed ? "us" : "host s", "grid", "block", "judged",
+             "kernel");
   for (const LaunchRecord& l : s.launches)
-    fmt::print(stderr, "  {:>8} {:>8} {:>12} {:>12} {:>10.3f}  {:<16} {:<14} {}\n", l.launches, l.findings,
-               l.instructions, timed ? std::to_string(l.cycles) : "", timed ? l.microseconds : l.seconds,
-               fmt::format("{}x{}x{}", l.grid.x, l.grid.y, l.grid.z),
-               fmt::format("{}x{}x{}", l.block.x, l.block.y, l.block.z), isa::readable_name(l.kernel));
+    fmt::print(stderr, "  {:>8} {:>8} {:>12} {:>12} {:>10.3f}  {:<16} {:<14} {:<26} {}\n", l.launches,
+               l.findings, l.instructions, timed ? std::to_string(l.cycles) : "",
+               timed ? l.microseconds : l.seconds, fmt::format("{}x{}x{}", l.grid.x, l.grid.y, l.grid.z),
+               fmt::format("{}x{}x{}", l.block.x, l.block.y, l.block.z),
+               l.judged ? text_of(*l.judged) : "not checked", isa::readable_name(l.kernel));
   for (const auto& [name, count] : s.missing)
     fmt::print(stderr, "  unsupported: {}, {} times\n", name, count);
 }

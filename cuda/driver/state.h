@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cuda/driver/abi.h"
+#include "cuda/driver/launch/judged.h"
 #include "cuda/order/ranges.h"
 #include "sim/check/core/options.h"
 #include "sim/machine.h"
@@ -18,7 +19,7 @@ namespace palladion::cuda::driver {
 
 // What `palladion exec` asks for: the variable PALLADION_EXEC, "v1;key=value;...".
 struct Settings {
-  std::string arch = "h200", schedule = "functional", check = "none", json;
+  std::string arch = "h200", schedule = "functional", check = "none", schedules = "1", json;
   unsigned threads = 0;
   uint64_t max_instructions = uint64_t{1} << 30;
   int report_fd = -1;  // `k` is written there when a kernel was launched, `e` when a launch had an error
@@ -78,6 +79,7 @@ struct LaunchRecord {
   uint64_t launches = 0, findings = 0, instructions = 0, cycles = 0;
   double microseconds = 0, seconds = 0;
   std::vector<sim::Finding> found;  // of all launches, merged
+  std::optional<Judged> judged;     // none: not checked
 };
 
 enum : int {

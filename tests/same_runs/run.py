@@ -62,7 +62,7 @@ def replays(program, report):
         if not command:
             continue
         done = subprocess.run(command.replace("palladion", program, 1), shell=True, capture_output=True, text=True)
-        if f"[{finding['code']}]" not in done.stdout:
+        if f"[{finding['code']}]" not in done.stdout + done.stderr:
             yield command
 
 
