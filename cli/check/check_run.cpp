@@ -31,8 +31,8 @@ void print_trial(const verify::CheckReport& report) {
 }
 
 std::string replay_command(const CheckRequest& request, std::string_view command, const std::string& more) {
-  static constexpr std::string_view without[] = {"--explore", "--seeds", "--json",  "--sarif",
-                                                 "--report",  "--limit", "--check", "--schedule"};
+  static constexpr std::string_view without[] = {"--explore", "--seeds", "--json",     "--sarif",  "--report",
+                                                 "--limit",   "--check", "--schedule", "--threads"};
   return command_line(request.run.words, command, without, more);
 }
 

@@ -30,12 +30,19 @@ struct ExecRequest {
   const isa::ArchSpec* arch = &isa::default_arch();
   sim::Schedule schedule;
   sim::check::Options checks = no_checks;
+  std::string schedules = "1";  // "all", or how many each launch is judged under
   unsigned threads = 0;
   uint64_t max_instructions = usual_max_instructions;  // of a warp
   bool fmad = true;
   std::string json;                  // a file for the table of launches
   std::vector<std::string> program;  // with its arguments
 };
+
+bool is_count(std::string_view text) {
+  constexpr size_t digits = 6;
+  return !text.empty() && text.size() <= digits && text.front() != '0' &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
 
 struct WordsOfExec {
   ExecRequest given;
@@ -50,6 +57,9 @@ struct WordsOfExec {
         .parsed("--check", given.checks, checks_in,
                 "all, none (the default), or some of race, barrier, memory, numerics")
         .one_of(names_of(check_words()));
+    words.text("--schedules", given.schedules,
+               "judge each launch under N schedules, or all: from the memory that it finds; the program goes "
+               "on with the outputs of --schedule (1)");
     state_threads(words, given.threads);
     words.number("--max-instructions", given.max_instructions, 0, any_number,
                  "end a kernel when a warp has executed N instructions (2^30); 0: never");
@@ -60,6 +70,8 @@ struct WordsOfExec {
     if (invocation.program.empty())
       return user_error("exec takes a program",
                         fmt::format("{} exec -- ./program arguments", program_name()));
+    if (given.schedules != "all" && !is_count(given.schedules))
+      return user_error("--schedules is a number from 1 on, or all");
     ExecRequest request = given;
     request.program = invocation.program;
     return request;
@@ -67,8 +79,9 @@ struct WordsOfExec {
 };
 
 std::string settings_text(const ExecRequest& o, const std::string& pipe) {
-  return fmt::format("v1;arch={};schedule={};check={};threads={};max={};fmad={:d};report={}", o.arch->name,
-                     sim::name(o.schedule), name(o.checks), o.threads, o.max_instructions, o.fmad, pipe);
+  return fmt::format("v1;arch={};schedule={};schedules={};check={};threads={};max={};fmad={:d};report={}",
+                     o.arch->name, sim::name(o.schedule), o.schedules, name(o.checks), o.threads,
+                     o.max_instructions, o.fmad, pipe);
 }
 
 // In front of what the variable holds.

@@ -118,10 +118,9 @@ uint32_t number_of(const State& s, const LaunchRecord& row) {
 
 json::array dim_json(const isa::Dim3& d) { return {d.x, d.y, d.z}; }
 
-json::array findings_of(const State& s, const std::vector<sim::Finding>& found) {
-  std::vector<verify::SeenFinding> seen;
-  for (const sim::Finding& f : found) seen.push_back({f, {s.settings.schedule}, {}, {}});
-  return report::findings_json(seen);
+// Of the program's own schedule, and of others.
+json::array findings_of(const State& s, const std::vector<sim::Finding>& found, const Judged& judged = {}) {
+  return report::findings_json(with_others(found, s.settings.schedule, judged));
 }
 
 // Said once, for all launches.
@@ -148,12 +147,15 @@ void report_launches(const State& s, const LaunchRecord& l) {
                     {"instructions", l.instructions},
                     {"cycles", l.cycles},
                     {"microseconds", l.microseconds},
+                    {"judged", l.judged ? text_of(*l.judged) : "not checked"},
+                    {"schedules_tried", l.judged.value_or(Judged{}).tried},
+                    {"decided", l.judged.value_or(Judged{}).decided},
                     {"host_seconds", l.seconds}});
 }
 
 void report_findings(const State& s, const LaunchRecord& row) {
   send(s, {Key::Kind::findings, number_of(s, row)},
-       json::object{{"findings", findings_of(s, row.found)},
+       json::object{{"findings", findings_of(s, row.found, row.judged.value_or(Judged{}))},
                     {"incomplete", report::array_of(row.incomplete)}});
   if (std::ranges::any_of(row.found, sim::check::is_remark)) report_remarks(s);
 }

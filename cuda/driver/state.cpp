@@ -51,6 +51,7 @@ Settings settings_of(const char* text) {
     if (key == "arch") s.arch = value;
     if (key == "schedule") s.schedule = value;
     if (key == "check") s.check = value;
+    if (key == "schedules") s.schedules = value;
     if (key == "threads") number(value, s.threads);
     if (key == "max") number(value, s.max_instructions);
     if (key == "report") s.report = pipe_of(value);

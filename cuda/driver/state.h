@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cuda/driver/abi.h"
+#include "cuda/driver/launch/judged.h"
 #include "cuda/order/ranges.h"
 #include "sim/check/core/options.h"
 #include "sim/machine.h"
@@ -19,7 +20,7 @@ namespace palladion::cuda::driver {
 
 // What `palladion exec` asks for: the variable PALLADION_EXEC, "v1;key=value;...".
 struct Settings {
-  std::string arch = "h200", schedule = "functional", check = "none";
+  std::string arch = "h200", schedule = "functional", check = "none", schedules = "1";
   unsigned threads = 0;
   uint64_t max_instructions = uint64_t{1} << 30;
   // The pipe of exec (report/json/exec_record.h): a file of this process and, with the same number, of that
@@ -111,6 +112,7 @@ struct LaunchRecord {
   double microseconds = 0, seconds = 0;
   std::vector<sim::Finding> found;   // of all launches, merged
   std::set<std::string> incomplete;  // why they were not checked as a whole
+  std::optional<Judged> judged;      // none: not checked
 };
 
 struct Missing {

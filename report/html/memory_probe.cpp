@@ -22,8 +22,11 @@ constexpr size_t most_tiles = 96, most_rectangles = 512, most_filled = 4096;
 constexpr uint32_t chunk_bytes = 16;
 constexpr size_t most_instructions = 50'000;  // that the page lists
 
-std::optional<isa::TensorMap> map_at(const sim::GlobalMemory& memory, uint64_t address) {
-  const uint8_t* bytes = memory.find(address, isa::tensor_map_bytes);
+// As the cluster sees it.
+std::optional<isa::TensorMap> map_at(const sim::GlobalMemory& memory, const sim::ClusterState& cluster,
+                                     uint64_t address) {
+  uint8_t copy[isa::tensor_map_bytes];
+  const uint8_t* bytes = sim::seen(memory, cluster.stores, address, sizeof copy, copy);
   if (bytes == nullptr) return std::nullopt;
   const auto map = isa::decode_tensor_map(std::span<const std::byte, isa::tensor_map_bytes>(
       reinterpret_cast<const std::byte*>(bytes), isa::tensor_map_bytes));
@@ -207,7 +210,7 @@ void MemorySeen::fill(uint32_t chunk, const Filled& by) {
 // The subscriber of a cluster. Tiles, what threads fill, and tensor memory are its first CTA's.
 class MemoryProbe::Cluster {
  public:
-  explicit Cluster(const sim::RunView& run) : run_(run) {}
+  Cluster(const sim::RunView& run, const sim::ClusterState& cluster) : run_(run), cluster_(cluster) {}
   const MemorySeen& seen() const { return seen_; }
 
   void on(const sim::Access& a) {
@@ -242,7 +245,7 @@ class MemoryProbe::Cluster {
     take_rectangle(e.reads, e.origin.pc, "read");
     if (e.family == isa::AsyncFamily::cp_async) take_copies(e);
     if (e.tensor_map == 0) return;
-    const auto map = map_at(*run_.memory, e.tensor_map);
+    const auto map = map_at(*run_.memory, cluster_, e.tensor_map);
     if (!map || !is_plain(*map)) {
       ++seen_.other_tiles;
       return;
@@ -308,6 +311,7 @@ class MemoryProbe::Cluster {
   }
 
   const sim::RunView& run_;
+  const sim::ClusterState& cluster_;
   MemorySeen seen_;
 };
 
@@ -324,7 +328,7 @@ void MemoryProbe::start(const sim::RunView& run) {
 
 void MemoryProbe::observe(sim::ClusterState& cluster, sim::ClusterEvents& events) {
   if (ctas_.holds(cluster, run_.launch->grid))
-    events.add(alive_.add(cluster, std::make_unique<Cluster>(run_)));
+    events.add(alive_.add(cluster, std::make_unique<Cluster>(run_, cluster)));
 }
 
 void MemoryProbe::retire(sim::ClusterState& cluster) {

@@ -27,10 +27,10 @@ std::string dims_of(const json::value& dims) {
 std::string launches_row(const json::value& launch, bool timed) {
   const json::object& l = launch.as_object();
   const auto count = [&](const char* name) { return l.at(name).to_number<uint64_t>(); };
-  return fmt::format("  {:>8} {:>8} {:>12} {:>12} {:>10.3f}  {:<16} {:<14} {}{}\n", count("launches"),
+  return fmt::format("  {:>8} {:>8} {:>12} {:>12} {:>10.3f}  {:<16} {:<14} {:<26} {}{}\n", count("launches"),
                      count("findings"), count("instructions"), timed ? std::to_string(count("cycles")) : "",
                      l.at(timed ? "microseconds" : "host_seconds").to_number<double>(), dims_of(l.at("grid")),
-                     dims_of(l.at("block")), text_of(l.at("kernel").at("name")),
+                     dims_of(l.at("block")), text_of(l.at("judged")), text_of(l.at("kernel").at("name")),
                      count("not_over") != 0 ? fmt::format("  ({} not over)", count("not_over")) : "");
 }
 
@@ -92,8 +92,20 @@ Verdict ExecReport::verdict() const {
   Verdict v = verify::verdict_of(severities_of(members(Kind::findings, "findings")), reasons);
   if (errors() != 0 && v.word != Verdict::Word::errors)
     v = {Verdict::Word::errors, plural(errors(), "failed operation")};
-  v.scope.tried = 1;
+  v.scope = scope();
   return v;
+}
+
+// What holds for every kernel.
+Verdict::Scope ExecReport::scope() const {
+  const std::vector<json::value> launches = values(Kind::launches);
+  Verdict::Scope out{.all_schedules = !launches.empty(), .tried = 1};
+  for (const json::value& l : launches) {
+    const auto tried = l.at("schedules_tried").to_number<size_t>();
+    out.tried = &l == &launches.front() ? tried : std::min(out.tried, tried);
+    out.all_schedules &= l.at("decided").as_bool();
+  }
+  return out;
 }
 
 std::string ExecReport::table(size_t program) const {
@@ -107,9 +119,9 @@ std::string ExecReport::table(size_t program) const {
       name = fmt::format(" of program {}, {},", program + 1, text_of(v));
   std::string text = fmt::format("launches{} on a simulated {}, schedule {}, checks {}\n", name, asked_.arch,
                                  asked_.schedule, asked_.checks);
-  text +=
-      fmt::format("  {:>8} {:>8} {:>12} {:>12} {:>10}  {:<16} {:<14} {}\n", "launches", "findings",
-                  "instructions", timed ? "cycles" : "", timed ? "us" : "host s", "grid", "block", "kernel");
+  text += fmt::format("  {:>8} {:>8} {:>12} {:>12} {:>10}  {:<16} {:<14} {:<26} {}\n", "launches", "findings",
+                      "instructions", timed ? "cycles" : "", timed ? "us" : "host s", "grid", "block",
+                      "judged", "kernel");
   for (const json::value& l : launches) text += launches_row(l, timed);
   for (const json::value& m : missing)
     text += fmt::format("  unsupported: {}, {} times\n", text_of(m.at("call")),

@@ -42,6 +42,7 @@ class ExecReport {
   std::vector<json::value> members(ExecKey::Kind kind,
                                    std::string_view name) const;  // elements of these arrays
   std::string table(size_t program) const;
+  Verdict::Scope scope() const;
 
   Asked asked_;
   std::vector<Records> programs_;  // in the order in which they came

@@ -207,7 +207,7 @@ void start_cluster(const RunContext& c, ClusterState& cluster) {
 void run_quantum(const RunContext& c, ClusterState& cluster, uint64_t budget, Quantum& q) {
   const ClusterRun run = c.run_of(cluster);
   q.paused = false;
-  while (q.executed < budget && !cluster.faulted && !cluster.finished()) {
+  while (q.executed < budget && !cluster.stores.full() && !cluster.faulted && !cluster.finished()) {
     if (cluster.progress != q.progress) {
       q.progress = cluster.progress;
       q.changed_at = q.executed;

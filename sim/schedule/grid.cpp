@@ -47,6 +47,7 @@ ClusterState& Grid::admit() {
   state.resident.push_back(slot);
   ClusterState& cluster = state.slots[slot];
   cluster.index = static_cast<uint32_t>(index_of(state.started++));
+  cluster.stores.delays = state.slots.size() > 1;
   resident_.push_back(&cluster);
   return cluster;
 }
@@ -77,10 +78,26 @@ void Grid::leave(ClusterState& cluster) {
   }
   collect(cluster);
   const auto slot = static_cast<uint32_t>(&cluster - state.slots.data());
+  StoreBuffer stores = std::move(cluster.stores);  // its memory is for the next cluster of the slot
   cluster = {};
+  cluster.stores = std::move(stores);
   std::erase(state.resident, slot);
   std::erase(resident_, &cluster);
   state.free.push_back(slot);
+}
+
+void Grid::perform_stores() {
+  constexpr size_t worth_threads = 256;  // chunks
+  size_t chunks = 0;
+  for (const ClusterState* c : resident_) chunks += c->stores.chunks();
+  if (chunks == 0) return;
+  const size_t parts = chunks < worth_threads ? 1 : workers_.workers();
+  workers_.for_each(parts, [&](size_t part, unsigned) {
+    for (const ClusterState* c : resident_)
+      for (size_t i = 0; i < c->stores.chunks(); ++i)
+        if (c->stores.key(i) / StoreBuffer::chunk_bytes % parts == part) c->stores.perform(i);
+  });
+  for (ClusterState* c : resident_) c->stores.clear();
 }
 
 void Grid::notify_boundary() {

@@ -84,6 +84,8 @@ class Grid : public UnstartedClusters {
   void leave(ClusterState& cluster);
   // Moves the findings of a resident cluster into the result.
   void take_findings(ClusterState& cluster);
+  // Writes the clusters' plain stores to GMEM, in the order in which the clusters started.
+  void perform_stores();
   // Notifies observers before the boundary's accesses are performed.
   void notify_boundary();
   uint64_t instructions() const;

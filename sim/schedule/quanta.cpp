@@ -70,6 +70,7 @@ void Quanta::run(Grid& grid) {
     passed_.executed |= q.executed != 0;
     passed_.cut_short |= q.executed >= budget_;
   }
+  grid.perform_stores();
   grid.notify_boundary();
   std::vector<ClusterState*> order(resident.begin(), resident.end());
   if (const uint64_t seed = grid.context().launch.options.lanes; seed != 0)

@@ -8,6 +8,7 @@
 #include <list>
 #include <utility>
 
+#include "cuda/driver/launch/other_schedules.h"
 #include "cuda/driver/order/judge.h"
 #include "cuda/driver/reporting.h"
 #include "isa/core/symbol_name.h"
@@ -153,8 +154,15 @@ sim::RunOptions options_of(const State& s, const LaunchWork& work) {
   return options;
 }
 
-std::vector<sim::Observer*> judged_by(Footprint& footprint) {
-  return judges() ? std::vector<sim::Observer*>{&footprint} : std::vector<sim::Observer*>{};
+sim::check::Options checks_of(const State& s) {
+  return sim::check::options_named(s.settings.check, nullptr).value_or(verify::no_checks);
+}
+
+std::vector<sim::Observer*> judged_by(Footprint& footprint, OtherSchedules& others) {
+  std::vector<sim::Observer*> all;
+  if (sim::Observer* const recorder = others.recorder()) all.push_back(recorder);
+  if (judges()) all.push_back(&footprint);
+  return all;
 }
 
 // A launch from its begin to its end.
@@ -163,20 +171,21 @@ class Running {
   Running(State& s, const LaunchWork& work, const Doing& doing)
       : work_(work),
         doing_(doing),
-        watch_(sim::check::options_named(s.settings.check, nullptr).value_or(verify::no_checks),
-               judged_by(footprint_)),
+        others_(schedules_asked(s.settings.schedules), checks_of(s)),
+        watch_(checks_of(s), judged_by(footprint_, others_)),
+        launch_(launch_of(s, work)),
+        options_(options_of(s, work)),
         run_(sim::Run(sim::RunResult{})) {
-    sim::Launch launch = launch_of(s, work);
     if (work.cooperative)
-      sim::set_grid_workspace(s.machine->memory(), workspace_ = take_workspace(s), launch);
-    sim::RunOptions options = options_of(s, work);
-    options.observer = watch_.observer();
-    has_clock_ = options.schedule.kind == sim::Schedule::Kind::hardware;
+      sim::set_grid_workspace(s.machine->memory(), workspace_ = take_workspace(s), launch_);
+    options_.observer = watch_.observer();
+    has_clock_ = options_.schedule.kind == sim::Schedule::Kind::hardware;
     const auto start = std::chrono::steady_clock::now();
     LaunchRecord& record = record_of(s, work);
     ++record.begun;
     report_launches(s, record);
-    run_ = s.machine->start(launch, options);
+    run_ = s.machine->start(launch_, options_);
+    others_.begin(*s.machine);
     seconds_ += since(start);
   }
   ~Running() {
@@ -194,6 +203,7 @@ class Running {
              : run_.advance()        ? sim::Run::Step::on
                                      : sim::Run::Step::over;
     seconds_ += since(start);
+    waited_ |= step == sim::Run::Step::waits;
     return step == sim::Run::Step::over;
   }
   // Why its checks are no whole answer.
@@ -210,14 +220,18 @@ class Running {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
   Status tell_findings(const LaunchRecord& record, const sim::RunResult& result);
+  void judge(State& s, LaunchRecord& record, bool completed);
 
   LaunchWork work_;
   Doing doing_;
   Footprint footprint_;
+  OtherSchedules others_;
   verify::Watch watch_;
+  sim::Launch launch_;
+  sim::RunOptions options_;
   sim::Run run_;
   Pointer workspace_ = 0;
-  bool has_clock_ = false;
+  bool has_clock_ = false, waited_ = false;
   double seconds_ = 0;
 };
 
@@ -233,6 +247,27 @@ Status Running::tell_findings(const LaunchRecord& record, const sim::RunResult& 
   if (result.deadlocked && status == success) status = launch_timeout;
   if (!result.completed && status == success) status = launch_failed;
   return status;
+}
+
+// Under other schedules, with what the launch found in memory; not one that was ended.
+void Running::judge(State& s, LaunchRecord& record, bool completed) {
+  if (watch_.coverage() == nullptr && !schedules_asked(s.settings.schedules).several()) return;
+  if (waited_ || !completed) others_.forget();
+  Judged judged = others_.judge(*s.machine, launch_, options_, watch_.coverage());
+  judged.waited = waited_;
+  for (const auto& seen : with_others(record.found, s.settings.schedule, judged)) {
+    const bool counted = counts(seen.finding);
+    if (seen.schedules.front() == s.settings.schedule) continue;
+    ++record.findings;
+    count_errors(counted ? 1 : 0);
+    if (record.launches == 1 || counted) tell(report::finding_text(seen, {.schedules = judged.tried}));
+  }
+  if (record.judged)
+    record.judged->unite(judged);
+  else
+    record.judged = std::move(judged);
+  report_launches(s, record);
+  report_findings(s, record);
 }
 
 Status Running::end(State& s) {
@@ -257,6 +292,7 @@ Status Running::end(State& s) {
                                                                         : launch_out_of_resources;
   }
   const Status status = tell_findings(record, result);
+  judge(s, record, result.completed);
   if (status != success) s.sticky = status;
   if (status == success && launches_kernels(*work_.kernel->image->module))
     return perform_launched(s, work_, doing_);

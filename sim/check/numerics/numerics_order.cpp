@@ -22,8 +22,9 @@ bool adds_floats(const isa::Effect& effect) {
 }
 
 // A tensor copy's element type is in its tensor map.
-bool tensor_of_floats(const GlobalMemory& memory, uint64_t map) {
-  const uint8_t* bytes = memory.find(map, isa::tensor_map_bytes);
+bool tensor_of_floats(const ClusterContext& context, uint64_t map) {
+  uint8_t copy[isa::tensor_map_bytes];
+  const uint8_t* bytes = seen(*context.run.memory, context.cluster.stores, map, sizeof copy, copy);
   if (bytes == nullptr) return false;
   const auto decoded = isa::decode_tensor_map(std::span<const std::byte, isa::tensor_map_bytes>(
       reinterpret_cast<const std::byte*>(bytes), isa::tensor_map_bytes));
@@ -49,9 +50,9 @@ void OrderedSums::on(const AsyncIssue& e) {
   const Origin& origin = e.origin;
   if (!e.reduces || reported_.contains(origin.pc)) return;
   const auto* tensor = std::get_if<isa::TensorCopy>(origin.effect);
-  const bool floats = tensor != nullptr ? tensor->op == isa::BulkOp::add &&
-                                              tensor_of_floats(*context_.run.memory, e.tensor_map)
-                                        : adds_floats(*origin.effect);
+  const bool floats = tensor != nullptr
+                          ? tensor->op == isa::BulkOp::add && tensor_of_floats(context_, e.tensor_map)
+                          : adds_floats(*origin.effect);
   if (!floats) return;
   for (const Piece& p : e.writes)
     for (uint64_t at = p.address / granule_of_copies * granule_of_copies; at < p.address + p.bytes;

@@ -143,6 +143,7 @@ std::vector<std::pair<Left, SmGroup*>> ClockedGroups::gather(std::vector<Left> S
 }
 
 void ClockedGroups::boundary(Grid& grid, Cycle end) {
+  grid.perform_stores();
   grid.notify_boundary();
   for (const auto& [access, group] : gather(&SmGroup::accesses, end)) group->perform(access);
   for (const auto& [landing, group] : gather(&SmGroup::landings)) group->land(landing);

@@ -75,9 +75,11 @@ bool check_multicast(Exec& x, uint64_t mask, const char* what) {
 // --- cp.async -------------------------------------------------------------------------------------
 void LaneCopies::read(const ClusterRun& run, const AsyncOp&) {
   if (!moves) return;
-  for (Copy& c : copies)
-    if (c.source_bytes != 0)
-      std::memcpy(c.staging.data(), run.memory.find(c.source, c.source_bytes), c.source_bytes);
+  for (Copy& c : copies) {
+    if (c.source_bytes == 0) continue;
+    uint8_t copy[sizeof c.staging];
+    std::memcpy(c.staging.data(), run.seen(c.source, c.source_bytes, copy), c.source_bytes);
+  }
 }
 
 void LaneCopies::land(const ClusterRun& run, const AsyncOp&) {

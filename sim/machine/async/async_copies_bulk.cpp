@@ -10,25 +10,31 @@ namespace palladion::sim {
 
 void LinearCopy::read(const ClusterRun& run, const AsyncOp&) {
   if (!moves) return;
+  staging.resize(bytes);
   const uint8_t* from = source.space == isa::Space::global
-                            ? run.memory.find(source.address, bytes)
+                            ? run.seen(source.address, bytes, staging.data())
                             : shared_bytes(run.cluster, static_cast<uint32_t>(source.address));
-  staging.assign(from, from + bytes);
+  if (from != staging.data()) std::memcpy(staging.data(), from, bytes);
 }
 
+void LinearCopy::land_in_global(const ClusterRun& run) const {
+  if (!moves) return run.memory.note(target.address, bytes, false);
+  uint8_t* const to = run.memory.find(target.address, bytes);
+  if (reduce != nullptr) return reduce(to, staging.data(), bytes / element_bytes);
+  if (byte_mask == 0xFFFF) return run.store(target.address, to, staging.data(), bytes);
+  for (uint32_t i = 0; i < bytes; ++i)
+    if ((byte_mask >> i % 16 & 1) != 0) run.store(target.address + i, to + i, &staging[i], 1);
+}
+
+// The byte mask is for targets in GMEM alone.
 void LinearCopy::land(const ClusterRun& run, const AsyncOp& op) {
+  if (target.space == isa::Space::global) return land_in_global(run);
   const auto put = [&](uint8_t* to) {
-    if (reduce != nullptr) return reduce(to, staging.data(), bytes / element_bytes);
-    if (byte_mask == 0xFFFF) {
+    if (reduce != nullptr)
+      reduce(to, staging.data(), bytes / element_bytes);
+    else
       std::memcpy(to, staging.data(), bytes);
-      return;
-    }
-    for (uint32_t i = 0; i < bytes; ++i)
-      if ((byte_mask >> i % 16 & 1) != 0) to[i] = staging[i];
   };
-  if (target.space == isa::Space::global)
-    return moves ? put(run.memory.find(target.address, bytes))
-                 : run.memory.note(target.address, bytes, false);
   for_each_rank(ctas, [&](uint32_t rank) {
     const uint32_t address = at_rank(static_cast<uint32_t>(target.address), rank);
     if (moves)

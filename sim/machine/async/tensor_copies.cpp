@@ -61,9 +61,12 @@ const ReadMap& read_tensor_map(const uint8_t* bytes, const isa::ArchSpec& arch) 
 // --- copies ---------------------------------------------------------------------------------------
 namespace {
 
-// The 128 bytes that an instruction names; nullptr after a fault. Addresses below every window are
-// offsets into the kernel's parameters: the operand was the parameter's name.
-const uint8_t* map_bytes(Exec& x, uint64_t address) {
+using MapBytes = uint8_t[isa::tensor_map_bytes];
+
+// The 128 bytes that an instruction names, in `copy` where the cluster's own stores are among them; nullptr
+// after a fault. Addresses below every window are offsets into the kernel's parameters: the operand was the
+// parameter's name.
+const uint8_t* map_bytes(Exec& x, uint64_t address, MapBytes& copy) {
   if (address + isa::tensor_map_bytes <= x.launch.params.size()) address += x.launch.param_base;
   if (space_of(address) != isa::Space::global) {
     x.fault(
@@ -72,7 +75,8 @@ const uint8_t* map_bytes(Exec& x, uint64_t address) {
                     address));
     return nullptr;
   }
-  const uint8_t* const bytes = x.global(address, isa::tensor_map_bytes, "tensor map's read");
+  const uint8_t* const bytes =
+      x.read(isa::Space::global, address, isa::tensor_map_bytes, 0, "tensor map's read", copy);
   if (bytes == nullptr || address % isa::tensor_map_alignment == 0) return bytes;
   x.fault(Code::misaligned_access, fmt::format("tensor map at address 0x{:x}: must be aligned to {} bytes",
                                                address, isa::tensor_map_alignment));
@@ -81,7 +85,8 @@ const uint8_t* map_bytes(Exec& x, uint64_t address) {
 
 // The map, checked against the instruction; nullptr after a fault.
 const isa::TensorMap* checked_map(Exec& x, uint64_t address) {
-  const uint8_t* bytes = map_bytes(x, address);
+  MapBytes copy;
+  const uint8_t* bytes = map_bytes(x, address, copy);
   if (bytes == nullptr) return nullptr;
   const ReadMap& read = read_tensor_map(bytes, *x.launch.arch);
   if (!read.error.empty()) {
@@ -251,16 +256,18 @@ Step exec(Exec& x, const MicroOp& op, const isa::TensormapReplace& e) {
       return x.fault(Code::misaligned_access,
                      fmt::format("tensormap.replace at address 0x{:x}: must be aligned to {} bytes", address,
                                  isa::tensor_map_alignment));
-    uint8_t* bytes = x.resolve(e.space, address, isa::tensor_map_bytes, i, "tensormap.replace");
+    std::array<std::byte, isa::tensor_map_bytes> map;
+    auto* const copy = reinterpret_cast<uint8_t*>(map.data());
+    const uint8_t* const bytes = x.read(e.space, address, map.size(), i, "tensormap.replace", copy);
     if (bytes == nullptr) return Step::fault;
+    if (bytes != copy) std::memcpy(copy, bytes, map.size());
     uint64_t value = x.lane_value(op.operands[e.value], i);
     // Strides were counted in units of 16 bytes before PTX 8.5.
     if (e.field == isa::TensorMapField::global_stride && before_8_5) value *= 16;
     const int ordinal = e.ordinal < 0 ? 0 : static_cast<int>(x.lane_value(op.operands[e.ordinal], i));
-    const std::span<std::byte, isa::tensor_map_bytes> map(reinterpret_cast<std::byte*>(bytes),
-                                                          isa::tensor_map_bytes);
     if (auto done = isa::replace_field(map, e.field, ordinal, value); !done)
       return x.fault(Code::bad_tensormap_replace, done.error());
+    x.write(e.space, address, copy, map.size(), i, "tensormap.replace");
   }
   x.changed();
   if (x.wants<Access>()) {

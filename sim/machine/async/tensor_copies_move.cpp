@@ -8,6 +8,23 @@
 namespace palladion::sim {
 namespace {
 
+// Rows of the usual widths are copied without a call: a tile has a hundred of them.
+inline void copy_row(uint8_t* to, const uint8_t* from, uint32_t bytes) {
+  switch (bytes) {
+    case 128:
+      std::memcpy(to, from, 128);
+      return;
+    case 64:
+      std::memcpy(to, from, 64);
+      return;
+    case 32:
+      std::memcpy(to, from, 32);
+      return;
+    default:
+      std::memcpy(to, from, bytes);
+  }
+}
+
 // The allocation behind a tensor. Only the bytes that a box touches must be inside it, so each run is
 // checked; a map is not checked against its buffer earlier.
 class TensorBytes {
@@ -24,13 +41,25 @@ class TensorBytes {
   uint8_t* at(const isa::BoxRun& run, const char* what) const {
     if (run.global_offset >= first_ && run.global_offset + run.bytes <= end_)
       return origin_ + run.global_offset;
-    const Address address = tile_.global_address + static_cast<uint64_t>(run.global_offset);
     async_fault(run_, op_, Code::global_bounds,
                 fmt::format("tensor copy's {} of {} bytes at global address {}: out of bounds", what,
-                            run.bytes, run_.memory.describe(address)),
+                            run.bytes, run_.memory.describe(address(run))),
                 "the tensor map describes a tensor larger than its buffer (rows of stores end at multiples "
                 "of 16 bytes)");
     return nullptr;
+  }
+
+  // A row between the tile and the tensor, which has it at `here`.
+  void read(const isa::BoxRun& run, const uint8_t* here, uint8_t* row) const {
+    const StoreBuffer& stores = run_.cluster.stores;
+    const uint8_t* const from = stores.empty() ? here : stores.see(address(run), here, run.bytes, row);
+    if (from != row) copy_row(row, from, run.bytes);
+  }
+  void write(const isa::BoxRun& run, uint8_t* here, const uint8_t* row) const {
+    if (run_.delays_stores())
+      run_.cluster.stores.write(run_.memory, address(run), here, row, run.bytes);
+    else
+      copy_row(here, row, run.bytes);
   }
 
   // Without values: checks that the tensor has the box's bytes, and marks those of a store as not
@@ -42,12 +71,15 @@ class TensorBytes {
   }
   void drop() const {
     tile_.walk.for_each_run([&](const isa::BoxRun& run) {
-      if (run.in_bounds && at(run, "write") != nullptr)
-        run_.memory.note(tile_.global_address + static_cast<uint64_t>(run.global_offset), run.bytes, false);
+      if (run.in_bounds && at(run, "write") != nullptr) run_.memory.note(address(run), run.bytes, false);
     });
   }
 
  private:
+  Address address(const isa::BoxRun& run) const {
+    return tile_.global_address + static_cast<uint64_t>(run.global_offset);
+  }
+
   const ClusterRun& run_;
   const AsyncOp& op_;
   const TileCopy& tile_;
@@ -104,23 +136,6 @@ void fetch(uint8_t* shared, uint8_t* tile, uint32_t address, uint32_t bytes, isa
                        bytes, s);
 }
 
-// Rows of the usual widths are copied without a call: a tile has a hundred of them.
-inline void copy_row(uint8_t* to, const uint8_t* from, uint32_t bytes) {
-  switch (bytes) {
-    case 128:
-      std::memcpy(to, from, 128);
-      return;
-    case 64:
-      std::memcpy(to, from, 64);
-      return;
-    case 32:
-      std::memcpy(to, from, 32);
-      return;
-    default:
-      std::memcpy(to, from, bytes);
-  }
-}
-
 void fill(uint8_t* to, uint32_t bytes, isa::OobFill with) {
   if (with == isa::OobFill::zero) {
     std::memset(to, 0, bytes);
@@ -136,7 +151,7 @@ void gather_box(TileCopy& t, const TensorBytes& tensor) {
     if (!run.in_bounds) return fill(to, run.bytes, t.fill);
     const uint8_t* from = tensor.at(run, "read");
     if (from == nullptr) return;
-    copy_row(to, from, run.bytes);
+    tensor.read(run, from, to);
     if (isa::is_rounded_by_loads(t.type)) isa::round_loaded({to, run.bytes});
   });
 }
@@ -149,7 +164,7 @@ void scatter_box(const TileCopy& t, const TensorBytes& tensor) {
     if (t.reduce != nullptr)
       t.reduce(to, t.tile.data() + run.tile_offset, run.bytes / t.element_bytes);
     else
-      copy_row(to, t.tile.data() + run.tile_offset, run.bytes);
+      tensor.write(run, to, t.tile.data() + run.tile_offset);
   });
 }
 

@@ -139,6 +139,24 @@ uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int la
   }
 }
 
+const uint8_t* Exec::read(isa::Space space, uint64_t address, uint64_t size, int lane, const char* what,
+                          uint8_t* copy) {
+  const uint8_t* const bytes = resolve(space, address, size, lane, what);
+  if (bytes == nullptr || space_of(space, address) != isa::Space::global) return bytes;
+  return cluster.stores.see(address, bytes, size, copy);
+}
+
+bool Exec::write(isa::Space space, uint64_t address, const uint8_t* bytes, uint64_t size, int lane,
+                 const char* what) {
+  uint8_t* const to = resolve(space, address, size, lane, what);
+  if (to == nullptr) return false;
+  if (space_of(space, address) == isa::Space::global)
+    store(address, to, bytes, size);
+  else
+    std::memcpy(to, bytes, size);
+  return true;
+}
+
 Origin Exec::origin(uint32_t lanes_named) const {
   return origin_at(program, CtaRank(cta->rank), WarpOfCta(warp->id), lanes_named, pc);
 }

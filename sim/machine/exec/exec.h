@@ -75,6 +75,20 @@ struct ClusterRun {
   void emit(const E& event) const {
     if (events != nullptr) events->emit(event);
   }
+
+  // Whether plain stores to GMEM wait for the boundary.
+  bool delays_stores() const { return cluster.stores.delays && !at_boundary; }
+  // Stores to GMEM; `to` is where the address is found there.
+  void store(Address address, uint8_t* to, const uint8_t* bytes, uint64_t size) const {
+    if (delays_stores())
+      cluster.stores.write(memory, address, to, bytes, size);
+    else
+      std::memcpy(to, bytes, size);
+  }
+  // GMEM as the cluster sees it, in `copy` where its own stores are among the bytes; null: out of bounds.
+  const uint8_t* seen(Address address, uint64_t size, uint8_t* copy) const {
+    return sim::seen(memory, cluster.stores, address, size, copy);
+  }
 };
 
 struct Exec : ClusterRun {
@@ -123,6 +137,12 @@ struct Exec : ClusterRun {
   // An access of .shared::cta to an address of another CTA is a fault; true: there is none.
   bool own(isa::Space stated, uint64_t address, const char* what);
   uint8_t* resolve(isa::Space space, uint64_t address, uint64_t size, int lane, const char* what);
+  // The same to read, as the cluster sees the bytes: in `copy` where its own stores to GMEM are among them.
+  const uint8_t* read(isa::Space space, uint64_t address, uint64_t size, int lane, const char* what,
+                      uint8_t* copy);
+  // Writes to any space; false after a fault.
+  bool write(isa::Space space, uint64_t address, const uint8_t* bytes, uint64_t size, int lane,
+             const char* what);
   // The 32-bit shared address behind a generic or shared address.
   static uint32_t shared_address(uint64_t a) { return static_cast<uint32_t>(a); }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "sim/machine/exec/handlers.h"
+#include "sim/machine/exec/own_stores.h"
 #include "sim/machine/exec/values_checked.h"
 
 namespace palladion::sim {
@@ -276,6 +277,15 @@ uint32_t unchanged_lanes(const Exec& x, const MicroOp& op, const isa::Store& e, 
   return equal;
 }
 
+// The active lanes whose addresses are in GMEM.
+uint32_t global_lanes(const Exec& x, isa::Space space, const uint64_t* addresses) {
+  if (space == isa::Space::global) return x.active;
+  uint32_t lanes = 0;
+  for (uint32_t m = space == isa::Space::generic ? x.active : 0; m != 0; m &= m - 1)
+    if (space_of(addresses[std::countr_zero(m)]) == isa::Space::global) lanes |= m & (0 - m);
+  return lanes;
+}
+
 // Resolves and reports the lanes' accesses; a step where they are not performed now.
 template <class E>
 std::optional<Step> begin_access(Exec& x, const MicroOp& op, const E& e, Access::Kind kind, Pointers& p) {
@@ -285,8 +295,19 @@ std::optional<Step> begin_access(Exec& x, const MicroOp& op, const E& e, Access:
   x.addresses(op.operands[e.address], addresses);
   if (waits_for_quantum_boundary(x, e.space, e.order, addresses)) return x.wait(Wait::Kind::quantum_boundary);
   if (!resolve_all(x, e.space, addresses, size, alignment, p, kind)) return Step::fault;
+  const bool delays = x.delays_stores() && op.moves;
+  const uint32_t lanes = delays ? global_lanes(x, e.space, addresses) : 0;
   uint32_t unchanged = 0;
-  if constexpr (std::is_same_v<E, isa::Store>) unchanged = unchanged_lanes(x, op, e, p);
+  if constexpr (std::is_same_v<E, isa::Store>) {
+    uint8_t* in_memory[32];
+    if (lanes != 0) std::copy_n(p.at, 32, in_memory);
+    if (lanes != 0 && x.wants<Access>()) see_own_stores(x, addresses, lanes, size, p.at, p.copies);
+    unchanged = unchanged_lanes(x, op, e, p);
+    if (lanes != 0) delay_stores(x, addresses, lanes, size, in_memory);
+    for (uint32_t m = lanes; m != 0; m &= m - 1) p.at[std::countr_zero(m)] = in_memory[std::countr_zero(m)];
+  } else if (lanes != 0) {
+    see_own_stores(x, addresses, lanes, size, p.at, p.copies);
+  }
   p.global &= unchanged != x.active;
   notify(x, kind, e.space, size, addresses, e.order, e.scope, unchanged);
   return std::nullopt;
@@ -356,13 +377,13 @@ Step exec(Exec& x, const MicroOp& op, const isa::Fence& e) {
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   const int lane = std::countr_zero(x.active);
   const uint64_t size = x.lane_value(op.operands[e.size], lane);
-  uint8_t* to = x.resolve(isa::Space::global, x.address_of_lane(op.operands[e.address], lane), size, lane,
-                          "tensormap.cp_fenceproxy");
+  const uint64_t target = x.address_of_lane(op.operands[e.address], lane);
+  uint8_t* const to = x.global(target, size, "tensormap.cp_fenceproxy");
   if (to == nullptr) return Step::fault;
   const uint8_t* from =
       x.shared(x.address_of_lane(op.operands[e.copy_from], lane), size, "tensormap.cp_fenceproxy");
   if (from == nullptr) return Step::fault;
-  std::memcpy(to, from, size);
+  x.store(target, to, from, size);
   x.changed();
   if (x.wants<Fenced>()) x.emit(Fenced{x.origin()});
   return Step::next;

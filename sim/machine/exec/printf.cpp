@@ -45,7 +45,8 @@ class Arguments {
   Arguments(Exec& x, uint64_t at, int lane) : x_(x), at_(at), lane_(lane) {}
   std::optional<uint64_t> next(uint64_t size) {
     at_ = (at_ + size - 1) / size * size;
-    const uint8_t* p = x_.resolve(isa::Space::generic, at_, size, lane_, "read of a printf argument");
+    uint8_t copy[8];
+    const uint8_t* p = x_.read(isa::Space::generic, at_, size, lane_, "read of a printf argument", copy);
     if (p == nullptr) return std::nullopt;
     uint64_t v = 0;
     std::memcpy(&v, p, size);
@@ -99,7 +100,8 @@ std::optional<std::string> convert(Exec& x, Spec s, Arguments& arguments, int la
 std::optional<std::string> guest_string(Exec& x, uint64_t address, int lane) {
   std::optional<std::string> out(std::in_place);
   while (out->size() < 4096) {
-    const uint8_t* p = x.resolve(isa::Space::generic, address + out->size(), 1, lane, "read of a string");
+    uint8_t copy = 0;
+    const uint8_t* p = x.read(isa::Space::generic, address + out->size(), 1, lane, "read of a string", &copy);
     if (p == nullptr) return std::nullopt;
     if (*p == 0) break;
     *out += static_cast<char>(*p);

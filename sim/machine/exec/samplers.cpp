@@ -24,7 +24,8 @@ std::string refusal(const isa::Sampler& s, int dimensions, bool filtered) {
 std::optional<isa::Sampler> sampler_of(const Exec& x, uint64_t value) {
   if (const auto sampler = isa::Sampler::unpacked(value)) return sampler;
   uint64_t stored = 0;
-  if (const uint8_t* at = x.memory.find(value, sizeof stored); at != nullptr)
+  uint8_t copy[sizeof stored];
+  if (const uint8_t* at = x.seen(value, sizeof stored, copy); at != nullptr)
     std::memcpy(&stored, at, sizeof stored);
   return isa::Sampler::unpacked(stored);
 }

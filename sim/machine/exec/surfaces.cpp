@@ -67,17 +67,18 @@ uint32_t reduced(isa::AtomicOp op, isa::Type type, uint32_t a, uint32_t b) {
   }
 }
 
-// Element k of a lane between memory and its register.
-void move_element(const Exec& x, const isa::SurfaceAccess& e, const DecodedOperand& r, uint8_t* at,
-                  int lane) {
+// Element k of a lane between memory and its register; `at`: where `address` is, null: outside.
+void move_element(const Exec& x, const isa::SurfaceAccess& e, const DecodedOperand& r, Address address,
+                  uint8_t* at, int lane) {
   const auto size = static_cast<size_t>(isa::bytes(e.type));
   const size_t width = r.width / 8;
   uint8_t* const reg = x.lanes<uint8_t>(r) + width * static_cast<size_t>(lane);
   if (e.action == SurfaceAction::store) {
-    std::memcpy(at, reg, size);
+    x.store(address, at, reg, size);
   } else if (e.action == SurfaceAction::load) {
     uint64_t value = 0;
-    if (at != nullptr) std::memcpy(&value, at, size);
+    uint8_t copy[sizeof value];
+    if (at != nullptr) std::memcpy(&value, x.cluster.stores.see(address, at, size, copy), size);
     std::memcpy(reg, &value, width);
   } else {
     uint32_t a = 0, b = 0;
@@ -140,8 +141,8 @@ Step exec(Exec& x, const MicroOp& op, const isa::SurfaceAccess& e) {
     // What the texel does not have is not stored.
     const int elements = formatted ? s->format.channels : e.elements;
     for (int k = 0; k < elements && op.moves; ++k)
-      move_element(x, e, op.operands[e.data].element(k), bytes == nullptr ? nullptr : bytes + k * element,
-                   lane);
+      move_element(x, e, op.operands[e.data].element(k), place.address + static_cast<uint64_t>(k) * element,
+                   bytes == nullptr ? nullptr : bytes + k * element, lane);
   }
   if (touched != 0 && x.wants<Access>()) {
     const Access::Kind kind = reduces                           ? Access::Kind::atomic

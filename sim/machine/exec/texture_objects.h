@@ -19,7 +19,8 @@ inline uint64_t handle_of(const Exec& x, uint64_t value) {
   if (x.launch.textures->texture(value) != nullptr || x.launch.textures->surface(value) != nullptr)
     return value;
   uint64_t stored = 0;
-  if (const uint8_t* at = x.memory.find(value, sizeof stored); at != nullptr)
+  uint8_t copy[sizeof stored];
+  if (const uint8_t* at = x.seen(value, sizeof stored, copy); at != nullptr)
     std::memcpy(&stored, at, sizeof stored);
   return stored;
 }

@@ -199,8 +199,10 @@ class Lookup {
 
   bool fetch(const Term& term, Value& v) {
     const uint8_t* texel = nullptr;
+    uint8_t copy[16];
     if (term.address != 0) {
-      texel = x_.global(term.address, t_.image.format.bytes(), "read of a texel");
+      texel =
+          x_.read(isa::Space::global, term.address, t_.image.format.bytes(), lane_, "read of a texel", copy);
       if (texel == nullptr) return false;
     }
     for (int c = 0; c < 4; ++c) v.bits[c] = texel == nullptr ? border(c) : channel(texel, c);

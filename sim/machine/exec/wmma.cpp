@@ -104,8 +104,20 @@ Matrix turned(const Matrix& from, const Fragment& f, int lines, int length) {
 struct Lines {
   uint64_t addresses[32] = {};
   uint8_t* bytes[32] = {};
+  isa::Space space = isa::Space::generic;
   int count = 0;
   uint64_t size = 0;
+
+  bool global(int i) const { return space_of(space, addresses[i]) == isa::Space::global; }
+  const uint8_t* seen(const Exec& x, int i, uint8_t* copy) const {
+    return global(i) ? x.cluster.stores.see(addresses[i], bytes[i], size, copy) : bytes[i];
+  }
+  void put(const Exec& x, int i, const uint8_t* line) const {
+    if (global(i))
+      x.store(addresses[i], bytes[i], line, size);
+    else
+      std::memcpy(bytes[i], line, size);
+  }
 };
 
 bool find_lines(Exec& x, const Fragment& f, isa::Space space, const DecodedOperand& address,
@@ -117,6 +129,7 @@ bool find_lines(Exec& x, const Fragment& f, isa::Space space, const DecodedOpera
   const uint64_t first = x.address_of_lane(address, std::countr_zero(x.active));
   lines.count = f.lines();
   lines.size = f.line_bytes();
+  lines.space = space;
   for (int i = 0; i < lines.count; ++i) {
     lines.addresses[i] = first + static_cast<uint64_t>(i) * apart * static_cast<uint64_t>(bits) / 8;
     lines.bytes[i] = x.resolve(space, lines.addresses[i], lines.size, 0, what);
@@ -157,8 +170,10 @@ Step load(Exec& x, const MicroOp& op, const isa::WmmaLoad& e) {
   notify(x, Access::Kind::read, e.space, lines);
   if (!op.moves) return Step::next;
   Matrix matrix;
-  for (int i = 0; i < lines.count; ++i)
-    std::memcpy(matrix.bytes + static_cast<size_t>(i) * lines.size, lines.bytes[i], lines.size);
+  for (int i = 0; i < lines.count; ++i) {
+    uint8_t* const to = matrix.bytes + static_cast<size_t>(i) * lines.size;
+    if (const uint8_t* const from = lines.seen(x, i, to); from != to) std::memcpy(to, from, lines.size);
+  }
   if (!f.has_its_lines()) matrix = turned(matrix, f, f.lines(), f.line_elements());
   spread(x, op.operands[e.dst], f, matrix);
   return Step::next;
@@ -177,8 +192,7 @@ Step store(Exec& x, const MicroOp& op, const isa::WmmaStore& e) {
   Matrix matrix;
   collect(x, op.operands[e.src], f, matrix);
   if (!f.has_its_lines()) matrix = turned(matrix, f, f.line_elements(), f.lines());
-  for (int i = 0; i < lines.count; ++i)
-    std::memcpy(lines.bytes[i], matrix.bytes + static_cast<size_t>(i) * lines.size, lines.size);
+  for (int i = 0; i < lines.count; ++i) lines.put(x, i, matrix.bytes + static_cast<size_t>(i) * lines.size);
   return Step::next;
 }
 

@@ -99,6 +99,7 @@ struct LinearCopy : AsyncPayload {
 
   void read(const ClusterRun& run, const AsyncOp& op);
   void land(const ClusterRun& run, const AsyncOp& op);
+  void land_in_global(const ClusterRun& run) const;
   bool lands_at_boundary() const { return reduce != nullptr && target.space == isa::Space::global; }
   const char* name() const { return reduce != nullptr ? "cp.reduce.async.bulk" : "cp.async.bulk"; }
   void describe(const AsyncOp& op, Traffic& traffic) const;

@@ -13,6 +13,7 @@
 #include "sim/launch/finding.h"
 #include "sim/machine/state/async_op.h"
 #include "sim/machine/state/bytes.h"
+#include "sim/machine/state/store_buffer.h"
 #include "sim/machine/state/tensor_memory.h"
 #include "sim/machine/state/unmaterialised.h"
 
@@ -164,7 +165,8 @@ struct alignas(64) ClusterState {
   uint64_t progress = 0;       // counts changes that others could wait for
   uint64_t inner_changes = 0;  // of these, those that no other cluster can observe: SMEM, barriers
   uint64_t instructions = 0;
-  uint64_t now = 0;  // under the `hardware` schedule: the SM clock's cycle of what happens, for observers
+  StoreBuffer stores;  // of GMEM, since the last boundary
+  uint64_t now = 0;    // under the `hardware` schedule: the SM clock's cycle of what happens, for observers
   std::vector<Finding> findings;
   std::string printed;
   bool faulted = false;
