@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "cuda/driver/order/judge.h"
+#include "cuda/driver/order/undefined.h"
+#include "cuda/driver/order/written.h"
 #include "cuda/driver/state.h"
 #include "isa/core/symbol_name.h"
 #include "report/text/finding_text.h"
@@ -149,9 +151,19 @@ sim::RunOptions options_of(const State& s, const LaunchWork& work) {
   return options;
 }
 
-std::vector<sim::Observer*> judged_by(Footprint& footprint) {
-  return judges() ? std::vector<sim::Observer*>{&footprint} : std::vector<sim::Observer*>{};
-}
+// What observes a launch for the host's side.
+struct HostSide {
+  explicit HostSide(sim::GlobalMemory& memory) : changes(memory) {}
+  std::vector<sim::Observer*> observers() {
+    std::vector<sim::Observer*> all;
+    if (judges()) all.push_back(&footprint);
+    if (follows_writes()) all.insert(all.end(), {&reads, &changes});
+    return all;
+  }
+  Footprint footprint;
+  UnwrittenReads reads;
+  Changes changes;
+};
 
 // A launch from its begin to its end.
 class Running {
@@ -159,17 +171,16 @@ class Running {
   Running(State& s, const LaunchWork& work, const Doing& doing)
       : work_(work),
         doing_(doing),
+        host_side_(s.machine->memory()),
         watch_(sim::check::options_named(s.settings.check, nullptr).value_or(verify::no_checks),
-               judged_by(footprint_)),
+               host_side_.observers()),
         run_(sim::Run(sim::RunResult{})) {
-    sim::Launch launch = launch_of(s, work);
-    if (work.cooperative)
-      sim::set_grid_workspace(s.machine->memory(), workspace_ = take_workspace(s), launch);
+    if (work.cooperative) workspace_ = take_workspace(s);
     sim::RunOptions options = options_of(s, work);
     options.observer = watch_.observer();
     has_clock_ = options.schedule.kind == sim::Schedule::Kind::hardware;
     const auto start = std::chrono::steady_clock::now();
-    run_ = s.machine->start(launch, options);
+    run_ = begin(s, options);
     seconds_ += since(start);
   }
   ~Running() {
@@ -187,6 +198,7 @@ class Running {
              : run_.advance()        ? sim::Run::Step::on
                                      : sim::Run::Step::over;
     seconds_ += since(start);
+    waited_ |= step == sim::Run::Step::waits;
     return step == sim::Run::Step::over;
   }
   uint64_t progress() const { return run_.progress(); }
@@ -196,17 +208,43 @@ class Running {
   static double since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
+  sim::Run begin(State& s, const sim::RunOptions& options) {
+    sim::Launch launch = launch_of(s, work_);
+    if (workspace_ != 0) sim::set_grid_workspace(s.machine->memory(), workspace_, launch);
+    return s.machine->start(launch, options);
+  }
+  bool can_repeat() const;
+  sim::RunResult repeat(State& s, sim::Observer& observer, uint64_t instructions);
   Status tell_findings(State& s, const LaunchRecord& record, const sim::RunResult& result);
 
   LaunchWork work_;
   Doing doing_;
-  Footprint footprint_;
+  HostSide host_side_;
   verify::Watch watch_;
   sim::Run run_;
   Pointer workspace_ = 0;
   bool has_clock_ = false;
+  bool waited_ = false;  // for what is outside
   double seconds_ = 0;
 };
+
+// Whether it did nothing but to read and write memory by itself.
+bool Running::can_repeat() const {
+  const isa::Module& module = *work_.kernel->image->module;
+  return !waited_ && !some_launch_waits() && !allocates(module) && !launches_kernels(module) &&
+         !sets_conditions(module);
+}
+
+// The launch again, which executed so many instructions: with other values it may loop for ever.
+sim::RunResult Running::repeat(State& s, sim::Observer& observer, uint64_t instructions) {
+  sim::RunOptions options = options_of(s, work_);
+  options.observer = &observer;
+  options.max_warp_instructions = 2 * instructions + 100'000;
+  sim::Run run = begin(s, options);
+  while (run.advance()) {
+  }
+  return run.take_result();
+}
 
 Status Running::tell_findings(State& s, const LaunchRecord& record, const sim::RunResult& result) {
   Status status = success;
@@ -224,7 +262,11 @@ Status Running::tell_findings(State& s, const LaunchRecord& record, const sim::R
 Status Running::end(State& s) {
   const sim::RunResult result = run_.take_result();
   finished(doing_.place);
-  judge_kernel(doing_, footprint_);
+  if (judges()) judge_kernel(doing_, host_side_.footprint);
+  if (follows_writes() && doing_.as)
+    judge_reads(
+        {*doing_.as, work_.kernel->name, host_side_.reads, host_side_.changes, result,
+         can_repeat() ? [&](sim::Observer& o) { return repeat(s, o, result.instructions); } : Again{}});
   LaunchRecord& record = record_of(s, work_);
   ++record.launches;
   record.seconds += seconds_;

@@ -10,6 +10,7 @@
 
 #include "cuda/driver/memory/arrays.h"
 #include "cuda/driver/order/host_access.h"
+#include "cuda/driver/order/written.h"
 #include "cuda/driver/streams/streams.h"
 
 namespace palladion::cuda::driver {
@@ -140,6 +141,7 @@ Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name) {
     return out_of_memory;
   }
   watch_host();
+  if (!shared) follow(at, bytes);
   if (shared) s.machine->memory().share_with_host(at);
   s.blocks[at] = {.base = at,
                   .size = bytes,
@@ -175,6 +177,7 @@ Status release(Pointer p) {
   s.machine->memory().release(p);
   const Block& b = at->second;
   if (b.mapped != 0) Views{reaches_host(b.origin) ? to(p) : nullptr, b.machine_view}.unmap(b.mapped);
+  forget(p);
   forget_in_pool(p);
   if (at->second.origin == Origin::managed) forget_advice(p, at->second.size);
   forget_in_graphs(p);
@@ -188,6 +191,7 @@ Status copy(void* to, const void* from, size_t bytes) {
   if (to == nullptr || from == nullptr || !inside(s, to, bytes) || !inside(s, from, bytes))
     return invalid_value;
   std::memmove(host_of(s, to), host_of(s, from), bytes);
+  moved(reinterpret_cast<Pointer>(to), reinterpret_cast<Pointer>(from), bytes);
   return success;
 }
 
@@ -298,6 +302,7 @@ Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t w
     if (s.block_of(at) == nullptr && s.machine->memory().lookup(at) == nullptr) return invalid_value;
     if (!inside(s, row, width * element)) return invalid_value;
     uint8_t* bytes = host_of(s, row);
+    wrote(at, width * element);
     if (element == 1)
       std::memset(bytes, static_cast<int>(value), width);
     else
