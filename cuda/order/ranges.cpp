@@ -46,6 +46,12 @@ bool Ranges::contains(uint64_t byte) const {
   return after != all_.begin() && byte < std::prev(after)->end;
 }
 
+uint64_t Ranges::bytes() const {
+  uint64_t sum = 0;
+  for (const Range& r : all_) sum += r.end - r.begin;
+  return sum;
+}
+
 void Touched::unite() {
   for (Ranges* r : {&read, &written, &strong_read, &strong_written, &released, &acquired}) r->unite();
 }

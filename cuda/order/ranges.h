@@ -23,6 +23,7 @@ class Ranges {
   const std::vector<Range>& all() const { return all_; }
   std::optional<Range> common(const Ranges& other) const;  // the first bytes that both have
   bool contains(uint64_t byte) const;
+  uint64_t bytes() const;
 
  private:
   std::vector<Range> all_;

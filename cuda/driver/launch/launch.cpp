@@ -10,6 +10,8 @@
 
 #include "cuda/driver/launch/other_schedules.h"
 #include "cuda/driver/order/judge.h"
+#include "cuda/driver/order/undefined.h"
+#include "cuda/driver/order/written.h"
 #include "cuda/driver/reporting.h"
 #include "isa/core/symbol_name.h"
 #include "report/text/finding_text.h"
@@ -158,12 +160,22 @@ sim::check::Options checks_of(const State& s) {
   return sim::check::options_named(s.settings.check, nullptr).value_or(verify::no_checks);
 }
 
-std::vector<sim::Observer*> judged_by(Footprint& footprint, OtherSchedules& others) {
-  std::vector<sim::Observer*> all;
-  if (sim::Observer* const recorder = others.recorder()) all.push_back(recorder);
-  if (judges()) all.push_back(&footprint);
-  return all;
-}
+// What observes a launch besides its checkers.
+struct Beside {
+  Beside(const State& s, sim::GlobalMemory& memory)
+      : others(schedules_asked(s.settings.schedules), checks_of(s)), changes(memory) {}
+  std::vector<sim::Observer*> observers() {
+    std::vector<sim::Observer*> all;
+    if (sim::Observer* const recorder = others.recorder()) all.push_back(recorder);
+    if (judges()) all.push_back(&footprint);
+    if (follows_writes()) all.insert(all.end(), {&reads, &changes});
+    return all;
+  }
+  OtherSchedules others;
+  Footprint footprint;
+  UnwrittenReads reads;
+  Changes changes;
+};
 
 // A launch from its begin to its end.
 class Running {
@@ -171,21 +183,20 @@ class Running {
   Running(State& s, const LaunchWork& work, const Doing& doing)
       : work_(work),
         doing_(doing),
-        others_(schedules_asked(s.settings.schedules), checks_of(s)),
-        watch_(checks_of(s), judged_by(footprint_, others_)),
+        beside_(s, s.machine->memory()),
+        watch_(checks_of(s), beside_.observers()),
         launch_(launch_of(s, work)),
         options_(options_of(s, work)),
         run_(sim::Run(sim::RunResult{})) {
-    if (work.cooperative)
-      sim::set_grid_workspace(s.machine->memory(), workspace_ = take_workspace(s), launch_);
+    if (work.cooperative) workspace_ = take_workspace(s);
     options_.observer = watch_.observer();
     has_clock_ = options_.schedule.kind == sim::Schedule::Kind::hardware;
     const auto start = std::chrono::steady_clock::now();
     LaunchRecord& record = record_of(s, work);
     ++record.begun;
     report_launches(s, record);
-    run_ = s.machine->start(launch_, options_);
-    others_.begin(*s.machine);
+    run_ = begin(s, options_);
+    beside_.others.begin(*s.machine);
     seconds_ += since(start);
   }
   ~Running() {
@@ -219,21 +230,45 @@ class Running {
   static double since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
+  sim::Run begin(State& s, const sim::RunOptions& options) {
+    if (workspace_ != 0) sim::set_grid_workspace(s.machine->memory(), workspace_, launch_);
+    return s.machine->start(launch_, options);
+  }
+  bool can_repeat() const;
+  sim::RunResult repeat(State& s, sim::Observer& observer, uint64_t instructions);
   Status tell_findings(const LaunchRecord& record, const sim::RunResult& result);
   void judge(State& s, LaunchRecord& record, bool completed);
 
   LaunchWork work_;
   Doing doing_;
-  Footprint footprint_;
-  OtherSchedules others_;
+  Beside beside_;
   verify::Watch watch_;
   sim::Launch launch_;
   sim::RunOptions options_;
   sim::Run run_;
   Pointer workspace_ = 0;
-  bool has_clock_ = false, waited_ = false;
+  bool has_clock_ = false;
+  bool waited_ = false;  // for what is outside
   double seconds_ = 0;
 };
+
+// Whether it did nothing but to read and write memory by itself.
+bool Running::can_repeat() const {
+  const isa::Module& module = *work_.kernel->image->module;
+  return !waited_ && !some_launch_waits() && !allocates(module) && !launches_kernels(module) &&
+         !sets_conditions(module);
+}
+
+// The launch again, which executed so many instructions: with other values it may loop for ever.
+sim::RunResult Running::repeat(State& s, sim::Observer& observer, uint64_t instructions) {
+  sim::RunOptions options = options_;
+  options.observer = &observer;
+  options.max_warp_instructions = 2 * instructions + 100'000;
+  sim::Run run = begin(s, options);
+  while (run.advance()) {
+  }
+  return run.take_result();
+}
 
 Status Running::tell_findings(const LaunchRecord& record, const sim::RunResult& result) {
   Status status = success;
@@ -252,8 +287,8 @@ Status Running::tell_findings(const LaunchRecord& record, const sim::RunResult& 
 // Under other schedules, with what the launch found in memory; not one that was ended.
 void Running::judge(State& s, LaunchRecord& record, bool completed) {
   if (watch_.coverage() == nullptr && !schedules_asked(s.settings.schedules).several()) return;
-  if (waited_ || !completed) others_.forget();
-  Judged judged = others_.judge(*s.machine, launch_, options_, watch_.coverage());
+  if (waited_ || !completed) beside_.others.forget();
+  Judged judged = beside_.others.judge(*s.machine, launch_, options_, watch_.coverage());
   judged.waited = waited_;
   for (const auto& seen : with_others(record.found, s.settings.schedule, judged)) {
     const bool counted = counts(seen.finding);
@@ -273,7 +308,11 @@ void Running::judge(State& s, LaunchRecord& record, bool completed) {
 Status Running::end(State& s) {
   const sim::RunResult result = run_.take_result();
   finished(doing_.place);
-  judge_kernel(doing_, footprint_);
+  if (judges()) judge_kernel(doing_, beside_.footprint);
+  if (follows_writes() && doing_.as)
+    judge_reads(
+        {*doing_.as, work_.kernel->name, beside_.reads, beside_.changes, result,
+         can_repeat() ? [&](sim::Observer& o) { return repeat(s, o, result.instructions); } : Again{}});
   LaunchRecord& record = record_of(s, work_);
   ++record.launches;
   record.seconds += seconds_;

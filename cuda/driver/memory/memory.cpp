@@ -10,6 +10,7 @@
 
 #include "cuda/driver/memory/arrays.h"
 #include "cuda/driver/order/host_access.h"
+#include "cuda/driver/order/written.h"
 #include "cuda/driver/sizes.h"
 #include "cuda/driver/streams/streams.h"
 
@@ -158,6 +159,7 @@ Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name) {
     return out_of_memory;
   }
   watch_host();
+  if (!shared) follow(at, bytes);
   if (shared) s.machine->memory().share_with_host(at);
   if (on_device(origin)) allocated_bytes += bytes;
   s.blocks[at] = {.base = at,
@@ -190,6 +192,7 @@ Status release(Pointer p) {
   s.machine->memory().release(p);
   const Block& b = at->second;
   if (b.mapped != 0) Views{reaches_host(b.origin) ? to(p) : nullptr, b.machine_view}.unmap(b.mapped);
+  forget(p);
   forget_in_pool(p);
   if (at->second.origin == Origin::managed) forget_advice(p, at->second.size);
   forget_in_graphs(p);
@@ -204,6 +207,7 @@ Status copy(void* to, const void* from, size_t bytes) {
   if (to == nullptr || from == nullptr || !inside(s, to, bytes) || !inside(s, from, bytes))
     return invalid_value;
   std::memmove(host_of(s, to), host_of(s, from), bytes);
+  moved(reinterpret_cast<Pointer>(to), reinterpret_cast<Pointer>(from), bytes);
   return success;
 }
 
@@ -322,6 +326,7 @@ Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t w
   for (size_t y = 0; y < height; ++y) {
     auto* row = reinterpret_cast<uint8_t*>(to + y * pitch);
     uint8_t* bytes = host_of(s, row);
+    wrote(at, width * element);
     if (element == 1)
       std::memset(bytes, static_cast<int>(value), width);
     else

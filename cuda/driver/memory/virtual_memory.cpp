@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cuda/driver/order/host_access.h"
+#include "cuda/driver/order/written.h"
 #include "cuda/driver/sizes.h"
 #include "cuda/driver/state.h"
 
@@ -22,6 +23,8 @@ struct Created {
   size_t size = 0;
   int file = -1;
   int references = 1;  // the program's, and one for each mapping
+  bool used = false;   // mapped before: its bytes at a further address count as written
+  Pointer first = 0;   // where it was mapped then
 };
 struct Mapping {
   size_t size = 0, offset = 0;
@@ -171,7 +174,13 @@ PLD_CUDA cuMemMap(Pointer p, size_t bytes, size_t offset, void* handle, uint64_t
   void* const mapped = mmap(bytes_at(*r, p), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, found->second->file,
                             static_cast<off_t>(offset));
   if (mapped == MAP_FAILED) return map_failed;
-  ++found->second->references;
+  Created& c = *found->second;
+  ++c.references;
+  if (c.used)
+    forget(c.first);
+  else
+    follow(c.first = p, bytes);
+  c.used = true;
   r->mappings[p] = {.size = bytes, .offset = offset, .memory = found->second.get(), .accessible = false};
   return success;
 }
@@ -184,7 +193,10 @@ PLD_CUDA cuMemUnmap(Pointer p, size_t bytes) {
   const void* const reserved =
       mmap(bytes_at(*r, p), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (reserved == MAP_FAILED) return unmap_failed;
-  for (const auto* m : found) drop(m->second.memory);
+  for (const auto* m : found) {
+    if (m->second.memory->first == m->first) forget(m->first);
+    drop(m->second.memory);
+  }
   r->mappings.erase(r->mappings.find(p), r->mappings.lower_bound(p + bytes));
   bind_again(*r, std::prev(reservations.upper_bound(p))->first);
   return success;

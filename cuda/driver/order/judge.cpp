@@ -1,16 +1,16 @@
 #include "cuda/driver/order/judge.h"
 
-#include <fmt/format.h>
-
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "cuda/driver/order/call_site.h"
+#include "cuda/driver/order/findings.h"
 #include "cuda/driver/order/host_access.h"
+#include "cuda/driver/order/undefined.h"
+#include "cuda/driver/order/written.h"
 #include "cuda/driver/reporting.h"
 #include "cuda/driver/state.h"
-#include "report/text/finding_text.h"
 #include "sim/check/catalogue/catalogue.h"
 #include "sim/check/catalogue/phrase.h"
 
@@ -26,24 +26,16 @@ struct Order {
   order::Clock over;                                         // operations that are
   order::Clock in_function;                                  // in the host function that runs now
   std::set<std::pair<order::Line, order::Line>> vain_waits;  // who waited, where was recorded later
-  bool incomplete_told = false;
 };
 Order& all() {
   static auto* const order = new Order;
   return *order;
 }
 
-std::string text_of(const order::Operation& o) { return fmt::format("{} in {}", o.text, o.stream); }
-
 const char* verb(Does does, bool writes) {
   if (does == Does::free || does == Does::free_pinned) return "frees";
   if (does == Does::allocate) return "allocates";
   return writes ? "writes" : "reads";
-}
-
-sim::Statement called(const order::Operation& o) {
-  const std::string site = call_site(o.calls);
-  return site.empty() ? sim::Statement{} : say<Phrase::host_call>(text_of(o), site);
 }
 
 sim::Statement place_of(const order::Range& bytes) {
@@ -52,19 +44,6 @@ sim::Statement place_of(const order::Range& bytes) {
   if (a == nullptr) return say<Phrase::host_bytes>(bytes.end - bytes.begin, bytes.begin);
   return say<Phrase::host_bytes_of>(bytes.begin - a->base, bytes.end - 1 - a->base, a->name, a->size,
                                     a->base);
-}
-
-void tell(sim::Finding finding) {
-  State& s = state();
-  for (sim::Finding& f : s.host_findings)
-    if (f.code == finding.code && report::message_text(f) == report::message_text(finding)) {
-      ++f.count;
-      return report_host_findings(s);
-    }
-  if (finding.severity == sim::FindingSeverity::error) count_errors(1);
-  fmt::print(stderr, "{}\n", report::finding_text(finding, {.ptx = {}}));
-  s.host_findings.push_back(std::move(finding));
-  report_host_findings(s);
 }
 
 sim::Finding finding_of(Code code, sim::Statement message, const order::Range& bytes) {
@@ -116,12 +95,7 @@ void keep(const Doing& doing, order::Touched touched) {
   Order& o = all();
   close_to_host(touched);
   o.in_flight.keep(doing.as, doing.place, std::move(touched));
-  if (!o.in_flight.incomplete() || o.incomplete_told) return;
-  o.incomplete_told = true;
-  sim::Finding f;
-  sim::check::complete(f, Code::order_incomplete);
-  f.severity = sim::FindingSeverity::unknown;
-  tell(std::move(f));
+  if (o.in_flight.incomplete()) tell_incomplete();
 }
 
 }  // namespace
@@ -135,6 +109,8 @@ bool judges() {
   }();
   return on;
 }
+
+bool names_operations() { return judges() || follows_writes(); }
 
 void finished(const order::Place& place) { all().over.raise(place.line, place.number); }
 bool is_over(const order::Clock& until) { return all().over.covers(until); }
@@ -152,7 +128,7 @@ InHostFunction::InHostFunction(const order::Clock& before) { all().in_function =
 InHostFunction::~InHostFunction() { all().in_function = {}; }
 
 order::OperationRef named(Does does, std::string text, std::string stream) {
-  if (!judges()) return nullptr;
+  if (!names_operations()) return nullptr;
   auto operation = std::make_shared<order::Operation>();
   operation->does = does;
   operation->text = std::move(text);
@@ -164,6 +140,8 @@ order::OperationRef named(Does does, std::string text, std::string stream) {
 void judge(const Doing& doing, order::Touched touched) {
   if (!doing.as) return;
   touched.unite();
+  if (doing.as->does == Does::copy) judge_copied(*doing.as, touched);
+  if (!judges()) return;
   for (const order::Conflict& c : all().in_flight.meetings(doing.place, doing.place.before, touched))
     tell_conflict(doing, c);
   keep(doing, std::move(touched));

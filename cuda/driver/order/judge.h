@@ -16,7 +16,8 @@ struct Doing {
 };
 
 order::Streams& streams();
-bool judges();  // whether operations are judged: `--check race`
+bool judges();            // whether the order of operations is judged: `--check race`
+bool names_operations();  // or findings name them for another reason
 
 // Operations that are over.
 void finished(const order::Place& place);

@@ -85,7 +85,7 @@ NodeKind kind_of(const Work& work) { return std::visit(Kind{}, work); }
 Status run(const Work& work, Doing& doing) { return std::visit(Runner{doing}, work); }
 
 order::OperationRef named(const Work& work, std::string stream) {
-  if (!judges()) return nullptr;
+  if (!names_operations()) return nullptr;
   Name name = std::visit(Namer{}, work);
   return name.text.empty() ? nullptr : named(name.does, std::move(name.text), std::move(stream));
 }

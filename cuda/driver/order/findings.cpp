@@ -1,0 +1,44 @@
+#include "cuda/driver/order/findings.h"
+
+#include <fmt/format.h>
+
+#include "cuda/driver/order/call_site.h"
+#include "cuda/driver/reporting.h"
+#include "cuda/driver/state.h"
+#include "report/text/finding_text.h"
+#include "sim/check/catalogue/catalogue.h"
+#include "sim/check/catalogue/phrase.h"
+
+namespace palladion::cuda::driver {
+
+std::string text_of(const order::Operation& o) { return fmt::format("{} in {}", o.text, o.stream); }
+
+sim::Statement called(const order::Operation& o) {
+  const std::string site = call_site(o.calls);
+  return site.empty() ? sim::Statement{} : sim::say<sim::Phrase::host_call>(text_of(o), site);
+}
+
+void tell(sim::Finding finding) {
+  State& s = state();
+  for (sim::Finding& f : s.host_findings)
+    if (f.code == finding.code && report::message_text(f) == report::message_text(finding)) {
+      ++f.count;
+      return report_host_findings(s);
+    }
+  if (finding.severity == sim::FindingSeverity::error) count_errors(1);
+  fmt::print(stderr, "{}\n", report::finding_text(finding, {.ptx = {}}));
+  s.host_findings.push_back(std::move(finding));
+  report_host_findings(s);
+}
+
+void tell_incomplete() {
+  static bool told = false;
+  if (told) return;
+  told = true;
+  sim::Finding f;
+  sim::check::complete(f, sim::check::Code::order_incomplete);
+  f.severity = sim::FindingSeverity::unknown;
+  tell(std::move(f));
+}
+
+}  // namespace palladion::cuda::driver
