@@ -199,12 +199,11 @@ Result<void> probe_file(const fs::path& path) {
   if (exists && ::access(path.c_str(), W_OK) != 0) return failure(path, "cannot be written");
   if (exists && !fs::is_regular_file(status)) return {};
   const fs::path aside = beside(target_of(path));
+  if (const Descriptor nameless(open_new(aside, false)); nameless.fd >= 0) return {};
   const Unfinished removed(aside);
-  if (write_aside(aside, true, {})) {
-    ::unlink(aside.c_str());
-    return {};
-  }
-  return failure(path, "cannot be written");
+  if (const Descriptor named(open_new(aside, true)); named.fd < 0) return failure(path, "cannot be written");
+  ::unlink(aside.c_str());
+  return {};
 }
 
 TemporaryFolder::TemporaryFolder() {
