@@ -2,11 +2,13 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
+#include <string_view>
 
 #include "cli/commands/commands.h"
 #include "cli/options/command_line.h"
@@ -39,6 +41,13 @@ int run_program(int argc, const char* const* argv, std::vector<kernels::KernelSp
   return code ? *code : exit_code_of(code.error().kind);
 }
 
+// Libraries state these as texts only.
+bool is_limit_of_host(const std::exception& e) {
+  const std::string_view what = e.what();
+  return std::ranges::any_of(std::initializer_list<int>{EAGAIN, EMFILE, ENFILE},
+                             [&](int error) { return what.ends_with(std::strerror(error)); });
+}
+
 int run_guarded(int argc, const char* const* argv, std::vector<kernels::KernelSpec> specs) {
   try {
     return run_program(argc, argv, std::move(specs));
@@ -50,6 +59,13 @@ int run_guarded(int argc, const char* const* argv, std::vector<kernels::KernelSp
         "memory\n");
     return exit_user_error;
   } catch (const std::exception& e) {
+    if (is_limit_of_host(e)) {
+      print_err(
+          fmt::format("error: this machine gives no more threads, processes or files: {}\n   = help: "
+                      "--threads 1, or higher limits (ulimit -u, ulimit -n)\n",
+                      e.what()));
+      return exit_user_error;
+    }
     print_err(fmt::format("palladion: internal error: {}\nThis is a bug of palladion, please report it.\n",
                           e.what()));
     return exit_internal;

@@ -17,6 +17,9 @@ FindingView view_of(const Subject& subject, size_t limit, std::FILE* stream) {
   view.folder = current_folder();
   view.color = wants_color(stream);
   view.limit = limit;
+  view.source_line = [&subject](const std::string& file, uint32_t line) {
+    return shows_source(subject, file) ? read_source_line(file, line) : std::string();
+  };
   return view;
 }
 
@@ -38,7 +41,8 @@ Outcome<void> write_page(const Subject& subject, const RunRequest& request, std:
                          const PageRecording* recording, std::span<const SeenFinding> findings,
                          std::span<const NamedComparison* const> comparisons) {
   if (request.output.report.empty()) return {};
-  const auto read = [](const std::string& file, uint64_t most) -> std::optional<std::string> {
+  const auto read = [&](const std::string& file, uint64_t most) -> std::optional<std::string> {
+    if (!shows_source(subject, file)) return std::nullopt;
     auto text = read_text(file, most);
     return text ? std::optional(std::move(*text)) : std::nullopt;
   };

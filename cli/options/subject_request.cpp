@@ -32,7 +32,9 @@ auto dims_of(std::string option) {
 const isa::ArchSpec* chip_for_file(const std::string& path) {
   constexpr size_t head = 64 * 1024;  // the directive is among the first lines
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return nullptr;
+  // A file of /proc says that it is empty, and may give nothing for ever.
+  if (!std::filesystem::is_regular_file(path, ignored) || std::filesystem::file_size(path, ignored) == 0)
+    return nullptr;
   std::string text(head, ' ');
   std::ifstream file(path);
   text.resize(static_cast<size_t>(file.read(text.data(), head).gcount()));
@@ -138,6 +140,8 @@ void SubjectWords::state(Words& words) {
               "what a .texref, .surfref or .samplerref variable of the PTX file holds: "
               "NAME=tex:f32[48,64]=a.npy, NAME=surf:out:f32[64], NAME=sampler:filter=linear",
               Value::binding);
+  words.texts("--source", sources,
+              "a folder whose sources a report of PTX may show, besides the folder of the PTX", Value::input);
 }
 
 bool SubjectWords::names_launch() const {
@@ -192,7 +196,8 @@ Outcome<SubjectRequest> SubjectWords::request(const Invocation& invocation) cons
                          .in = in,
                          .out = out,
                          .seed = seed,
-                         .names_arch = arch != nullptr};
+                         .names_arch = arch != nullptr,
+                         .sources = sources};
   if (!ptx.empty()) {
     auto file = ptx_file();
     if (!file) return tl::make_unexpected(file.error());

@@ -36,8 +36,9 @@ struct SubjectRequest {
   Pairs in, out;                                 // array's name -> file
   uint64_t seed = 0;                             // of random inputs
   const isa::ArchSpec* arch = &isa::default_arch();
-  bool names_arch = false;  // --arch was given
-  bool any_chip = false;    // PTX that is only printed may be for another chip
+  bool names_arch = false;           // --arch was given
+  std::vector<std::string> sources;  // --source: folders whose files are shown, besides that of the PTX
+  bool any_chip = false;             // PTX that is only printed may be for another chip
 };
 
 // What KERNEL is.
@@ -50,7 +51,7 @@ struct SubjectWords {
   Pairs sizes, settings, in, out;
   std::optional<isa::Dim3> grid, block, cluster;
   uint32_t smem = 0;
-  std::vector<std::string> args, binds;
+  std::vector<std::string> args, binds, sources;
   uint64_t seed = 0;
   const isa::ArchSpec* arch = nullptr;
 

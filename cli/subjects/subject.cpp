@@ -193,7 +193,19 @@ Outcome<Subject> load_program(const SubjectRequest& request) {
                  [&](const auto&) { return record(subject, request); }},
       request.what);
   if (!made) return tl::make_unexpected(made.error());
+  subject.sources = request.sources;
+  subject.sources.push_back(std::filesystem::path(subject.ptx_name).parent_path().string());
   return subject;
+}
+
+bool shows_source(const Subject& subject, const std::string& file) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  const fs::path real = fs::weakly_canonical(file, none);
+  return !subject.is_foreign() || std::ranges::any_of(subject.sources, [&](const fs::path& folder) {
+    const fs::path below = real.lexically_relative(fs::canonical(folder.empty() ? "." : folder, none));
+    return !below.empty() && *below.begin() != "..";
+  });
 }
 
 Outcome<Subject> load_subject(const SubjectRequest& request, const ClockSettings* clock) {

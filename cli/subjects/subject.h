@@ -31,6 +31,7 @@ struct Subject {
   std::shared_ptr<const void> specimen;        // what a twin's job points to
   std::shared_ptr<verify::Recorded> recorded;  // a bundle's
   std::string ptx_name;                        // of the text that PTX lines refer to; empty: none
+  std::vector<std::string> sources;            // of a foreign kernel: the folders whose files are shown
   Job job;
   Registers registers;                           // for the clock
   std::vector<std::string> contents;             // of each buffer of the job: "randn(7)", "a.npy", ""
@@ -40,6 +41,9 @@ struct Subject {
   bool is_foreign() const { return module != nullptr; }
   const isa::Module& program() const;
 };
+
+// Whether the lines of a source may be shown: a stranger's PTX names any file of this machine as its own.
+bool shows_source(const Subject& subject, const std::string& file);
 
 // As reports name it; it points into the subject.
 Launched launched(const Subject& subject);

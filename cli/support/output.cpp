@@ -45,6 +45,9 @@ void print_err(std::string_view text) {
 int output_failure() { return first_failure; }
 void forget_output_failure() { first_failure = 0; }
 
-void ignore_broken_pipes() { ::signal(SIGPIPE, SIG_IGN); }
+void ignore_broken_pipes() {
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // `ulimit -f`: the write fails, and names its file
+}
 
 }  // namespace palladion::cli

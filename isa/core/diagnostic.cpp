@@ -66,7 +66,8 @@ std::string text_of(const Diagnostic& d, std::string_view source) {
 std::string line_of_file(const std::string& path, uint32_t line) {
   constexpr size_t longest = 1 << 16;  // of a line that is shown
   std::error_code none;
-  if (!std::filesystem::is_regular_file(path, none)) return {};
+  // A file of /proc says that it is empty, and may give nothing for ever.
+  if (!std::filesystem::is_regular_file(path, none) || std::filesystem::file_size(path, none) == 0) return {};
   std::ifstream file(path);
   for (uint32_t i = 1; i < line && file; ++i) file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
   std::string text(longest, '\0');

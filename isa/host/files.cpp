@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -88,7 +89,8 @@ Result<Buffer> read_whole(const fs::path& path, uint64_t most) {
       content.resize(size_t(std::min<uint64_t>(filled + (filled < 65536 ? 65536 : filled / 2), most + 1)));
     const ssize_t got = ::read(file.fd, content.data() + filled, content.size() - filled);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EAGAIN && wait_for_bytes(file.fd, true)) continue;
+    const bool may_come = !S_ISREG(info.st_mode);  // /proc/kmsg calls itself a file
+    if (got < 0 && errno == EAGAIN && may_come && wait_for_bytes(file.fd, true)) continue;
     if (got < 0) return failure(path, "cannot be read");
     if (got == 0) break;
     filled += size_t(got);
@@ -108,15 +110,8 @@ bool write_all(int fd, std::span<const std::byte> bytes) {
   return true;
 }
 
-Result<void> write_parts(const fs::path& path, const fs::path& name_for_user, int flags,
-                         std::initializer_list<std::span<const std::byte>> parts) {
-  Descriptor file(::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666));
-  if (file.fd < 0) return failure(name_for_user, "cannot be written");
-  for (const auto part : parts) {
-    if (!write_all(file.fd, part)) return failure(name_for_user, "cannot be written");
-  }
-  if (!file.close()) return failure(name_for_user, "cannot be written");
-  return {};
+bool write_parts(int fd, std::initializer_list<std::span<const std::byte>> parts) {
+  return std::ranges::all_of(parts, [&](const auto part) { return write_all(fd, part); });
 }
 
 // A link keeps pointing where it did: the file behind it is what is replaced.
@@ -125,7 +120,38 @@ fs::path target_of(const fs::path& path) {
   return fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
 }
 
-fs::path beside(const fs::path& target) { return fmt::format("{}.{}.part", target.string(), ::getpid()); }
+// A name that nobody else can have made.
+fs::path beside(const fs::path& target) {
+  uint64_t number = 0;
+  (void)!::getrandom(&number, sizeof number, 0);
+  return fmt::format("{}.{:016x}.part", target.string(), number);
+}
+
+fs::path folder_of(const fs::path& target) {
+  return target.has_parent_path() ? target.parent_path() : fs::path(".");
+}
+
+// A new file in the folder of `aside`: without a name, so that nothing of it stays when the program is ended;
+// or `named`, where the file system has no such files.
+int open_new(const fs::path& aside, bool named) {
+  return named ? ::open(aside.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0666)
+               : ::open(folder_of(aside).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+}
+
+// Whether `aside` is complete and on the disk; else errno says why.
+bool write_aside(const fs::path& aside, bool named, std::initializer_list<std::span<const std::byte>> parts) {
+  Descriptor file(open_new(aside, named));
+  if (file.fd < 0 || !write_parts(file.fd, parts) || ::fsync(file.fd) != 0) return false;
+  const std::string open = fmt::format("/proc/self/fd/{}", file.fd);
+  if (!named && ::linkat(AT_FDCWD, open.c_str(), AT_FDCWD, aside.c_str(), AT_SYMLINK_FOLLOW) != 0)
+    return false;
+  return file.close();
+}
+
+void sync_folder(const fs::path& folder) {
+  const Descriptor open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (open.fd >= 0) ::fsync(open.fd);
+}
 
 }  // namespace
 
@@ -143,15 +169,25 @@ Result<void> write_file(const fs::path& path, std::initializer_list<std::span<co
   if (fs::is_directory(status)) {
     return tl::make_unexpected(fmt::format("{}: is a folder, not a file", path.string()));
   }
-  if (fs::exists(status) && !fs::is_regular_file(status)) return write_parts(path, path, 0, parts);
-
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.fd < 0 || !write_parts(file.fd, parts) || !file.close())
+      return failure(path, "cannot be written");
+    return {};
+  }
   const fs::path target = target_of(path), aside = beside(target);
   const Unfinished removed(aside);
-  auto written = write_parts(aside, path, O_CREAT | O_TRUNC, parts);
-  if (written && fs::exists(status)) fs::permissions(aside, status.permissions(), ignored);
-  if (written && ::rename(aside.c_str(), target.c_str()) != 0) written = failure(path, "cannot be replaced");
-  if (!written) ::unlink(aside.c_str());
-  return written;
+  const auto failed = [&](std::string_view what) {
+    const auto why = failure(path, what);
+    ::unlink(aside.c_str());
+    return why;
+  };
+  if (!write_aside(aside, false, parts) && !write_aside(aside, true, parts))
+    return failed("cannot be written");
+  if (fs::exists(status)) fs::permissions(aside, status.permissions(), ignored);
+  if (::rename(aside.c_str(), target.c_str()) != 0) return failed("cannot be replaced");
+  sync_folder(folder_of(target));
+  return {};
 }
 
 Result<void> probe_file(const fs::path& path) {
@@ -163,10 +199,11 @@ Result<void> probe_file(const fs::path& path) {
   if (exists && ::access(path.c_str(), W_OK) != 0) return failure(path, "cannot be written");
   if (exists && !fs::is_regular_file(status)) return {};
   const fs::path aside = beside(target_of(path));
+  if (const Descriptor nameless(open_new(aside, false)); nameless.fd >= 0) return {};
   const Unfinished removed(aside);
-  auto written = write_parts(aside, path, O_CREAT | O_TRUNC, {});
+  if (const Descriptor named(open_new(aside, true)); named.fd < 0) return failure(path, "cannot be written");
   ::unlink(aside.c_str());
-  return written;
+  return {};
 }
 
 TemporaryFolder::TemporaryFolder() {

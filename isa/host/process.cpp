@@ -42,7 +42,7 @@ class Settings {
     }
     sigset_t usual;
     sigemptyset(&usual);
-    sigaddset(&usual, SIGPIPE);
+    for (const int number : {SIGPIPE, SIGXFSZ}) sigaddset(&usual, number);
     ::posix_spawnattr_setsigdefault(&attributes_, &usual);
     ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
   }
@@ -147,7 +147,7 @@ Outcome<int> run_with(const std::vector<std::string>& command,
   ::posix_spawnattr_init(&attributes);
   sigset_t usual;
   sigemptyset(&usual);
-  for (const int signal : {SIGPIPE, SIGINT, SIGTERM}) sigaddset(&usual, signal);
+  for (const int signal : {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM}) sigaddset(&usual, signal);
   ::posix_spawnattr_setsigdefault(&attributes, &usual);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   std::optional<Child> ends_with_us(std::in_place);

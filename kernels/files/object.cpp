@@ -112,14 +112,20 @@ std::vector<fs::path> files_of_rule(const std::string& rule, const fs::path& cac
     if (!name.empty() && !name.ends_with(":") && !name.starts_with(cache.string())) files.emplace_back(name);
     name.clear();
   };
-  for (size_t i = 0; i < rule.size(); ++i) {
-    const bool escapes = rule[i] == '\\' && i + 1 < rule.size();
-    if (escapes && rule[i + 1] != '\n') {
-      name += rule[++i];
-    } else if (rule[i] == ' ' || rule[i] == '\n' || rule[i] == '\\') {
+  for (size_t i = 0; i < rule.size();) {
+    const size_t end = std::min(rule.find_first_not_of('\\', i), rule.size()), slashes = end - i;
+    const char next = end < rule.size() ? rule[end] : '\n';
+    const bool is_space = next == ' ' || next == '\t', is_quoted = slashes % 2 == 1;
+    i = end + 1;
+    if (next == '\n') {  // behind the backslash that continues a rule
       finish();
+    } else if (is_space) {  // an odd number of backslashes quotes it; each of the name is doubled
+      name.append(slashes / 2, '\\');
+      is_quoted ? name.push_back(next) : finish();
     } else {
-      name += rule[i];
+      name.append(slashes - size_t(next == '#' && is_quoted), '\\');
+      name.push_back(next);
+      if (next == '$' && i < rule.size() && rule[i] == '$') ++i;
     }
   }
   finish();
@@ -224,6 +230,8 @@ Outcome<fs::path> compile(const fs::path& source, const Compiler& compiler, std:
 }  // namespace
 
 Outcome<fs::path> compiled_object(const fs::path& source, const Compilation& how) {
+  if (source.string().find('\n') != std::string::npos)
+    return user_error("the name of a file of kernels has a line break", "rename it, or its folder");
   if (const auto text = read_text(source, most_of_settings); !text) return user_error(text.error());
   const auto compiler = find_compiler();
   if (!compiler) return tl::make_unexpected(compiler.error());

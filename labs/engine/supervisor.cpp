@@ -140,7 +140,7 @@ Confined supervise(const Orders& orders, const Limits& limits) {
   if (payload < 0) ::_exit(127);
   if (payload > 0) wait_for_payload(payload);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) std::signal(number, SIG_DFL);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGXFSZ}) std::signal(number, SIG_DFL);
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   return held;
 }

@@ -134,7 +134,8 @@ std::string time_text(const Launched& launched, const Report& report, const RunV
   const TimeReport& time = *report.time;
   std::string text = time_rows(time);
   if (report.device && report.device->timing) text += row("", against_device(report));
-  text += where_text(time, {.folder = view.findings.folder,
+  text += where_text(time, {.source_line = view.findings.source_line,
+                            .folder = view.findings.folder,
                             .ptx_name = launched.ptx_name,
                             .lines = view.lines,
                             .color = view.color});

@@ -128,7 +128,8 @@ std::string place_of(const sim::LineWhere& line, const TimeView& view) {
 
 std::string line_text(const sim::LineWhere& line, const TimeReport& time, const TimeView& view) {
   const double part = share(line.total(), time.where.warp_cycles);
-  std::string code = line.source.known() ? trimmed(read_source_line(line.source.file, line.source.line)) : "";
+  const auto read = view.source_line ? view.source_line : read_source_line;
+  std::string code = line.source.known() ? trimmed(read(line.source.file, line.source.line)) : "";
   size_t column = 0;
   code = isa::excerpt(code.empty() ? line.instruction : code, column);
   return fmt::format("  {} {:>6}  {}  {}\n         {}\n", bar(part, small_bar_columns), percent(part),

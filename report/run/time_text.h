@@ -1,6 +1,7 @@
 // The clock's report for people.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "report/run/time.h"
@@ -8,6 +9,7 @@
 namespace palladion::report {
 
 struct TimeView {
+  std::function<std::string(const std::string& file, uint32_t line)> source_line = {};  // as FindingView's
   std::string folder;    // paths below it are printed relative to it
   std::string ptx_name;  // of the file that PTX lines refer to
   size_t lines = 10;     // of the source
