@@ -60,7 +60,7 @@ RunRequest request_of(const labs::LabVerdict& v, const ShownRun& run, const LabR
     request.machine.clock = clock.settings(*request.subject.arch).value();
   }
   request.machine.threads = host_threads(given.threads);
-  request.machine.max_instructions = labs::most_warp_instructions;
+  request.machine.max_instructions = labs::most_instructions;
   request.findings.strict = v.lab->strict;
   request.output.report = given.report;
   request.reference = false;  // the lab's own, below

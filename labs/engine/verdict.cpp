@@ -25,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t most_instructions = uint64_t{400} << 20;
 constexpr unsigned random_schedules = 5;
 
 class Judge {

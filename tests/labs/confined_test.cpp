@@ -199,5 +199,20 @@ TEST(ConfinedSubmission, AnEndlessLoopEnds) {
   EXPECT_THAT(verdict->symptoms.codes.front().code, testing::AnyOf("PLD3002", "PLD3080"));
 }
 
+// Its counter differs in each pass, so that no schedule soon sees a state come back.
+TEST(ConfinedSubmission, AnEndlessLoopWithStoresEnds) {
+  const auto verdict =
+      judge(tail(), written("stores", "tail.cpp",
+                            submission("", "const int64_t full",
+                                       "pl::while_loop([](const pl::Scalar& i) { return i >= 0; }, [&](const "
+                                       "pl::Scalar& i) { out.at(pl::ds(0, 1024)).store(a.at(pl::ds(0, "
+                                       "1024)).load()); return (i + 1) & 65535; }, "
+                                       "pl::program_id(0)); const int64_t full")));
+  ASSERT_TRUE(verdict);
+  EXPECT_FALSE(verdict->passed);
+  EXPECT_TRUE(verdict->refusal.empty()) << verdict->refusal;
+  EXPECT_LT(verdict->seconds, 120);
+}
+
 }  // namespace
 }  // namespace palladion
