@@ -268,7 +268,14 @@ class Fuzzer {
       if (*p == 'i' && std::strstr(calls[i].arguments, "Vi") != nullptr) a.back() %= 2;
     }
     bound_lists(i, a);
-    if (invoke(i, a) == 0 && made != 0) keep(made, *reinterpret_cast<uint64_t*>(a[out]));
+    const int status = invoke(i, a);
+    if (std::getenv("HOST_FUZZ_TALK") != nullptr) tell(calls[i].name, a, status);
+    if (status == 0 && made != 0 && a[out] != 0) keep(made, *reinterpret_cast<uint64_t*>(a[out]));
+  }
+  static void tell(const char* name, const std::vector<uint64_t>& a, int status) {
+    std::fprintf(stderr, "%s", name);
+    for (const uint64_t w : a) std::fprintf(stderr, " %llx", static_cast<unsigned long long>(w));
+    std::fprintf(stderr, ": %d\n", status);
   }
   // A list's length lies in memory; an answer's size is what the memory has.
   void bound_lists(size_t i, std::vector<uint64_t>& a) {

@@ -1,6 +1,4 @@
 // Nodes of graphs: made, asked and changed, in a graph and in an instantiated one.
-#include <algorithm>
-
 #include "cuda/driver/streams/streams.h"
 
 using namespace palladion::cuda::driver;
@@ -25,19 +23,10 @@ tl::expected<Work, Status> work_of(const KernelNode& p, const LaunchWork* attrib
   return Work(std::move(launch));
 }
 
-int depth_of(const Graph& graph) {
-  int inner = 0;
-  for (const auto& node : graph.nodes)
-    for (const Graph* g : inner_graphs(node->work)) inner = std::max(inner, depth_of(*g));
-  return inner + 1;
-}
-
 tl::expected<Work, Status> child_of(const Graph* graph) {
-  constexpr int deepest = 64;
   if (!exist(graph)) return tl::unexpected(invalid_value);
   if (has_conditions(*graph)) return tl::unexpected(not_supported);
-  if (depth_of(*graph) > deepest)
-    return tl::unexpected(unsupported("graphs in graphs that are nested deeper than 64 levels"));
+  if (const Status status = may_be_inside(*graph); status != success) return tl::unexpected(status);
   return Work(std::shared_ptr<Graph>(copy_of(*graph)));
 }
 

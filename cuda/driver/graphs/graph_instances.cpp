@@ -142,6 +142,7 @@ PLD_CUDA cuGraphLaunch(Graph* exec, Stream* stream) {
   if (const Status status = may_use(stream); status != success) return status;
   if (capturing(stream)) {
     if (has_conditions(*exec)) return not_supported;
+    if (const Status status = may_be_inside(*exec); status != success) return status;
     return enqueue(stream, std::shared_ptr<Graph>(copy_of(*exec)));
   }
   for (const auto& node : exec->nodes) {

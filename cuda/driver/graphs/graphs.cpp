@@ -29,6 +29,22 @@ std::vector<Graph*> inner_graphs(const Work& work) {
   return {};
 }
 
+namespace {
+
+int depth_of(const Graph& graph) {
+  int inner = 0;
+  for (const auto& node : graph.nodes)
+    for (const Graph* g : inner_graphs(node->work)) inner = std::max(inner, depth_of(*g));
+  return inner + 1;
+}
+
+}  // namespace
+
+Status may_be_inside(const Graph& graph) {
+  constexpr int deepest = 64;
+  return depth_of(graph) <= deepest ? success : unsupported("graphs in graphs, nested deeper than 64 levels");
+}
+
 // Otherwise as they were added.
 std::vector<Node*> in_order(const Graph& graph) {
   std::unordered_map<const Node*, std::vector<Node*>> next;

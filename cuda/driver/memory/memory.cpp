@@ -239,15 +239,12 @@ std::optional<Side> memory_side(uint8_t* base, size_t pitch, size_t height, size
   if (base == nullptr || (c.height > 1 && pitch < c.width)) return std::nullopt;
   const Size slice = Size(pitch) * height, offset = Size(x) + Size(y) * pitch + Size(z) * slice;
   const Size end = offset + Size(c.depth - 1) * slice + Size(c.height - 1) * pitch + c.width;
-  if (end.n > SIZE_MAX - reinterpret_cast<Pointer>(base)) return std::nullopt;
+  if (!inside(state(), base, end.n)) return std::nullopt;  // nothing is copied of a copy that leaves it
   return Side{base + offset.n, pitch, slice.n};
 }
 
-// All rows: nothing is copied of a copy that leaves its memory.
-bool holds(const Side& side, const Memcpy3D& c) {
-  const Size bytes = Size(c.depth - 1) * side.slice + Size(c.height - 1) * side.pitch + c.width;
-  return inside(state(), side.base, bytes.n);
-}
+// What is said to be memory of the device is.
+bool is_as_said(int type, Pointer p) { return type != memory_device || is_known(driver::to(p)); }
 
 std::optional<Side> source(const Memcpy3D& c) {
   if (c.src_type == memory_array) return array_side(c.src_array, c.src_x, c.src_y, c.src_z, c);
@@ -268,7 +265,8 @@ Status copy_3d(const Memcpy3D& c) {
   if (c.width == 0 || c.height == 0 || c.depth == 0) return success;
   if (c.src_lod != 0 || c.dst_lod != 0) return invalid_value;
   const auto from = source(c), to = destination(c);
-  if (!from || !to || !holds(*from, c) || !holds(*to, c)) return invalid_value;
+  if (!is_as_said(c.src_type, c.src_device) || !is_as_said(c.dst_type, c.dst_device)) return invalid_value;
+  if (!from || !to) return invalid_value;
   for (size_t z = 0; z < c.depth; ++z)
     for (size_t y = 0; y < c.height; ++y) {
       const Status status = copy(to->row(y, z), from->row(y, z), c.width);

@@ -72,11 +72,12 @@ Graph* finish(const std::shared_ptr<Capture>& capture, bool good) {
     s->last.clear();
   }
   Graph* const graph = capture->graph;
-  --graph->captures;
+  if (!exist(graph)) good = false;  // it was destroyed with the node that it is inside of
+  if (exist(graph)) --graph->captures;
   capture->graph = nullptr;
   captures.erase(capture);
-  if (!good && !capture->into_given) delete graph;
-  if (good) graph->of_program = true;
+  if (!good && !capture->into_given && exist(graph)) delete graph;
+  if (good && !capture->into_given) graph->of_program = true;
   return good ? graph : nullptr;
 }
 

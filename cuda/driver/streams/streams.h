@@ -103,6 +103,8 @@ std::unique_ptr<Graph> copy_of(const Graph& graph);
 size_t number_of(const Graph& graph, const Node* node);
 // Its nodes, each after what it depends on; fewer than all where there is a cycle.
 std::vector<Node*> in_order(const Graph& graph);
+// Whether it may be put into another graph: not nested too deeply.
+Status may_be_inside(const Graph& graph);
 // The graphs inside a node: a child, or the bodies of a conditional node.
 std::vector<Graph*> inner_graphs(const Work& work);
 // The node, or its copy, in this graph; null: none.
