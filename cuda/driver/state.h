@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cuda/driver/abi.h"
-#include "cuda/driver/launch/judged.h"
+#include "cuda/driver/judged.h"
 #include "cuda/order/ranges.h"
 #include "sim/check/core/options.h"
 #include "sim/machine.h"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "cuda/driver/launch/judged.h"
+#include "cuda/driver/judged.h"
 #include "sim/check/checker.h"
 #include "sim/explore/recorder.h"
 #include "sim/machine.h"

@@ -1,4 +1,4 @@
-#include "cuda/driver/launch/judged.h"
+#include "cuda/driver/judged.h"
 
 #include <fmt/format.h>
 
