@@ -324,7 +324,7 @@ Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t w
   for (size_t y = 0; y < height; ++y) {
     auto* row = reinterpret_cast<uint8_t*>(to + y * pitch);
     uint8_t* bytes = host_of(s, row);
-    wrote(at, width * element);
+    wrote(to + y * pitch, width * element);
     if (element == 1)
       std::memset(bytes, static_cast<int>(value), width);
     else
