@@ -57,7 +57,7 @@ class Signals {
   int file() const { return file_; }
   // As this program got them: to be called in the new process.
   void give_back() const {
-    ::signal(SIGPIPE, SIG_DFL);
+    for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_DFL);
     ::sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
   // A key of the terminal signals all processes of its foreground group, the program among them.

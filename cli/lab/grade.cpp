@@ -83,6 +83,12 @@ std::optional<json::object> verdict_in(const Ended& ended) {
   return failed || !all.is_object() ? std::nullopt : std::optional(all.as_object());
 }
 
+// Why there is no verdict: what the judge says while it works comes before.
+std::string reason_in(const std::string& output) {
+  const size_t error = output.starts_with("error") ? 0 : output.find("\nerror");
+  return error == std::string::npos || error == 0 ? output : output.substr(error + 1);
+}
+
 // What is known of a submission, also when its judge did not come to a verdict.
 json::object graded(const Submission& s, const LabRequest& request) {
   const Ended ended = judged(s, request);
@@ -94,7 +100,7 @@ json::object graded(const Submission& s, const LabRequest& request) {
   append(out, {{"lab", s.lab->folder}, {"file", s.file.string()}, {"passed", false}});
   const bool late = ended.signal == SIGALRM || ended.signal == SIGXCPU;
   out.emplace("refused", late ? fmt::format("no verdict within the limit of {} seconds", request.seconds)
-                              : ended.output);
+                              : reason_in(ended.output));
   out.emplace("mistake", late ? "time limit" : "no verdict");
   return out;
 }

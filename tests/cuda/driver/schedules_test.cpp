@@ -1,7 +1,9 @@
 // exec --schedules: launches judged under several schedules, of which the program sees the first alone.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -26,6 +28,9 @@ class Schedules : public testing::Test {
                                 driver_folder + "/libcuda.so.1";
     ASSERT_EQ(std::system(compile.c_str()), 0);
   }
+  void TearDown() override {
+    for (const char* const ending : {"", ".err", ".json"}) std::filesystem::remove(program_ + ending);
+  }
   Done execute(const std::string& options, const std::string& which) {
     const std::string err = program_ + ".err", json = program_ + ".json";
     const std::string command = std::string(PLD_BINARY_DIR) + "/palladion exec --json " + json + " " +
@@ -42,7 +47,8 @@ class Schedules : public testing::Test {
     return text.find(part) != std::string::npos;
   }
 
-  const std::string program_ = testing::TempDir() + "/schedules_ring";
+  // Tests run beside each other.
+  const std::string program_ = testing::TempDir() + "/schedules_ring" + std::to_string(::getpid());
 };
 
 TEST_F(Schedules, OneIsJudgedUnlessMoreAreAskedFor) {

@@ -238,15 +238,17 @@ std::map<std::string, std::function<int()>> ways(char** words) {
   };
 }
 
+bool has_word() { return cudaMalloc(&word, 4) == cudaSuccess && cudaMemset(word, 0, 4) == cudaSuccess; }
+
 }  // namespace
 
 int main(int, char** words) {
   way = words[1];
   if (is("fork_first")) {  // each of the two has the device
-    const int code = end_with_child([] { return cudaMalloc(&word, 4) == cudaSuccess && count(second_image) ? 0 : wrong; });
-    return cudaMalloc(&word, 4) == cudaSuccess && count(first) ? code : wrong;
+    const int code = end_with_child([] { return has_word() && count(second_image) ? 0 : wrong; });
+    return has_word() && count(first) ? code : wrong;
   }
-  if (cudaMalloc(&word, 4) != cudaSuccess || cudaMemset(word, 0, 4) != cudaSuccess) return wrong;
+  if (!has_word()) return wrong;
   if (!is("second") && !count(first)) return wrong;
   if (words[2] != nullptr) {
     faults<<<1, 1>>>(word);
