@@ -2,6 +2,8 @@
 // share all but what they allocated: a context's end frees that.
 #include <algorithm>
 #include <atomic>
+#include <list>
+#include <mutex>
 #include <vector>
 
 #include "cuda/driver/device_attributes.h"
@@ -16,8 +18,13 @@ namespace {
 // Of the thread; the last one is current. Never destroyed: global destructors of the program launch when
 // those of the thread have run.
 std::vector<Context*>& stack() {
-  thread_local auto* const all = new std::vector<Context*>;
-  return *all;
+  thread_local std::vector<Context*>* const own = [] {
+    static std::mutex lock;
+    static auto* const of_all = new std::list<std::vector<Context*>>;
+    const std::lock_guard held(lock);
+    return &of_all->emplace_back();
+  }();
+  return *own;
 }
 std::vector<std::unique_ptr<Context>> made;
 

@@ -14,7 +14,7 @@ void LinearCopy::read(const ClusterRun& run, const AsyncOp&) {
   const uint8_t* from = source.space == isa::Space::global
                             ? run.seen(source.address, bytes, staging.data())
                             : shared_bytes(run.cluster, static_cast<uint32_t>(source.address));
-  if (from != staging.data()) std::memcpy(staging.data(), from, bytes);
+  if (from != staging.data() && bytes != 0) std::memcpy(staging.data(), from, bytes);
 }
 
 void LinearCopy::land_in_global(const ClusterRun& run) const {
