@@ -46,7 +46,7 @@ constexpr greg_t trap_flag = 0x100;
 void pass_on(const struct sigaction& before, int signal, siginfo_t* info, void* context) {
   if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, info, context);
   if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
-  sigaction(signal, &before, nullptr);  // happens again, without us
+  sigaction(signal, &before, nullptr);                         // happens again, without us
   if (info->si_code <= 0 || signal == SIGTRAP) raise(signal);  // unless it was sent, or is a breakpoint
 }
 
