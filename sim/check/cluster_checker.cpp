@@ -1,30 +1,10 @@
 #include "sim/check/cluster_checker.h"
 
-#include <algorithm>
-
 #include "isa/core/footprint.h"
 #include "sim/program/program.h"
 
 namespace palladion::sim::check {
 namespace {
-
-bool uses_tensor_memory(const Program& program) {
-  return std::ranges::any_of(program.footprints, [](const isa::Footprint& f) {
-    return f.at(isa::Sync::Object::tensor_memory) || f.reads(isa::Space::tensor) ||
-           f.writes(isa::Space::tensor);
-  });
-}
-
-bool fences_tensor_maps(const Program& program) {
-  return std::ranges::any_of(program.code, [](const MicroOp& op) {
-    const auto* const f = op.effect == nullptr ? nullptr : std::get_if<isa::Fence>(op.effect);
-    return f != nullptr && (f->copy_from >= 0 || f->to == isa::Proxy::tensormap);
-  });
-}
-
-RareProxies rare_proxies(const Program& program) {
-  return {.tensor_memory = uses_tensor_memory(program), .tensormap = fences_tensor_maps(program)};
-}
 
 // A chip performs a store once that all lanes of a warp issue alike, a reduction once for each lane.
 uint64_t operands_of(const AsyncIssue& e) {
@@ -45,7 +25,7 @@ uint64_t operands_of(const AsyncIssue& e) {
 ClusterChecker::ClusterChecker(const RunView& run, ClusterState& cluster, const Options& options,
                                const WatchAnalysis& analysis, const ArrayBounds& arrays, Locations& locations)
     : options_(options),
-      order_(cluster, run.program->mma_warps(), locations, rare_proxies(*run.program)),
+      order_(cluster, run.program->mma_warps(), locations, analysis.proxies),
       reporter_(run, cluster),
       context_{run, cluster, order_, reporter_},
       ledger_(context_),

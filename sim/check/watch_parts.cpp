@@ -1,9 +1,40 @@
 #include "sim/check/watch_parts.h"
 
+#include <algorithm>
+
+#include "isa/core/footprint.h"
+#include "sim/program/program.h"
+
 namespace palladion::sim::check {
+namespace {
+
+bool uses_tensor_memory(const Program& program) {
+  return std::ranges::any_of(program.footprints, [](const isa::Footprint& f) {
+    return f.at(isa::Sync::Object::tensor_memory) || f.reads(isa::Space::tensor) ||
+           f.writes(isa::Space::tensor);
+  });
+}
+
+bool fences_tensor_maps(const Program& program) {
+  return std::ranges::any_of(program.code, [](const MicroOp& op) {
+    const auto* const f = op.effect == nullptr ? nullptr : std::get_if<isa::Fence>(op.effect);
+    return f != nullptr && (f->copy_from >= 0 || f->to == isa::Proxy::tensormap);
+  });
+}
+
+RareProxies rare_proxies(const Program& program) {
+  return {.tensor_memory = uses_tensor_memory(program), .tensormap = fences_tensor_maps(program)};
+}
+
+}  // namespace
 
 WatchAnalysis::WatchAnalysis(const Program& program)
-    : wgmma(program), tensor_loads(program), unwritten(program), absent(program), numerics(program) {
+    : wgmma(program),
+      tensor_loads(program),
+      unwritten(program),
+      absent(program),
+      numerics(program),
+      proxies(rare_proxies(program)) {
   for (const MicroOp& op : program.code) meetings.push_back(op.effect != nullptr && lanes_meet(*op.effect));
 }
 

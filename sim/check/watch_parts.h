@@ -5,6 +5,7 @@
 #include "sim/check/numerics/numerics.h"
 #include "sim/check/numerics/numerics_order.h"
 #include "sim/check/numerics/numerics_wgmma.h"
+#include "sim/check/order/lane_views.h"
 #include "sim/check/registers/absent_lanes.h"
 #include "sim/check/registers/descriptors.h"
 #include "sim/check/registers/registers.h"
@@ -23,6 +24,7 @@ struct WatchAnalysis {
   AbsentLanesAnalysis absent;
   NumericsAnalysis numerics;
   std::vector<bool> meetings;  // by pc: lanes meet there
+  RareProxies proxies;
 };
 
 // Registers of wgmma and tcgen05.ld belong to `race`; unwritten registers, values of absent lanes,
