@@ -1,5 +1,7 @@
-# The three files of each labs/NN-NAME become string literals in the generated header labs/lab_files.h.
-file(GLOB lab_rules CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/labs/*/rules.txt)
+# The three files of each NN-NAME become string literals in the generated header labs/lab_files.h.
+set(PALLADION_LABS_FOLDER ${PROJECT_SOURCE_DIR}/labs CACHE PATH
+    "Labs that the program holds; of a folder that `palladion lab pack` made, they have no solutions")
+file(GLOB lab_rules CONFIGURE_DEPENDS ${PALLADION_LABS_FOLDER}/*/rules.txt)
 set(header "#pragma once\n#include \"labs/lab.h\"\nnamespace palladion::labs {\ninline constexpr LabFiles lab_files[] = {\n")
 foreach(rules ${lab_rules})
   get_filename_component(folder ${rules} DIRECTORY)

@@ -33,6 +33,13 @@ pl::ShapeDtype ArrayRule::type(const Values& values) const {
   return out;
 }
 
+double Measure::share(double value) const {
+  if (permits(value)) return 1;
+  if (!from) return 0;
+  const double goal = *from > high ? high : low;
+  return std::clamp((value - *from) / (goal - *from), 0.0, 1.0);
+}
+
 bool Question::accepts(std::string_view answer) const {
   const auto number = number_in<double>(answer);
   return std::ranges::any_of(accepted, [&](const std::string& one) {

@@ -43,7 +43,12 @@ struct Case {
 struct Measure {
   std::string quantity;  // quantities()
   Values values;
-  double low = 0, high = 0;  // low <= x <= high
+  double low = 0, high = 0;    // low <= x <= high
+  std::optional<double> from;  // what earns nothing: from here to the range the share grows from 0 to 1
+
+  bool permits(double value) const { return low <= value && value <= high; }
+  // Of a run's quantity, in [0, 1]; a measure without `from` gives 0 or 1.
+  double share(double value) const;
 };
 
 // What the PTX, or the file's source, must (or must not) contain.
@@ -105,9 +110,9 @@ struct Lab {
   std::vector<TextRule> text_rules;
   std::vector<Question> questions;
   std::vector<std::string> hints;
-  std::string solution;        // its explanation
+  std::string solution;        // its explanation; empty: left out (pack.h), as is its variant of the kernel
   std::vector<Reply> replies;  // the starter's first
-  std::string_view text, source;
+  std::string_view text, rules, source;
 
   // The file's text as "starter", "solution" or a reply's name. Lines that other variants have are left out.
   std::string variant(std::string_view name) const;

@@ -23,10 +23,12 @@ struct WordsOfLab {
   std::chrono::milliseconds limit{60'000};
 
   void state(Words& options) {
-    options.texts("WORDS", words,
-                  "list; start LAB [DIR]: a folder with the text and the file to complete; check [LAB|FILE]: "
-                  "judge the file here; hint [LAB]: the next one; solution [LAB]; progress; reset LAB; grade "
-                  "DIR: judge all submissions STUDENT/LAB.cpp below a folder");
+    options.texts(
+        "WORDS", words,
+        "list; start LAB [DIR]: a folder with the text and the file to complete; check [LAB|FILE]: "
+        "judge the file here; hint [LAB]: the next one; solution [LAB]; progress; reset LAB; grade "
+        "DIR: judge all submissions STUDENT/LAB.cpp below a folder; pack DIR: all labs for learners, "
+        "without solutions, and a syllabus");
     options.text("--json", given.json, "a file for the verdict, or the grades, as JSON", Value::output);
     options.text("--report", given.report,
                  "check: a file for an HTML report of the run that the verdict is about", Value::output);
@@ -69,6 +71,7 @@ constexpr Subcommand subcommands[] = {
     {"reset", [](const AskedLab& r) { return lab_reset(r); }},
     {"grade", [](const AskedLab& r) { return lab_grade(r); }},
     {"variants", [](const AskedLab& r) { return lab_variants(r); }},
+    {"pack", [](const AskedLab& r) { return lab_pack(r); }},
     {"grade-one", [](const AskedLab& r) { return lab_grade_one(r); }, false},
     {"record-confined", [](const AskedLab& r) { return ended(labs::record_confined(r.args)); }, false},
     {"compile-confined", [](const AskedLab& r) { return ended(labs::compile_confined(r.args, r.program)); },
@@ -99,7 +102,7 @@ Command lab_command() {
   return {.name = "lab",
           .doc =
               "learn by exercises: lab list, start LAB [DIR], check, hint, solution, progress, reset LAB, "
-              "grade DIR",
+              "grade DIR, pack DIR",
           .state = stated<WordsOfLab, lab>,
           .takes_program = true};
 }

@@ -97,7 +97,7 @@ json::object graded(const Submission& s, const LabRequest& request) {
     append(out, *verdict);
     return out;
   }
-  append(out, {{"lab", s.lab->folder}, {"file", s.file.string()}, {"passed", false}});
+  append(out, {{"lab", s.lab->folder}, {"file", s.file.string()}, {"passed", false}, {"score", 0.0}});
   const bool late = ended.signal == SIGALRM || ended.signal == SIGXCPU;
   out.emplace("refused", late ? fmt::format("no verdict within the limit of {} seconds", request.seconds)
                               : reason_in(ended.output));
@@ -114,9 +114,11 @@ std::string one_line(std::string_view text) {
 
 std::string grade_text(const json::object& grade) {
   if (grade.at("passed").as_bool()) return "passed";
+  const double score = grade.at("score").to_number<double>();
+  const std::string verdict = score > 0 ? fmt::format("not passed ({:.0f} %)", 100 * score) : "not passed";
   const json::value& mistake = grade.at("mistake");
-  if (mistake.is_null()) return "not passed";
-  std::string out = fmt::format("not passed: {}", std::string_view(mistake.as_string()));
+  if (mistake.is_null()) return verdict;
+  std::string out = fmt::format("{}: {}", verdict, std::string_view(mistake.as_string()));
   if (mistake != "no verdict") return out;
   const std::string_view why = grade.at("refused").as_string();
   return fmt::format("{}: {}", out, one_line(why.substr(0, why.find('\n'))));

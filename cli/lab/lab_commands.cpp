@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "cli/execute/execute.h"
 #include "cli/lab/lab_report.h"
@@ -14,6 +15,7 @@
 #include "cli/support/term.h"
 #include "isa/host/files.h"
 #include "labs/engine/progress.h"
+#include "labs/pack.h"
 #include "report/lab/verdict_text.h"
 #include "report/text/markdown.h"
 #include "report/text/row.h"
@@ -144,13 +146,15 @@ void print_next(const labs::LabVerdict& verdict, const labs::ProgressFile& progr
   const Lab& lab = *verdict.lab;
   if (!verdict.passed) {
     const uint64_t seen = progress.of(lab).hints;
-    print_out(row("next", seen < lab.hints.size()
-                              ? fmt::format("{}: hint {} of {}", command("hint " + lab.name), seen + 1,
-                                            lab.hints.size())
-                              : command("solution " + lab.name)));
+    if (seen < lab.hints.size())
+      print_out(row(
+          "next", fmt::format("{}: hint {} of {}", command("hint " + lab.name), seen + 1, lab.hints.size())));
+    else if (!lab.solution.empty())
+      print_out(row("next", command("solution " + lab.name)));
     return;
   }
-  print_out(row("why", command("solution " + lab.name) + ": a solution with its explanation"));
+  if (!lab.solution.empty())
+    print_out(row("why", command("solution " + lab.name) + ": a solution with its explanation"));
   const Lab* next = next_lab(progress, lab);
   print_out(row(
       "next", next != nullptr ? command("start " + next->name) + ": " + next->title : "all labs are passed"));
@@ -261,7 +265,9 @@ Outcome<ExitCode> lab_hint(const LabRequest& request) {
   for (size_t i = 0; i < seen; ++i)
     print_out("{}\n{}\n\n", paint(fmt::format("hint {} of {}", i + 1, hints.size()), Style::bold, color),
               paragraphs(hints[i], color));
-  if (!more) print_out("there are no more hints: {}\n", command("solution " + (*lab)->name));
+  if (!more)
+    print_out("there are no more hints{}\n",
+              (*lab)->solution.empty() ? "" : ": " + command("solution " + (*lab)->name));
   if (const auto kept = progress->write(); !kept) return tl::make_unexpected(kept.error());
   return exit_clean;
 }
@@ -271,6 +277,9 @@ Outcome<ExitCode> lab_solution(const LabRequest& request) {
   if (!lab) return tl::make_unexpected(lab.error());
   auto progress = labs::ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
+  if ((*lab)->solution.empty())
+    return user_error(fmt::format("lab {} has no solution here: it was left out for learners", (*lab)->name),
+                      fmt::format("`{}` gives a hint", command("hint " + (*lab)->name)));
   progress->of(**lab).solution_seen = true;
   if (const auto kept = progress->write(); !kept) return tl::make_unexpected(kept.error());
   print_out("{}\n{}\n", (*lab)->variant("solution"), paragraphs((*lab)->solution, wants_color(stdout)));
@@ -325,6 +334,24 @@ Outcome<ExitCode> lab_reset(const LabRequest& request) {
   return exit_clean;
 }
 
+Outcome<ExitCode> lab_pack(const LabRequest& request) {
+  if (request.args.size() != 1) return user_error(fmt::format("`{}` takes a new folder", command("pack")));
+  const fs::path folder = request.args[0];
+  std::error_code failed;
+  if (fs::exists(folder, failed)) return user_error(fmt::format("{} exists", folder.string()));
+  std::map<fs::path, std::string> texts = {{folder / "SYLLABUS.md", labs::syllabus(labs::all_labs())}};
+  for (const Lab& lab : labs::all_labs())
+    for (const auto& [name, text] : labs::without_solution(lab)) texts[folder / lab.folder / name] = text;
+  for (const auto& [file, text] : texts) {
+    fs::create_directories(file.parent_path(), failed);
+    if (const auto written = write_text(file, text); !written) return user_error(written.error());
+  }
+  print_out(row("labs", fmt::format("{}, in {}", labs::all_labs().size(), folder.string())));
+  print_out(row("order", (folder / "SYLLABUS.md").string()));
+  print_out(row("next", fmt::format("PALLADION_LABS={} {}", folder.string(), command("list"))));
+  return exit_clean;
+}
+
 Outcome<ExitCode> lab_variants(const LabRequest& request) {
   if (request.args.empty())
     return user_error(fmt::format("`{}` takes a lab, and a folder if you like", command("variants")));
@@ -334,6 +361,9 @@ Outcome<ExitCode> lab_variants(const LabRequest& request) {
       (request.args.size() > 1 ? fs::path(request.args[1]) : fs::path(".")) / (*lab)->name;
   std::error_code failed;
   fs::create_directories(folder, failed);
+  if ((*lab)->solution.empty())
+    return user_error(
+        fmt::format("lab {} has no variants here: they were left out for learners", (*lab)->name));
   std::vector<std::string> names = {"solution"};
   for (const labs::Reply& reply : (*lab)->replies)
     if (!reply.name.empty()) names.push_back(reply.name);

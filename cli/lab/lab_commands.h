@@ -28,6 +28,8 @@ Outcome<ExitCode> lab_progress();
 Outcome<ExitCode> lab_reset(const LabRequest& request);
 // For teachers: the starter, the solution and every wrong answer as files: LAB [DIR].
 Outcome<ExitCode> lab_variants(const LabRequest& request);
+// For teachers: a folder of all labs without their solutions, and a syllabus: DIR.
+Outcome<ExitCode> lab_pack(const LabRequest& request);
 
 // A folder of submissions (grade.cpp).
 Outcome<ExitCode> lab_grade(const LabRequest& request);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -72,6 +73,20 @@ json::object recorded(const kernels::KernelSpec& spec, std::string_view word, co
   } catch (const std::exception& e) {
     return refused({}, fmt::format("error: the kernel's function threw: {}\n", e.what()));
   }
+}
+
+// The file's only kernel, whatever its name; of several, that of the lab's name.
+Outcome<const kernels::KernelSpec*> submitted_kernel(const std::string& object, const std::string& name) {
+  const auto all = kernels::kernels_of_file(object);
+  if (!all) return tl::make_unexpected(all.error());
+  if (all->size() == 1) return all->data();
+  const auto at = std::ranges::find(*all, name, &kernels::KernelSpec::name);
+  if (at != all->end()) return &*at;
+  std::vector<std::string> names;
+  for (const kernels::KernelSpec& spec : *all) names.push_back("`" + spec.name + "`");
+  return user_error(fmt::format("the file has {} kernels, {}, and none is called `{}`", names.size(),
+                                fmt::join(names, ", "), name),
+                    fmt::format("the lab judges one: Spec(\"{}\", ...), or a file with one kernel", name));
 }
 
 void write_line(int to, const std::string& line) {
@@ -147,7 +162,7 @@ Outcome<void> record_confined(std::vector<std::string> words) {
   const Confined held = supervise(orders, limits);
   const int answers = answers_alone();
   enter(orders, limits, held, answers);
-  const auto spec = kernels::kernel_of_file(words[0], words[2]);
+  const auto spec = submitted_kernel(words[0], words[2]);
   for (size_t i = 4; i < words.size(); ++i) {
     const json::object answer = spec ? recorded(**spec, words[i], *arch) : refused({}, spec.error().text);
     write_line(answers, report::json_line(answer) + "\n");

@@ -65,9 +65,10 @@ class Judge {
 
   void conclude() {
     const auto ok = [](const auto& part) { return part.ok(); };
-    v_.passed = v_.refusal.empty() && v_.broken_rules.empty() && !v_.cases.empty() &&
-                std::ranges::all_of(v_.cases, ok) && std::ranges::all_of(v_.measures, ok) &&
-                std::ranges::all_of(v_.questions, ok);
+    const bool is_right = v_.refusal.empty() && v_.broken_rules.empty() && !v_.cases.empty() &&
+                          std::ranges::all_of(v_.cases, ok);
+    v_.passed = is_right && std::ranges::all_of(v_.measures, ok) && std::ranges::all_of(v_.questions, ok);
+    v_.score = is_right ? share_of_goals() : 0;
     if (!v_.passed) v_.reply = reply_to(lab_, v_.symptoms);
   }
 
@@ -80,6 +81,16 @@ class Judge {
       if (v_.questions.back().answered() && !v_.questions.back().ok())
         v_.symptoms.wrong_answers[question.name] = v_.questions.back().answer;
     }
+  }
+
+  // Of a kernel that is right: the mean of its measures' shares and its answers.
+  double share_of_goals() const {
+    const size_t goals = v_.measures.size() + v_.questions.size();
+    if (goals == 0) return 1;
+    double reached = 0;
+    for (const MeasureVerdict& m : v_.measures) reached += m.value ? m.rule->share(*m.value) : 0;
+    for (const QuestionVerdict& q : v_.questions) reached += q.ok() ? 1 : 0;
+    return reached / double(goals);
   }
 
   // True when there is no kernel to run.

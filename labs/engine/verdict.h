@@ -32,7 +32,7 @@ struct MeasureVerdict {
   std::optional<double> value;
   std::string why_none;
   bool with_values = false;  // the clock needed the arrays' contents
-  bool ok() const { return value && *value >= rule->low && *value <= rule->high; }
+  bool ok() const { return value && rule->permits(*value); }
 };
 
 struct QuestionVerdict {
@@ -57,6 +57,9 @@ struct LabVerdict {
   Symptoms symptoms;
   const Reply* reply = nullptr;
   bool passed = false;
+  // In [0, 1], 1 where it passed. A kernel that breaks a rule or is wrong in a case has 0; else the mean of
+  // its measures' shares and its answers.
+  double score = 0;
   double compile_seconds = 0, seconds = 0;
 };
 

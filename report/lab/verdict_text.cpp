@@ -141,11 +141,13 @@ std::string verdict_text(const LabVerdict& v, const LabView& view) {
   if (v.reply != nullptr)
     text += fmt::format("\n{}\n{}\n", paint("What this means", Style::bold, view.color),
                         paragraphs(reply_text(v), view.color));
-  return text + row("verdict", paint("not yet", Style::red, view.color) + ending(v));
+  const std::string share = v.score > 0 ? fmt::format(", {:.0f} % of the way", 100 * v.score) : "";
+  return text + row("verdict", paint("not yet", Style::red, view.color) + share + ending(v));
 }
 
 json::object verdict_json(const LabVerdict& v) {
-  json::object out{{"lab", v.lab->folder}, {"file", v.file.string()}, {"passed", v.passed}};
+  json::object out{
+      {"lab", v.lab->folder}, {"file", v.file.string()}, {"passed", v.passed}, {"score", v.score}};
   out.emplace("confined_by", array_of(v.confined, [](const std::string& s) { return s; }));
   if (!v.refusal.empty()) out.emplace("refused", v.refusal);
   out.emplace("ptx_rules", array_of(v.broken_rules, [](const labs::TextRule* r) {

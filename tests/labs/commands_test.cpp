@@ -133,6 +133,66 @@ TEST_F(LabCommands, AfterTheSolutionItIsSaid) {
   EXPECT_NE(lab("progress").out.find("passed, after the solution"), std::string::npos);
 }
 
+// A file's only kernel is the submission; of several, the lab's name decides.
+TEST_F(LabCommands, AKernelMayHaveAnotherName) {
+  std::string text = labs::find_lab("tail")->variant("solution");
+  const std::string name = "Spec(\"tail\"";
+  ASSERT_NE(text.find(name), std::string::npos) << text;
+  text.replace(text.find(name), name.size(), "Spec(\"mine\"");
+  write(file("tail") + "/tail.cpp", text);
+  const Ran renamed = lab("check " + file("tail") + "/tail.cpp");
+  EXPECT_EQ(renamed.status, 0) << renamed.out << renamed.err;
+  const std::string two =
+      "#include <palladion/program.h>\nusing namespace palladion::program;\n"
+      "struct C { int64_t n = 32; };\nplgpu::Kernel k(const C&);\n"
+      "PALLADION_KERNELS(Spec(\"one\", \"\", k).size(\"n\", &C::n, \"\"), Spec(\"two\", \"\", k).size(\"n\", "
+      "&C::n, \"\"));\nplgpu::Kernel k(const C&) { return {}; }\n";
+  write(file("tail") + "/tail.cpp", two);
+  const Ran several = lab("check " + file("tail") + "/tail.cpp");
+  EXPECT_EQ(several.status, 1);
+  EXPECT_NE(several.out.find("the file has 2 kernels, `one`, `two`, and none is called `tail`"),
+            std::string::npos)
+      << several.out << several.err;
+}
+
+// What is right and not yet fast enough has a share of the way.
+TEST_F(LabCommands, AMeasureThatIsMissedHasAShare) {
+  const labs::Measure& goal = labs::find_lab("capstone")->measures.at(0);
+  EXPECT_EQ(goal.share(29000), 1);
+  EXPECT_EQ(goal.share(34000), 0.5);
+  EXPECT_EQ(goal.share(50000), 0);
+  write(file("class") + "/capstone/dave.cpp", labs::find_lab("capstone")->variant("small-tile"));
+  const Ran graded = lab("grade " + file("class") + " --json " + file("grades.json"));
+  EXPECT_EQ(graded.status, 0) << graded.err;
+  const auto grade = boost::json::parse(read(file("grades.json"))).at("submissions").at(0);
+  EXPECT_FALSE(grade.at("passed").as_bool());
+  EXPECT_GT(grade.at("score").as_double(), 0);
+  EXPECT_LT(grade.at("score").as_double(), 1);
+  EXPECT_NE(graded.out.find("not passed ("), std::string::npos) << graded.out;
+}
+
+TEST_F(LabCommands, APackHasNoSolutions) {
+  const Ran packed = lab("pack " + file("course"));
+  EXPECT_EQ(packed.status, 0) << packed.err;
+  EXPECT_EQ(lab("pack " + file("course")).status, 2) << "it exists";
+  const std::string order = read(file("course") + "/SYLLABUS.md");
+  for (const labs::Lab& one : labs::all_labs()) {
+    EXPECT_NE(order.find(one.title), std::string::npos) << one.name;
+    const std::string kernel = read(file("course") + "/" + one.folder + "/kernel.cc");
+    EXPECT_EQ(kernel, one.variant("starter"));
+    EXPECT_EQ(read(file("course") + "/" + one.folder + "/rules.txt").find("== solution"), std::string::npos);
+  }
+  ::setenv("PALLADION_LABS", file("course").c_str(), 1);
+  const Ran asked = lab("solution parity");
+  EXPECT_EQ(asked.status, 2);
+  EXPECT_NE(asked.err.find("it was left out for learners"), std::string::npos) << asked.err;
+  EXPECT_EQ(lab("start parity " + file("parity")).status, 0);
+  const Ran first = lab("check parity");
+  EXPECT_EQ(first.status, 1) << first.err;
+  EXPECT_NE(first.out.find("What this means"), std::string::npos) << first.out;
+  ::unsetenv("PALLADION_LABS");
+}
+
 TEST_F(LabCommands, AClassIsGraded) {
   const labs::Lab& tail = *labs::find_lab("tail");
   write(file("class") + "/alice/tail.cpp", tail.variant("solution"));
