@@ -9,6 +9,7 @@
 #include "isa/core/diagnostic.h"
 #include "isa/core/symbol_name.h"
 #include "isa/core/visible.h"
+#include "isa/host/program_start.h"
 #include "report/text/codes.h"
 #include "report/text/numbers.h"
 #include "report/text/paint.h"
@@ -93,6 +94,8 @@ std::string site_text(const sim::Site& s, const FindingView& view) {
   const std::string place = within(view.folder, place_text(s, view.ptx_name)), line = frame_line(s, view);
   std::string out = dim("  --> ") + (place.empty() ? "an unknown place" : place);
   if (s.source.known() && s.ptx_line != 0) out += fmt::format(" (PTX line {})", s.ptx_line);
+  if (s.source.known() && !line.empty() && host::is_written_since_start(s.source.file))
+    out += " (the file was written after this run began: its line may be another)";
   out += '\n';
   const uint32_t number = s.source.known() ? s.source.line : s.ptx_line;
   if (!line.empty()) out += dim(fmt::format("{:>5} | ", number)) + line + "\n";

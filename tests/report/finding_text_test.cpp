@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
 #include "report/run/run_text.h"
 #include "tests/report/some_findings.h"
 #include "tests/support/golden.h"
@@ -65,6 +69,20 @@ TEST(FindingText, FilesThatAreNotThereLeaveTheInstruction) {
   EXPECT_EQ(read_source_line(PLD_SOURCE_DIR "/tests/report/finding_text_test.cpp", 1),
             "#include \"report/text/finding_text.h\"");
   EXPECT_EQ(read_source_line(PLD_SOURCE_DIR "/tests/report/finding_text_test.cpp", 1'000'000), "");
+}
+
+// What stands in the file now may not be what was compiled.
+TEST(FindingText, AFileThatWasWrittenDuringTheRunIsMarked) {
+  namespace fs = std::filesystem;
+  const fs::path file = fs::path(testing::TempDir()) / "edited_during_the_run.cpp";
+  std::ofstream(file) << "int one;\nint two;\n";
+  sim::Finding f = overwritten_tile();
+  f.sites[0].source = {file.string(), 2, 1};
+  fs::last_write_time(file, fs::file_time_type::clock::now() + std::chrono::seconds(1));
+  EXPECT_THAT(finding_text(seen_in({f})[0], {}), HasSubstr("the file was written after this run began"));
+  fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  EXPECT_THAT(finding_text(seen_in({f})[0], {}), Not(HasSubstr("was written after")));
+  fs::remove(file);
 }
 
 // A wait in a helper of the author's, which a kernel calls, through a wrapper of CUDA's.
