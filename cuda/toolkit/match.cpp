@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "cuda/toolkit/cubin.h"
+#include "cuda/cubin/cubin.h"
 #include "cuda/toolkit/ptxas.h"
 #include "isa/host/files.h"
 #include "isa/host/process.h"
@@ -87,7 +87,7 @@ std::vector<std::string> assemblers() {
 // Options that name files, or say more only.
 bool matters(const std::string& option) { return option != "-v" && option != "--verbose"; }
 
-std::vector<std::vector<std::string>> option_sets(const MadeBy& made, const std::string& target) {
+std::vector<std::vector<std::string>> option_sets(const cubin::MadeBy& made, const std::string& target) {
   std::vector<std::vector<std::string>> out;
   std::vector<std::string> noted;
   for (const std::string& option : made.options)
@@ -123,15 +123,15 @@ Match match_ptx(const std::string& cubin, const std::string& entry, const std::v
     out = {c.text, fmt::format("{}: the cubin beside it has the same bytes", c.path.string()), {}};
     return out;
   }
-  const std::string_view code = code_of(cubin, entry);
-  const MadeBy made = made_by(cubin);
+  const std::string_view code = cubin::code_of(cubin, entry);
+  const cubin::MadeBy made = cubin::made_by(cubin);
   const std::vector<std::string> tools = assemblers();
   for (const std::string& ptxas : tools)
     for (const Candidate& c : all)
       for (const auto& options : option_sets(made, target_of(c.text))) {
         if (code.empty()) continue;
         const std::string again = assemble(ptxas, options, c.text);
-        if (code_of(again, entry) != code) continue;
+        if (cubin::code_of(again, entry) != code) continue;
         out = {c.text,
                fmt::format("{}: {} {} gives the same code", c.path.string(), ptxas, fmt::join(options, " ")),
                {}};

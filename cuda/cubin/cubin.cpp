@@ -1,11 +1,10 @@
-#include "cuda/toolkit/cubin.h"
+#include "cuda/cubin/cubin.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
-#include "verify/arrays/words.h"
-
-namespace palladion::cuda::toolkit {
+namespace palladion::cuda::cubin {
 namespace {
 
 template <class T>
@@ -66,9 +65,12 @@ MadeBy made_by(std::string_view cubin) {
   const size_t build = note.find("Build ", release);
   if (build == std::string_view::npos) return out;
   const std::string_view options = text_at(note, build + text_at(note, build).size() + 1);
-  for (const std::string_view word : split(options, " "))
-    if (!word.empty()) out.options.emplace_back(word);
+  for (size_t at = 0; at < options.size();) {
+    const size_t end = std::min(options.find(' ', at), options.size());
+    if (end != at) out.options.emplace_back(options.substr(at, end - at));
+    at = end + 1;
+  }
   return out;
 }
 
-}  // namespace palladion::cuda::toolkit
+}  // namespace palladion::cuda::cubin

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace palladion::cuda::toolkit {
+namespace palladion::cuda::cubin {
 
 // Empty: there is none of this name.
 std::string_view section_of(std::string_view cubin, std::string_view name);
@@ -20,4 +20,4 @@ struct MadeBy {
 };
 MadeBy made_by(std::string_view cubin);
 
-}  // namespace palladion::cuda::toolkit
+}  // namespace palladion::cuda::cubin
