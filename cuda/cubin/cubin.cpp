@@ -2,57 +2,87 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
+
+#include "cuda/cubin/bytes.h"
 
 namespace palladion::cuda::cubin {
 namespace {
 
-template <class T>
-T number_at(std::string_view bytes, uint64_t at) {
-  T value{};
-  if (at <= bytes.size() && bytes.size() - at >= sizeof value)
-    std::memcpy(&value, bytes.data() + at, sizeof value);
-  return value;
+constexpr uint32_t strings = 3, without_bytes = 8;  // SHT_STRTAB, SHT_NOBITS
+constexpr std::string_view code_prefix = ".text.";
+
+tl::unexpected<std::string> broken(std::string_view what) {
+  return tl::unexpected("broken machine code: " + std::string(what));
 }
 
-std::string_view part(std::string_view bytes, uint64_t at, uint64_t size) {
-  if (at > bytes.size() || size > bytes.size() - at) return {};
-  return bytes.substr(at, size);
-}
-
-std::string_view text_at(std::string_view bytes, uint64_t at) {
-  if (at >= bytes.size()) return {};
-  const std::string_view rest = bytes.substr(at);
-  return rest.substr(0, rest.find('\0'));
-}
-
-struct Section {
-  uint32_t name;
-  uint64_t offset, size;
+struct Place {
+  uint32_t name, type;
+  uint64_t offset, bytes;
 };
-Section section_at(std::string_view elf, uint64_t table, uint64_t entry_bytes, uint64_t index) {
-  const uint64_t at = table + entry_bytes * index;
-  return {number_at<uint32_t>(elf, at), number_at<uint64_t>(elf, at + 24), number_at<uint64_t>(elf, at + 32)};
-}
+
+// The header of the ELF file, as far as the sections need it.
+struct Table {
+  std::string_view file;
+  uint64_t at = number_at<uint64_t>(file, 40);
+  uint16_t entry_bytes = number_at<uint16_t>(file, 58), count = number_at<uint16_t>(file, 60),
+           names = number_at<uint16_t>(file, 62);
+
+  bool lies_inside() const { return at <= file.size() && uint64_t{entry_bytes} * count <= file.size() - at; }
+  Place place(uint64_t index) const {
+    const uint64_t entry = at + entry_bytes * index;
+    return {number_at<uint32_t>(file, entry), number_at<uint32_t>(file, entry + 4),
+            number_at<uint64_t>(file, entry + 24), number_at<uint64_t>(file, entry + 32)};
+  }
+  bool holds(const Place& p) const {
+    return p.type == without_bytes || (p.offset <= file.size() && p.bytes <= file.size() - p.offset);
+  }
+  std::string_view bytes(const Place& p) const {
+    return p.type == without_bytes ? std::string_view() : file.substr(p.offset, p.bytes);
+  }
+};
 
 }  // namespace
 
-std::string_view section_of(std::string_view elf, std::string_view name) {
-  if (!elf.starts_with("\177ELF\2")) return {};
-  const auto table = number_at<uint64_t>(elf, 40);
-  const auto bytes = number_at<uint16_t>(elf, 58), count = number_at<uint16_t>(elf, 60),
-             names = number_at<uint16_t>(elf, 62);
-  const Section strings = section_at(elf, table, bytes, names);
-  const std::string_view all_names = part(elf, strings.offset, strings.size);
-  for (uint16_t i = 0; i < count; ++i) {
-    const Section s = section_at(elf, table, bytes, i);
-    if (text_at(all_names, s.name) == name) return part(elf, s.offset, s.size);
+tl::expected<std::vector<Section>, std::string> sections_of(std::string_view cubin) {
+  constexpr uint16_t least_entry = 64;
+  if (!cubin.starts_with("\177ELF\2")) return broken("it is no ELF file of 64 bits");
+  if (number_at<uint16_t>(cubin, 18) != machine_of_cuda)
+    return broken("the ELF file is not for NVIDIA's chips");
+  const Table table{cubin};
+  if (table.count == 0 || table.entry_bytes < least_entry) return broken("the ELF file has no sections");
+  if (!table.lies_inside()) return broken("the ELF file is cut off: its table of sections is missing");
+  const Place names = table.names < table.count ? table.place(table.names) : Place{};
+  if (names.type != strings || !table.holds(names))
+    return broken("the ELF file is cut off: the names of its sections are missing");
+  std::vector<Section> out;
+  for (uint16_t i = 0; i < table.count; ++i) {
+    const Place place = table.place(i);
+    const std::string_view name = text_at(table.bytes(names), place.name);
+    if (!table.holds(place))
+      return broken("the ELF file is cut off: section " + std::string(name) + " is missing");
+    out.push_back({name, table.bytes(place), place.type});
   }
-  return {};
+  return out;
+}
+
+std::string_view section_of(std::string_view cubin, std::string_view name) {
+  const auto all = sections_of(cubin);
+  if (!all) return {};
+  const auto found = std::ranges::find(*all, name, &Section::name);
+  return found == all->end() ? std::string_view() : found->bytes;
 }
 
 std::string_view code_of(std::string_view cubin, std::string_view entry) {
-  return section_of(cubin, ".text." + std::string(entry));
+  return section_of(cubin, std::string(code_prefix) + std::string(entry));
+}
+
+std::vector<std::string> functions_of(std::string_view cubin) {
+  std::vector<std::string> out;
+  const auto all = sections_of(cubin);
+  if (!all) return out;
+  for (const Section& s : *all)
+    if (s.name.starts_with(code_prefix)) out.emplace_back(s.name.substr(code_prefix.size()));
+  return out;
 }
 
 // The note: sizes of name and contents, type, the name, 24 bytes of numbers, then texts one after another.
