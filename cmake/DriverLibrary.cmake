@@ -57,3 +57,17 @@ endif()
 pld_exec_library(palladion_exec cuda/driver/preload palladion_exec)
 target_link_options(palladion_exec PRIVATE LINKER:-z,initfirst)
 target_link_libraries(palladion_exec PRIVATE ${CMAKE_DL_LIBS})
+
+# What stands in for ptxas, nvlink, NVRTC's machine code and nvJitLink.
+pld_library(compilers FOLDER cuda/compilers WITHOUT cuda/compilers/library DEPENDS fatbin cubin isa)
+pld_exec_library(palladion_compilers cuda/compilers/library palladion_compilers)
+target_link_libraries(palladion_compilers PRIVATE pld_compilers ${CMAKE_DL_LIBS})
+add_executable(palladion_ptxas ${PROJECT_SOURCE_DIR}/cuda/compilers/main.cpp)
+target_compile_options(palladion_ptxas PRIVATE ${PLD_WARNINGS} ${PLD_BASELINE})
+target_link_options(palladion_ptxas PRIVATE ${PLD_PORTABLE_LINK})
+target_link_libraries(palladion_ptxas PRIVATE pld_compilers)
+set_target_properties(palladion_ptxas PROPERTIES OUTPUT_NAME ptxas RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/exec)
+add_custom_command(TARGET palladion_ptxas POST_BUILD
+  COMMAND ${CMAKE_COMMAND} -E create_symlink ptxas ${PROJECT_BINARY_DIR}/exec/nvlink)
+install(TARGETS palladion_ptxas RUNTIME DESTINATION ${PLD_CARRIED_DIR}/exec)
+install(FILES ${PROJECT_BINARY_DIR}/exec/nvlink DESTINATION ${PLD_CARRIED_DIR}/exec)

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/cubin/byte_values.h"
 #include "cuda/cubin/carried_ptx.h"
 #include "cuda/cubin/cubin.h"
 #include "cuda/cubin/line_table.h"
@@ -129,12 +130,9 @@ std::vector<std::string> lines_of(std::string_view text) {
   return out;
 }
 
-// `.b8 95,90,...`: the bytes to which the places' function_name refer.
+// The bytes to which the places' function_name refer.
 std::string names_section(std::string_view strings) {
-  std::string out = ".section .debug_str\n{\n$L__debug_str:\n.b8 ";
-  for (size_t i = 0; i < strings.size(); ++i)
-    out += (i == 0 ? "" : ",") + std::to_string(static_cast<unsigned char>(strings[i]));
-  return out + "\n}\n";
+  return ".section .debug_str\n{\n$L__debug_str:\n" + byte_values(strings) + "}\n";
 }
 
 // The section .debug_str that the text has lost its bytes.

@@ -16,6 +16,7 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"cuda/abi", {}},
     {"cuda/cubin", {}},
     {"cuda/fatbin", {"cuda/cubin"}},
+    {"cuda/compilers", {"cuda/fatbin", "cuda/cubin", "isa"}},
     {"cuda/bundle", {}},
     {"cuda/native", {"isa", "cuda/abi"}},
     {"cuda/toolkit", {"cuda/native", "cuda/bundle", "cuda/cubin", "cuda/fatbin", "verify/arrays", "isa"}},
@@ -103,6 +104,8 @@ const std::vector<std::vector<std::string>> levels = {
     {"verify"},
     {"verify/bundles"},
     // cuda/driver
+    {"cuda/compilers"},
+    {"cuda/compilers/library"},
     {"cuda/driver"},
     {"cuda/driver/order"},
     {"cuda/driver/modules", "cuda/driver/streams"},

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "cuda/driver/sources.h"
 #include "isa/arch/target.h"
 #include "isa/core/link.h"
 #include "isa/text/parse.h"
@@ -197,6 +198,7 @@ isa::Module* module_of(Image& image) {
                "palladion exec: PTX for compute_{} alone runs on {}, which a driver would refuse: it uses "
                "nothing newer\n",
                image.ptx_chip, state().arch->name);
+  for (const std::string& text : image.ptx) keep_sources(text);
   place_variables(*image.module);
   return image.module.get();
 }
