@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cuda/driver/preload/elf_file.h"
+#include "cuda/driver/preload/folder.h"
 
 namespace palladion::cuda::preload {
 namespace {
@@ -30,13 +31,6 @@ struct Object {
 [[noreturn]] void refuse(const std::string& why) {
   std::fprintf(stderr, "palladion exec: unsupported: %s\n", why.c_str());
   ::_exit(not_supported_exit);
-}
-
-std::string own_folder() {
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<void*>(&own_folder), &info) == 0) return {};
-  const std::string path = info.dli_fname;
-  return path.substr(0, path.rfind('/'));
 }
 
 // The program and the libraries that it was linked with.
@@ -137,4 +131,12 @@ __attribute__((constructor)) void before_the_program(int, char** arguments, char
 }
 
 }  // namespace
+
+std::string own_folder() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<void*>(&own_folder), &info) == 0) return {};
+  const std::string path = info.dli_fname;
+  return path.substr(0, path.rfind('/'));
+}
+
 }  // namespace palladion::cuda::preload
