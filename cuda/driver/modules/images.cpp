@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "cuda/driver/modules/grid_functions.h"
 #include "cuda/fatbin/fatbin.h"
 #include "isa/core/link.h"
 #include "isa/text/parse.h"
@@ -125,6 +126,11 @@ std::unique_ptr<isa::Module> compile(std::span<const std::string> texts, std::st
     if (!parsed) return log += isa::render(parsed.error(), text), nullptr;
     parts.push_back(std::move(*parsed));
   }
+  for (const isa::Module& part : parts)
+    if (auto functions = grid_functions_for(part)) {
+      parts.push_back(std::move(*functions));
+      break;
+    }
   std::vector<const isa::Module*> pointers;
   for (const isa::Module& part : parts) pointers.push_back(&part);
   auto linked = isa::link(pointers);
