@@ -148,8 +148,8 @@ PLD_ABSENT(cuTexRefSetMipmapLevelClamp)
 PLD_ABSENT(cuTexRefSetMipmappedArray)
 PLD_ABSENT(cuWaitExternalSemaphoresAsync)
 
-// First versions, whose addresses and sizes have 32 bits; programs that look names up by dlsym ask for them,
-// beside the versions that they call.
+// First versions of what is not there, and those whose addresses and sizes have 32 bits; programs that look
+// names up by dlsym ask for them, beside the versions that they call.
 PLD_ABSENT(cuArray3DCreate)
 PLD_ABSENT(cuArray3DGetDescriptor)
 PLD_ABSENT(cuArrayCreate)
@@ -194,3 +194,9 @@ PLD_ABSENT(cuTexRefGetAddress)
 PLD_ABSENT(cuTexRefSetAddress)
 PLD_ABSENT(cuTexRefSetAddress2D)
 PLD_ABSENT(cuTexRefSetAddress2D_v2)
+PLD_ABSENT(cuStreamBatchMemOp)
+PLD_ABSENT(cuStreamWaitValue32)
+PLD_ABSENT(cuStreamWaitValue64)
+PLD_ABSENT(cuStreamWriteValue32)
+PLD_ABSENT(cuStreamWriteValue64)
+PLD_ABSENT(cuMemcpy3DBatchAsync)

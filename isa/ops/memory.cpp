@@ -79,6 +79,8 @@ std::vector<std::string_view> load_forms() {
        "[8.4 sm_70] ld.mmio.sem:relaxed.scope:sys{.space:global}.type:b128 =_d:type+, a:mem",
        // The space before the order: ptxas and much written PTX have it so.
        "$firstld.space:global|$shared.volatile$type =_d:$value, a:mem",
+       "[9.1 sm_<v:50;50;70>] ld.volatile.space:local$type =_d:$value, a:mem",
+       "[9.1 sm_<v:50;50;70>] ld.space:local.volatile$type =_d:$value, a:mem",
        "[<v:6.0;6.0;8.3> sm_70] ld.space:global|$shared.sem:relaxed|acquire.scope:%scope$type =_d:$value, "
        "a:mem",
        "[8.8 sm_100] ld{.weak}{.space:global}{.cop:ca|cg|cs|lu|cv}$hint$ahead$wide =_d:type+^vec, "
@@ -117,6 +119,8 @@ std::vector<std::string_view> store_forms() {
        "[8.2 sm_70] st.mmio.sem:relaxed.scope:sys{.space:global}.type:%b|%u|%s|f32|f64 a:mem, b:type+",
        "[8.4 sm_70] st.mmio.sem:relaxed.scope:sys{.space:global}.type:b128 a:mem, b:type+",
        "$firstst.space:global|$shared.volatile$type a:mem, b:$value",
+       "[9.1 sm_<v:50;50;70>] st.volatile.space:local$type a:mem, b:$value",
+       "[9.1 sm_<v:50;50;70>] st.space:local.volatile$type a:mem, b:$value",
        "[<v:6.0;6.0;8.3> sm_70] st.space:global|$shared.sem:relaxed|release.scope:%scope$type a:mem, "
        "b:$value",
        "[8.8 sm_100] st{.weak}{.space:global}{.cop:wb|cg|cs|wt}$hint$wide a:mem, b:type+^vec$policy",
@@ -151,9 +155,11 @@ constexpr Timing hint_timing{Unit::lsu, "prefetch"};
 constexpr Timing address_timing{Unit::alu, "address"};
 constexpr Timing mapa_timing{Unit::alu, "mapa"};
 
-// Volatile accesses are relaxed ones with system scope that may not be merged or removed.
+// Volatile accesses are relaxed ones with system scope that may not be merged or removed. LMEM is the
+// thread's alone: there they are as others.
 template <class Access>
 void set_order(const Instruction& i, Access& access) {
+  if (decode::space(i) == Space::local) return;
   if (i.has("volatile") || i.has("mmio")) {
     access.order = i.has("mmio") ? Order::mmio : Order::volatile_;
     access.scope = Scope::sys;

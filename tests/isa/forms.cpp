@@ -257,6 +257,6 @@ std::vector<std::string> targets_of(const Instance& i) {
   return targets;
 }
 
-std::string version_for(const std::string& target) { return target == "sm_75" ? "6.3" : "9.0"; }
+std::string version_for(const std::string& target) { return target == "sm_75" ? "6.3" : "9.1"; }
 
 }  // namespace palladion::isa::forms

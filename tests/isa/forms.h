@@ -26,7 +26,7 @@ std::string version_for(const std::string& target);
 
 // A kernel around instructions, which may use the registers and variables of `instances_of`.
 std::string module_text(const std::vector<std::string>& instructions, std::string_view target = "sm_90a",
-                        std::string_view version = "9.0");
+                        std::string_view version = "9.1");
 
 // Each instruction in a kernel of its own.
 std::string one_kernel_each(const std::vector<std::string>& instructions, std::string_view target = "sm_90a");

@@ -51,6 +51,8 @@ TEST_F(Effects, loads_say_their_order) {
   EXPECT_EQ(plain.order, Order::volatile_);
   EXPECT_EQ(plain.scope, Scope::sys);
   EXPECT_EQ(decode<Load>("ld.mmio.relaxed.sys.global.u32", {r, mem(rd)}).order, Order::mmio);
+  EXPECT_EQ(decode<Load>("ld.volatile.local.u32", {r, mem(rd)}).order, Order::weak) << "the thread's alone";
+  EXPECT_EQ(decode<Store>("st.local.volatile.u32", {mem(rd), r}).space, Space::local);
 }
 
 TEST_F(Effects, hints_change_nothing) {

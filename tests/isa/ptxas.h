@@ -54,6 +54,17 @@ inline Output assemble(const std::string& ptxas, const std::string& text, const 
              scratch(name + ".cubin").string());
 }
 
+// The newest PTX that it takes, 90 for 9.0: CUDA 13.0 began with that, and each release has one more.
+inline uint32_t newest_ptx(const std::string& ptxas) {
+  const std::string text = run(ptxas + " --version").text, mark = "release ";
+  const size_t at = text.find(mark);
+  if (at == std::string::npos) return 0;
+  const size_t dot = text.find('.', at);
+  const auto number = [&](size_t from) { return static_cast<uint32_t>(std::stoul(text.substr(from))); };
+  constexpr uint32_t before_9 = 4;  // CUDA 13 is PTX 9
+  return (number(at + mark.size()) - before_9) * 10 + number(dot + 1);
+}
+
 }  // namespace palladion::isa::toolkit
 
 #define PLD_NEED_TOOL(path)                                                                            \

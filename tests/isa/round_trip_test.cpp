@@ -1,4 +1,5 @@
 // print() and parse() undo each other: on what nvcc makes of our kernels, and on every form of every op.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -95,10 +96,12 @@ bool is_for_32_bit_addresses(const forms::Instance& i) {
   return i.form->op == "cvta" && i.text.find(".u32") != std::string::npos;
 }
 
-std::map<std::string, std::vector<std::string>> all_forms() {
+// As far as PTX of that version has them.
+std::map<std::string, std::vector<std::string>> all_forms(uint32_t version = 91) {
   std::map<std::string, std::vector<std::string>> by_target;
   for (const Op& op : all_ops()) {
     for (const Form& form : op.forms) {
+      if (form.ptx_version > version) continue;
       for (const auto& i : forms::instances_of(form)) {
         if (is_for_32_bit_addresses(i)) continue;
         for (const std::string& target : forms::targets_of(i)) by_target[target].push_back(i.text);
@@ -131,6 +134,10 @@ TEST(forms, the_verifier_agrees_with_every_form_for_hopper) {
   EXPECT_TRUE(verify(*module).empty()) << render(verify(*module), text);
 }
 
+// The newest PTX that this ptxas and our forms have.
+uint32_t newest_of(const std::string& ptxas) { return std::min(toolkit::newest_ptx(ptxas), 91U); }
+std::string text_of(uint32_t version) { return fmt::format("{}.{}", version / 10, version % 10); }
+
 void expect_assembles(const std::string& ptxas, const std::string& text, const std::string& target,
                       const std::string& name = {}) {
   const auto module = parse(text);
@@ -144,20 +151,23 @@ void expect_assembles(const std::string& ptxas, const std::string& text, const s
 TEST(forms, ptxas_assembles_every_form_for_hopper) {
   const std::string ptxas = toolkit::find("ptxas");
   PLD_NEED_TOOL(ptxas);
+  const uint32_t newest = newest_of(ptxas);
   for (const std::string target : {"sm_90a", "sm_75"}) {
     std::vector<std::string> lines = {"bra.uni done;"};
-    const auto all = all_forms();
+    const auto all = all_forms(newest);
     for (const std::string& line : all.at(target))
       if (!line.starts_with("wgmma") && !line.starts_with("ld.param::func")) lines.push_back(line);
     EXPECT_GT(lines.size(), target == "sm_90a" ? 4000u : 10u);
-    expect_assembles(ptxas, forms::module_text(lines, target, forms::version_for(target)), target);
+    const std::string version = target == "sm_75" ? forms::version_for(target) : text_of(newest);
+    expect_assembles(ptxas, forms::module_text(lines, target, version), target);
   }
 }
 
 TEST(forms, ptxas_assembles_every_form_for_blackwell) {
   const std::string ptxas = toolkit::find("ptxas");
   PLD_NEED_TOOL(ptxas);
-  const auto all = all_forms();
+  const uint32_t newest = newest_of(ptxas);
+  const auto all = all_forms(newest);
   for (const std::string_view target : blackwell) {
     EXPECT_GT(all.at(std::string(target)).size(), target == "sm_120a" ? 100u : 500u) << target;
     for (const bool pairs : {false, true}) {  // a function is for single CTAs or for pairs
@@ -165,8 +175,8 @@ TEST(forms, ptxas_assembles_every_form_for_blackwell) {
       for (const std::string& line : all.at(std::string(target)))
         if (!line.starts_with("tcgen05.ld.red") && (line.find("cta_group::2") != std::string::npos) == pairs)
           lines.push_back(line);
-      expect_assembles(ptxas, forms::module_text(lines, std::string(target), "9.0"), std::string(target),
-                       pairs ? "_pairs" : "");
+      expect_assembles(ptxas, forms::module_text(lines, std::string(target), text_of(newest)),
+                       std::string(target), pairs ? "_pairs" : "");
     }
   }
 }
@@ -199,7 +209,7 @@ TEST(forms, ptxas_and_the_verifier_agree_which_target_has_a_form) {
   for (const auto& i : instances) lines.push_back(i.text);
   for (const std::string target :
        {"sm_90a", "sm_100", "sm_100f", "sm_103", "sm_103f", "sm_110f", "sm_120f"}) {
-    const std::string text = forms::module_text(lines, target);
+    const std::string text = forms::module_text(lines, target, text_of(newest_of(ptxas)));
     const std::string before = text.substr(0, text.find(lines.front()));
     const auto first = static_cast<size_t>(std::ranges::count(before, '\n')) + 1;
     const auto refused = refused_lines(toolkit::assemble(ptxas, text, target, target).text);

@@ -99,7 +99,7 @@ PLD_CUDA cuMemcpyDtoH_v2(void* d, Pointer s, size_t n) {
   return n == 0 || on_device(at(s)) ? copy_now(d, at(s), n) : invalid_value;
 }
 PLD_CUDA cuMemcpyDtoD_v2(Pointer d, Pointer s, size_t n) {
-  return on_device(at(d)) && on_device(at(s)) ? copy_now(to(d), at(s), n) : invalid_value;
+  return n == 0 || (on_device(at(d)) && on_device(at(s))) ? copy_now(to(d), at(s), n) : invalid_value;
 }
 PLD_CUDA cuMemcpyAsync(Pointer d, Pointer s, size_t n, Stream* q) { return copy_async(to(d), at(s), n, q); }
 PLD_CUDA cuMemcpyPeerAsync(Pointer d, void*, Pointer s, void*, size_t n, Stream* q) {
@@ -107,13 +107,13 @@ PLD_CUDA cuMemcpyPeerAsync(Pointer d, void*, Pointer s, void*, size_t n, Stream*
 }
 // A graph's allocation has memory only while the graph runs: a captured copy is checked then.
 PLD_CUDA cuMemcpyHtoDAsync_v2(Pointer d, const void* s, size_t n, Stream* q) {
-  return capturing(q) || on_device(at(d)) ? copy_async(to(d), s, n, q) : invalid_value;
+  return n == 0 || capturing(q) || on_device(at(d)) ? copy_async(to(d), s, n, q) : invalid_value;
 }
 PLD_CUDA cuMemcpyDtoHAsync_v2(void* d, Pointer s, size_t n, Stream* q) {
-  return capturing(q) || on_device(at(s)) ? copy_async(d, at(s), n, q) : invalid_value;
+  return n == 0 || capturing(q) || on_device(at(s)) ? copy_async(d, at(s), n, q) : invalid_value;
 }
 PLD_CUDA cuMemcpyDtoDAsync_v2(Pointer d, Pointer s, size_t n, Stream* q) {
-  const bool known = on_device(at(d)) && on_device(at(s));
+  const bool known = n == 0 || (on_device(at(d)) && on_device(at(s)));
   return capturing(q) || known ? copy_async(to(d), at(s), n, q) : invalid_value;
 }
 PLD_CUDA cuMemcpy3D_v2(const Memcpy3D* c) {

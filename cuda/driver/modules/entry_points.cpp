@@ -1,10 +1,12 @@
 // Functions by name.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -48,27 +50,36 @@ void* self() {
   return handle;
 }
 
-// Older versions of functions, for a program that was built with a toolkit before `below`.
-struct Older {
+// The versions of the driver API in which a function, and each later version of it, appeared
+// (cudaTypedefs.h); the n-th of them is exported as `name`, then `name_v2`, ...
+struct Versions {
   std::string_view name;
-  int below;
-  const char* exported;
+  std::array<int, 4> since;  // 0: no more
 };
-constexpr Older older[] = {
-    {"cuStreamBeginCapture", 10010, "cuStreamBeginCapture"},
-    {"cuStreamGetCaptureInfo", 11030, "cuStreamGetCaptureInfo"},
-    {"cuStreamGetCaptureInfo", 12030, "cuStreamGetCaptureInfo_v2"},
-    {"cuStreamUpdateCaptureDependencies", 12030, "cuStreamUpdateCaptureDependencies"},
-    {"cuGraphAddNode", 12030, "cuGraphAddNode"},
+constexpr Versions all_versions[] = {
+#include "cuda/driver/modules/entry_versions.inc"
 };
 
-// Else its newest version.
-void* find(const char* name, int version_asked) {
-  for (const Older& o : older)
-    if (o.name == name && version_asked < o.below) return dlsym(self(), o.exported);
-  for (const char* version : {"_v4", "_v3", "_v2", ""})
-    if (void* f = dlsym(self(), (std::string(name) + version).c_str())) return f;
-  return nullptr;
+// Which version of the function a program of that API version calls; 0: it had none; null: it has one only.
+std::optional<long> version_of(std::string_view name, int asked) {
+  const auto* const row = std::ranges::find(all_versions, name, &Versions::name);
+  if (row == std::end(all_versions)) return std::nullopt;
+  return std::ranges::count_if(row->since, [&](int since) { return since != 0 && since <= asked; });
+}
+
+// CUdriverProcAddressQueryResult
+constexpr int found = 0, symbol_not_found = 1, version_not_sufficient = 2;
+
+// The function as a program of that API version knows it: its name in the library.
+int find(std::string name, int asked, void*& out) {
+  constexpr int with_flags = 12000;  // cuda.h names another function cuGraphInstantiate since then
+  if (name == "cuGraphInstantiate" && asked >= with_flags) name = "cuGraphInstantiateWithFlags";
+  const auto version = version_of(name, asked);
+  if (version == 0) return out = nullptr, version_not_sufficient;
+  if (version > 1) name += fmt::format("_v{}", *version);
+  out = dlsym(self(), name.c_str());
+  if (out == nullptr) out = missing(name.c_str());
+  return out != nullptr ? found : symbol_not_found;
 }
 
 bool traces() {
@@ -81,11 +92,10 @@ bool traces() {
 PLD_CUDA cuGetProcAddress_v2(const char* name, void** out, int version, uint64_t, int* status) {
   const Guard guard(state().lock);
   if (name == nullptr || out == nullptr) return invalid_value;
-  *out = find(name, version);
-  if (traces()) fmt::print(stderr, "cuGetProcAddress {} {}: {}\n", name, version, *out != nullptr);
-  if (*out == nullptr) *out = missing(name);
-  if (status != nullptr) *status = *out != nullptr ? 0 : 1;
-  return *out != nullptr ? success : not_found;
+  const int result = find(name, version, *out);
+  if (traces()) fmt::print(stderr, "cuGetProcAddress {} {}: {}\n", name, version, result);
+  if (status != nullptr) return *status = result, success;
+  return result == found ? success : not_found;
 }
 PLD_CUDA cuGetProcAddress(const char* name, void** out, int version, uint64_t flags) {
   return cuGetProcAddress_v2(name, out, version, flags, nullptr);

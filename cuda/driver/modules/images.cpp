@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "cuda/driver/modules/grid_functions.h"
 #include "cuda/driver/sources.h"
 #include "isa/arch/target.h"
 #include "isa/core/link.h"
@@ -168,6 +169,11 @@ std::unique_ptr<isa::Module> compile(std::span<const std::string> texts, std::st
     if (!parsed) return log += isa::render(parsed.error(), text), nullptr;
     parts.push_back(std::move(*parsed));
   }
+  for (const isa::Module& part : parts)
+    if (auto functions = grid_functions_for(part)) {
+      parts.push_back(std::move(*functions));
+      break;
+    }
   std::vector<const isa::Module*> pointers;
   for (const isa::Module& part : parts) pointers.push_back(&part);
   auto linked = isa::link(pointers);

@@ -46,6 +46,20 @@ TEST_F(Arguments, AFillThatLeavesItsMemoryWritesNothing) {
   EXPECT_EQ(contents(next), after);
 }
 
+TEST_F(Arguments, ACopyOfNothingNeedsNoMemory) {
+  const Pointer none = 0, unknown = 0x1234;
+  char here[1] = {};
+  void* const stream = nullptr;
+  for (const Pointer p : {none, unknown}) {
+    EXPECT_EQ(call("cuMemcpyHtoD_v2", p, static_cast<const void*>(here), size_t{0}), success);
+    EXPECT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(here), p, size_t{0}), success);
+    EXPECT_EQ(call("cuMemcpyDtoD_v2", p, p, size_t{0}), success);
+    EXPECT_EQ(call("cuMemcpyHtoDAsync_v2", p, static_cast<const void*>(here), size_t{0}, stream), success);
+    EXPECT_EQ(call("cuMemcpyDtoHAsync_v2", static_cast<void*>(here), p, size_t{0}, stream), success);
+    EXPECT_EQ(call("cuMemcpyDtoDAsync_v2", p, p, size_t{0}, stream), success);
+  }
+}
+
 TEST_F(Arguments, ACopyThatLeavesItsMemoryWritesNothing) {
   const Pointer p = memory(bytes), q = memory(bytes);
   const std::vector<uint8_t> before = contents(q);

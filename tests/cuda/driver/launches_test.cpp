@@ -77,6 +77,64 @@ TEST_F(Launches, the_ctas_of_a_cooperative_grid_wait_for_each_other) {
   for (unsigned i = 0; i < n; ++i) ASSERT_EQ(out[n + i], (i + 1) % n + 1);
 }
 
+// The same by the calls of the device's library, as compilers without cooperative_groups.h write it.
+const std::string called_barrier = head + R"(
+.extern .func (.param .b64 result) cudaCGGetIntrinsicHandle(.param .b32 scope);
+.extern .func (.param .b32 result) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);
+.visible .entry k(.param .u64 p) {
+  .reg .b32 %r<12>;
+  .reg .b64 %rd<8>;
+  .param .b32 scope;
+  .param .b64 handle;
+  .param .b32 flags;
+  .param .b32 error;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.u32 %r1, %r1, %r2, %r3;
+  mov.u32 %r4, %nctaid.x;
+  mul.lo.u32 %r4, %r4, %r2;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  add.u32 %r5, %r1, 1;
+  st.global.u32 [%rd3], %r5;
+  mov.b32 %r6, 1;
+  st.param.b32 [scope], %r6;
+  call.uni (handle), cudaCGGetIntrinsicHandle, (scope);
+  ld.param.b64 %rd4, [handle];
+  st.param.b64 [handle], %rd4;
+  mov.b32 %r7, 0;
+  st.param.b32 [flags], %r7;
+  call.uni (error), cudaCGSynchronize, (handle, flags);
+  ld.param.b32 %r10, [error];
+  rem.u32 %r8, %r5, %r4;
+  mul.wide.u32 %rd5, %r8, 4;
+  add.s64 %rd6, %rd1, %rd5;
+  ld.global.u32 %r9, [%rd6];
+  add.u32 %r9, %r9, %r10;
+  mul.wide.u32 %rd7, %r4, 4;
+  add.s64 %rd7, %rd3, %rd7;
+  st.global.u32 [%rd7], %r9;
+  ret;
+})";
+
+TEST_F(Launches, the_device_library_synchronises_a_cooperative_grid) {
+  void* const f = kernel(called_barrier.c_str(), "k");
+  ASSERT_NE(f, nullptr);
+  constexpr unsigned ctas = 40, threads = 64, n = ctas * threads;
+  Pointer p = memory(2 * n * 4);
+  void* params[] = {&p};
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(cooperative(f, ctas, threads, params), success);
+  std::vector<uint32_t> out(2 * n);
+  EXPECT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(out.data()), p, out.size() * 4), success);
+  for (unsigned i = 0; i < n; ++i) ASSERT_EQ(out[n + i], (i + 1) % n + 1);
+
+  ASSERT_EQ(launch(f, 1, 1, params), success) << "not cooperative: no handle, and nobody waits";
+  EXPECT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(out.data()), p, size_t{8}), success);
+  EXPECT_EQ(out[1], 1U + 1U) << "cudaErrorInvalidValue";
+}
+
 TEST_F(Launches, a_cooperative_grid_that_is_not_resident_as_a_whole_is_refused) {
   void* const f = kernel(grid_barrier.c_str(), "k");
   int per_sm = 0, sms = 0;
