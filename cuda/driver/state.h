@@ -39,6 +39,7 @@ template <class T>
 class Handled {
  public:
   static bool exists(const void* handle) { return all().contains(handle); }
+  static size_t count() { return all().size(); }
   Handled(const Handled&) : Handled() {}
   Handled& operator=(const Handled&) = default;
 

@@ -24,6 +24,7 @@ namespace {
 using namespace palladion::cuda;
 
 constexpr size_t calls_a_process = 4000, host_bytes = size_t{8} << 20;
+constexpr int conditional = 13;                  // CU_GRAPH_NODE_TYPE_CONDITIONAL
 constexpr size_t most_of_allocation = 64 << 10;  // of those that succeed: what is filled takes memory
 
 struct Call {
@@ -67,20 +68,22 @@ class Fuzzer {
     if (below(20) == 0) return;  // without the initialisation
     invoke("cuInit", {0});
     if (below(20) == 0) return;  // without a context
-    void* context = nullptr;
-    invoke("cuDevicePrimaryCtxRetain", {word(&context), 0});
-    invoke("cuCtxSetCurrent", {word(context)});
-    keep('c', word(context));
+    invoke("cuDevicePrimaryCtxRetain", {word(&context_), 0});
+    invoke("cuCtxSetCurrent", {word(context_)});
+    keep('c', word(context_));
+    stores_ = below(3) == 0;  // a store to a wrong address is the last thing that the device does
     void *module = nullptr, *function = nullptr;
     invoke("cuModuleLoadData", {word(&module), word(ptx)});
     keep('m', word(module));
-    for (const char* name : {"none", "store"}) {
+    for (const char* name : {"none", stores_ ? "store" : "none"}) {
       invoke("cuModuleGetFunction", {word(&function), word(module), word(name)});
       keep('f', word(function));
     }
   }
   void step() {
     const size_t i = below(std::size(calls));
+    if (std::strcmp(calls[i].name, "cudaDeviceReset") == 0 && below(32) != 0) return;
+    if (context_ != nullptr && below(32) == 0) invoke("cuCtxSetCurrent", {word(context_)});
     std::snprintf(shared_.last, sizeof shared_.last, "%s", calls[i].name);
     call(i);
     ++shared_.calls;
@@ -181,22 +184,55 @@ class Fuzzer {
     auto* const k = reinterpret_cast<KernelNode*>(words(sizeof(KernelNode) / 8 + 1));
     k->function = reinterpret_cast<void*>(handle('f'));
     for (auto* dims : {k->grid, k->block})
-      for (int d = 0; d < 3; ++d) dims[d] = static_cast<unsigned>(below(8) == 0 ? small() % 2000 : 1);
+      for (int d = 0; d < 3; ++d) dims[d] = static_cast<unsigned>(below(8) == 0 ? small() % 100 : 1);
     k->params = reinterpret_cast<void**>(params());
     return word(k);
+  }
+  uint64_t graph_node() {
+    static constexpr int kinds[] = {0, 1, 2, 3, 4, 4, 5, 6, 7, 10, 11, 13, 13, 13};  // CUgraphNodeType
+    auto* const p = reinterpret_cast<NodeParams*>(words(sizeof(NodeParams) / 8 + 1));
+    p->type = kinds[below(std::size(kinds))];
+    switch (p->type) {
+      case 0:
+        p->of.kernel = *reinterpret_cast<KernelNode*>(kernel_node());
+        break;
+      case 1:
+        p->of.memcpy.copy = *reinterpret_cast<Memcpy3D*>(copy());
+        break;
+      case 2:
+        p->of.memset = *reinterpret_cast<MemsetNode*>(numbers());
+        break;
+      case 3:
+        p->of.host = {reinterpret_cast<HostFn>(function()), nullptr};
+        break;
+      case 10:
+        p->of.alloc.bytes = size();
+        break;
+      case conditional:
+        p->of.conditional = {handle('q'), static_cast<ConditionalType>(below(4)),
+                             static_cast<uint32_t>(below(16) == 0 ? small() : below(4)), nullptr, nullptr};
+        break;
+      default:
+        p->of.graph = reinterpret_cast<void*>(handle(p->type == 4 ? 'g' : p->type == 11 ? 'd' : 'e'));
+    }
+    return word(p);
+  }
+  void keep_bodies(const NodeParams& p) {
+    for (uint32_t i = 0; p.type == conditional && i < p.of.conditional.size && i < 4; ++i)
+      keep('g', word(p.of.conditional.graphs[i]));
   }
   uint64_t launch() {
     auto* const l = reinterpret_cast<LaunchConfig*>(words(sizeof(LaunchConfig) / 8 + 1));
     for (auto* dims : {l->grid, l->block})
-      for (int d = 0; d < 3; ++d) dims[d] = static_cast<unsigned>(below(8) == 0 ? small() % 2000 : 1);
+      for (int d = 0; d < 3; ++d) dims[d] = static_cast<unsigned>(below(8) == 0 ? small() % 100 : 1);
     l->stream = reinterpret_cast<void*>(handle('s'));
     return word(l);
   }
   static void nothing(void*) {}
   uint64_t function() { return below(10) == 0 ? 0 : reinterpret_cast<uint64_t>(&nothing); }
   uint64_t name() {
-    static constexpr const char* names[] = {"none", "store", "word", "", "no_such"};
-    return word(names[below(std::size(names))]);
+    static constexpr const char* names[] = {"none", "word", "", "no_such", "store"};
+    return word(names[below(std::size(names) - (stores_ ? 0 : 1))]);
   }
   uint64_t node_list() {
     uint64_t* const w = words(32);
@@ -225,6 +261,8 @@ class Fuzzer {
         return kernel_node();
       case 'l':
         return launch();
+      case 'G':
+        return graph_node();
       case 'P':
         return params();
       case 'H':
@@ -271,6 +309,8 @@ class Fuzzer {
     const int status = invoke(i, a);
     if (std::getenv("HOST_FUZZ_TALK") != nullptr) tell(calls[i].name, a, status);
     if (status == 0 && made != 0 && a[out] != 0) keep(made, *reinterpret_cast<uint64_t*>(a[out]));
+    if (status == 0 && std::strcmp(calls[i].name, "cuGraphAddNode_v2") == 0)
+      keep_bodies(*reinterpret_cast<NodeParams*>(a.back()));
   }
   static void tell(const char* name, const std::vector<uint64_t>& a, int status) {
     std::fprintf(stderr, "%s", name);
@@ -283,7 +323,10 @@ class Fuzzer {
     if (arguments.find('O') != std::string::npos && a.back() != 0)
       *reinterpret_cast<uint64_t*>(a.back()) = below(512);
     if (name.starts_with("cuLaunch") && name != "cuLaunchHostFunc" && name != "cuLaunchKernelEx")
-      for (size_t k = 1; k < 7; ++k) a[k] = below(8) == 0 ? small() % 2000 : 1;
+      for (size_t k = 1; k < 7; ++k) a[k] = below(8) == 0 ? small() % 100 : 1;
+    // More than any host has: a copy of an allocation is never longer than the bytes of `h`.
+    if ((name == "cuMemHostAlloc" || name == "cudaMallocHost") && a[1] > host_bytes)
+      a[1] |= uint64_t{1} << 62;
     if (name == "cuDeviceGetName") a[1] = below(host_bytes);
     if (name == "cuModuleEnumerateFunctions") a[1] %= 8;
     if (name == "cuLinkAddData_v2") a[3] = std::strlen(ptx);
@@ -297,6 +340,8 @@ class Fuzzer {
   std::vector<std::vector<uint64_t>> kept_{4096};
   size_t next_kept_ = 0;
   std::vector<Function> functions_;
+  void* context_ = nullptr;
+  bool stores_ = false;
   std::map<char, std::vector<uint64_t>> handles_;
 };
 

@@ -23,11 +23,13 @@ tl::expected<Work, Status> work_of(const KernelNode& p, const LaunchWork* attrib
   return Work(std::move(launch));
 }
 
-tl::expected<Work, Status> child_of(const Graph* graph) {
-  if (!exist(graph)) return tl::unexpected(invalid_value);
+// The copy may get the address of a graph that is gone: both are looked up before it is made.
+tl::expected<Work, Status> child_of(const Graph* graph, const Graph* outer) {
+  if (!exist(graph, outer)) return tl::unexpected(invalid_value);
   if (has_conditions(*graph)) return tl::unexpected(not_supported);
-  if (const Status status = may_be_inside(*graph); status != success) return tl::unexpected(status);
-  return Work(std::shared_ptr<Graph>(copy_of(*graph)));
+  auto copy = copy_of(*graph, outer);
+  return copy ? tl::expected<Work, Status>(std::shared_ptr<Graph>(std::move(*copy)))
+              : tl::unexpected(copy.error());
 }
 
 template <class T>
@@ -36,7 +38,12 @@ tl::expected<Work, Status> of_event(Event* event) {
   return Work(T{event});
 }
 
-tl::expected<Work, Status> work_of(const NodeParams& p) {
+tl::expected<Work, Status> call_of(const HostNode* h) {
+  return h != nullptr && h->fn != nullptr ? tl::expected<Work, Status>(*h) : tl::unexpected(invalid_value);
+}
+
+// `outer`: the graph of the node.
+tl::expected<Work, Status> work_of(const NodeParams& p, const Graph* outer) {
   switch (static_cast<NodeKind>(p.type)) {
     case NodeKind::kernel:
       return work_of(p.of.kernel);
@@ -45,9 +52,9 @@ tl::expected<Work, Status> work_of(const NodeParams& p) {
     case NodeKind::memset:
       return Work(p.of.memset);
     case NodeKind::host:
-      return Work(p.of.host);
+      return call_of(&p.of.host);
     case NodeKind::graph:
-      return child_of(static_cast<Graph*>(p.of.graph));
+      return child_of(static_cast<Graph*>(p.of.graph), outer);
     case NodeKind::empty:
       return Work(EmptyWork{});
     case NodeKind::wait:
@@ -64,6 +71,12 @@ tl::expected<Work, Status> work_of(const NodeParams& p) {
 
 Status add(Node** out, Graph* graph, Node* const* after, size_t count, tl::expected<Work, Status> work) {
   return work ? add_node(out, graph, after, count, std::move(*work)) : work.error();
+}
+
+// Where the node, or its copy, is; null: not there.
+const Graph* graph_of(Graph* graph, const Node* node) {
+  const Node* const n = exist(graph) ? find_node(*graph, node) : nullptr;
+  return n != nullptr ? n->graph : nullptr;
 }
 
 // A node keeps its kind.
@@ -83,6 +96,7 @@ Status set_kernel(Graph* graph, const Node* node, const KernelNode& p) {
 
 template <class T>
 Status get(const Node* node, T* out) {
+  const Guard guard(state().lock);
   const T* const work = exist(node) ? std::get_if<T>(&node->work) : nullptr;
   if (work == nullptr || out == nullptr) return invalid_value;
   return *out = *work, success;
@@ -90,6 +104,7 @@ Status get(const Node* node, T* out) {
 
 template <class T>
 Status get_event(const Node* node, Event** out) {
+  if (out == nullptr) return invalid_value;
   T work;
   const Status status = get(node, &work);
   if (status == success) *out = work.event;
@@ -172,20 +187,16 @@ PLD_CUDA cuGraphExecMemsetNodeSetParams(Graph* exec, Node* node, const MemsetNod
 }
 PLD_CUDA cuGraphAddHostNode(Node** out, Graph* graph, Node* const* after, size_t count, const HostNode* h) {
   const Guard guard(state().lock);
-  if (h == nullptr) return invalid_value;
-  return add(out, graph, after, count, Work(*h));
+  return add(out, graph, after, count, call_of(h));
 }
 PLD_CUDA cuGraphHostNodeGetParams(Node* node, HostNode* out) { return get(node, out); }
 PLD_CUDA cuGraphHostNodeSetParams(Node* node, const HostNode* h) {
   const Guard guard(state().lock);
-  if (!exist(node)) return invalid_value;
-  if (h == nullptr) return invalid_value;
-  return set(node->graph, node, Work(*h));
+  return exist(node) ? set(node->graph, node, call_of(h)) : invalid_value;
 }
 PLD_CUDA cuGraphExecHostNodeSetParams(Graph* exec, Node* node, const HostNode* h) {
   const Guard guard(state().lock);
-  if (h == nullptr) return invalid_value;
-  return set(exec, node, Work(*h));
+  return set(exec, node, call_of(h));
 }
 
 // ---- graphs, events, nothing ----
@@ -195,10 +206,9 @@ PLD_CUDA cuGraphAddEmptyNode(Node** out, Graph* graph, Node* const* after, size_
 }
 PLD_CUDA cuGraphAddChildGraphNode(Node** out, Graph* graph, Node* const* after, size_t count, Graph* child) {
   const Guard guard(state().lock);
-  return add(out, graph, after, count, child_of(child));
+  return add(out, graph, after, count, child_of(child, graph));
 }
 PLD_CUDA cuGraphChildGraphNodeGetGraph(Node* node, Graph** out) {
-  const Guard guard(state().lock);
   if (out == nullptr) return invalid_value;
   std::shared_ptr<Graph> child;
   const Status status = get(node, &child);
@@ -207,7 +217,7 @@ PLD_CUDA cuGraphChildGraphNodeGetGraph(Node* node, Graph** out) {
 }
 PLD_CUDA cuGraphExecChildGraphNodeSetParams(Graph* exec, Node* node, Graph* child) {
   const Guard guard(state().lock);
-  return set(exec, node, child_of(child));
+  return set(exec, node, child_of(child, graph_of(exec, node)));
 }
 PLD_CUDA cuGraphAddEventRecordNode(Node** out, Graph* graph, Node* const* after, size_t count, Event* event) {
   const Guard guard(state().lock);
@@ -251,7 +261,7 @@ PLD_CUDA cuGraphAddNode_v2(Node** out, Graph* graph, Node* const* after, const v
     case NodeKind::conditional:
       return add_conditional_node(out, graph, after, count, &p->of.conditional);
     default:
-      return add(out, graph, after, count, work_of(*p));
+      return add(out, graph, after, count, work_of(*p, graph));
   }
 }
 PLD_CUDA cuGraphAddNode(Node** out, Graph* graph, Node* const* after, size_t count, NodeParams* p) {
@@ -262,11 +272,11 @@ PLD_CUDA cuGraphNodeSetParams(Node* node, NodeParams* p) {
   if (!exist(node)) return invalid_value;
   if (p == nullptr) return invalid_value;
   if (static_cast<NodeKind>(p->type) == NodeKind::kernel) return set_kernel(node->graph, node, p->of.kernel);
-  return set(node->graph, node, work_of(*p));
+  return set(node->graph, node, work_of(*p, node->graph));
 }
 PLD_CUDA cuGraphExecNodeSetParams(Graph* exec, Node* node, NodeParams* p) {
   const Guard guard(state().lock);
   if (p == nullptr) return invalid_value;
   if (static_cast<NodeKind>(p->type) == NodeKind::kernel) return set_kernel(exec, node, p->of.kernel);
-  return set(exec, node, work_of(*p));
+  return set(exec, node, work_of(*p, graph_of(exec, node)));
 }

@@ -151,11 +151,13 @@ void give_conditions(State& s, sim::Launch& launch) {
 Status add_conditional_node(Node** out, Graph* graph, Node* const* after, size_t count, ConditionalNode* p) {
   if (!exist(graph) || p->size > most_conditions || !size_is_allowed(*p) || !usable(*graph, p->handle))
     return invalid_value;
+  if (const Status status = may_be_in(graph, 1); status != success) return status;
   auto work = std::make_shared<ConditionalWork>();
   work->handle = p->handle;
   work->type = p->type;
   for (uint32_t i = 0; i < p->size; ++i) {
     work->bodies.push_back(std::make_shared<Graph>());
+    work->bodies.back()->level = graph->level + 1;
     work->bodies.back()->parent = graph;
     work->given.push_back(work->bodies.back().get());
   }

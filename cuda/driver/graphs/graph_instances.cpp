@@ -40,7 +40,9 @@ Status instantiate(Graph** exec, Graph* graph, uint64_t flags, int& result) {
   result = failed;
   if (exec == nullptr || !exist(graph)) return invalid_value;
   if (const Status status = check(*graph, flags, result); status != success) return status;
-  *exec = copy_of(*graph).release();
+  auto copy = copy_of(*graph);
+  if (!copy) return result = failed, copy.error();
+  *exec = copy->release();
   (*exec)->of_program = true;
   (*exec)->instance_of = std::make_shared<int>();
   graph->instance = (*exec)->instance_of;
@@ -103,7 +105,9 @@ Status update(Graph& exec, const Graph& graph, UpdateResult* result) {
   const std::optional<Refusal> why = refusal(exec, graph);
   if (result != nullptr) *result = why ? UpdateResult{why->why, why->node, nullptr} : UpdateResult{};
   if (why) return graph_exec_update_failure;
-  take(exec, *copy_of(graph));
+  const auto copy = copy_of(graph);
+  if (!copy) return copy.error();
+  take(exec, **copy);
   return success;
 }
 
@@ -142,8 +146,8 @@ PLD_CUDA cuGraphLaunch(Graph* exec, Stream* stream) {
   if (const Status status = may_use(stream); status != success) return status;
   if (capturing(stream)) {
     if (has_conditions(*exec)) return not_supported;
-    if (const Status status = may_be_inside(*exec); status != success) return status;
-    return enqueue(stream, std::shared_ptr<Graph>(copy_of(*exec)));
+    auto copy = copy_of(*exec, stream_of(stream).capture->graph);
+    return copy ? enqueue(stream, std::shared_ptr<Graph>(std::move(*copy))) : copy.error();
   }
   for (const auto& node : exec->nodes) {
     const auto* const work = std::get_if<AllocWork>(&node->work);

@@ -2,25 +2,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 #include <deque>
 #include <fstream>
 #include <unordered_map>
 
-#include "cuda/driver/streams/streams.h"
+#include "cuda/driver/streams/stream_capture.h"
 
 using namespace palladion::cuda::driver;
 
 namespace palladion::cuda::driver {
 
-Graph::~Graph() {
-  for (const auto& [object, count] : objects) release_references(object, count);
-}
+namespace {
 
-void release_references(UserObject* object, unsigned count) {
-  object->references -= std::min(object->references, count);
-  if (object->references != 0) return;
+void destroy_unreferenced(UserObject* object) {
+  if (object->references != 0 || object->held != 0) return;
   object->destroy(object->object);
   delete object;
+}
+
+}  // namespace
+
+Graph::~Graph() {
+  if (captures != 0) forget_in_capture(this);
+  for (const auto& [object, count] : objects) object->held -= count, destroy_unreferenced(object);
 }
 
 std::vector<Graph*> inner_graphs(const Work& work) {
@@ -38,11 +43,20 @@ int depth_of(const Graph& graph) {
   return inner + 1;
 }
 
+// Of nodes and graphs, all inner ones too.
+size_t size_of(const Graph& graph) {
+  size_t n = 1 + graph.nodes.size();
+  for (const auto& node : graph.nodes)
+    for (const Graph* g : inner_graphs(node->work)) n += size_of(*g);
+  return n;
+}
+
 }  // namespace
 
-Status may_be_inside(const Graph& graph) {
+Status may_be_in(const Graph* outer, int levels) {
   constexpr int deepest = 64;
-  return depth_of(graph) <= deepest ? success : unsupported("graphs in graphs, nested deeper than 64 levels");
+  const int above = outer != nullptr ? outer->level + 1 : 0;
+  return above + levels <= deepest ? success : unsupported("graphs in graphs, nested deeper than 64 levels");
 }
 
 // Otherwise as they were added.
@@ -91,20 +105,21 @@ Status run_graph(Graph& graph, Doing& doing) {
 
 namespace {
 
-std::shared_ptr<ConditionalWork> copy_of(const ConditionalWork& work, Graph* parent) {
+std::unique_ptr<Graph> duplicate(const Graph& graph, int level);
+
+std::shared_ptr<ConditionalWork> duplicate(const ConditionalWork& work, Graph* parent) {
   auto out = std::make_shared<ConditionalWork>(work);
   for (size_t i = 0; i < out->bodies.size(); ++i) {
-    out->bodies[i] = copy_of(*work.bodies[i]);
+    out->bodies[i] = duplicate(*work.bodies[i], parent->level + 1);
     out->bodies[i]->parent = parent;
     out->given[i] = out->bodies[i].get();
   }
   return out;
 }
 
-}  // namespace
-
-std::unique_ptr<Graph> copy_of(const Graph& graph) {
+std::unique_ptr<Graph> duplicate(const Graph& graph, int level) {
   auto out = std::make_unique<Graph>();
+  out->level = level;
   std::unordered_map<const Node*, Node*> twin;
   for (const auto& node : graph.nodes) {
     auto made = std::make_unique<Node>(*node);
@@ -113,8 +128,9 @@ std::unique_ptr<Graph> copy_of(const Graph& graph) {
     made->line = 0;
     if (auto* launch = std::get_if<std::shared_ptr<LaunchWork>>(&made->work))
       *launch = std::make_shared<LaunchWork>(**launch);
-    if (auto* child = std::get_if<std::shared_ptr<Graph>>(&made->work)) *child = copy_of(**child);
-    if (auto* c = std::get_if<std::shared_ptr<ConditionalWork>>(&made->work)) *c = copy_of(**c, out.get());
+    if (auto* child = std::get_if<std::shared_ptr<Graph>>(&made->work))
+      *child = duplicate(**child, level + 1);
+    if (auto* c = std::get_if<std::shared_ptr<ConditionalWork>>(&made->work)) *c = duplicate(**c, out.get());
     twin[node.get()] = made.get();
     out->nodes.push_back(std::move(made));
   }
@@ -122,10 +138,21 @@ std::unique_ptr<Graph> copy_of(const Graph& graph) {
     for (Node*& n : node->after) n = twin[n];
   out->conditions = graph.conditions;
   for (const auto& [object, count] : graph.objects) {
-    object->references += count;
+    object->held += count;
     out->objects[object] = count;
   }
   return out;
+}
+
+}  // namespace
+
+tl::expected<std::unique_ptr<Graph>, Status> copy_of(const Graph& graph, const Graph* outer) {
+  constexpr size_t most = size_t{1} << 21;
+  if (const Status status = may_be_in(outer, depth_of(graph)); status != success)
+    return tl::unexpected(status);
+  if (size_of(graph) + Handled<Node>::count() + Handled<Graph>::count() > most)
+    return tl::unexpected(Status{out_of_memory});
+  return duplicate(graph, outer != nullptr ? outer->level + 1 : 0);
 }
 
 Node* find_node(Graph& graph, const Node* origin) {
@@ -167,6 +194,9 @@ Status give(const std::vector<T>& all, T* out, size_t* count) {
   return *count = std::min(*count, all.size()), success;
 }
 
+// Of references.
+bool is_count(unsigned count) { return count != 0 && count <= INT_MAX; }
+
 std::string_view name_of(NodeKind kind) {
   static constexpr std::string_view names[] = {"kernel", "memcpy", "memset", "host",       "graph",
                                                "empty",  "wait",   "record", "",           "",
@@ -195,7 +225,9 @@ PLD_CUDA cuGraphClone(Graph** out, Graph* graph) {
   if (!exist(graph)) return invalid_value;
   if (out == nullptr) return invalid_value;
   if (has_conditions(*graph)) return not_supported;
-  *out = copy_of(*graph).release();
+  auto copy = copy_of(*graph);
+  if (!copy) return copy.error();
+  *out = copy->release();
   return (*out)->of_program = true, success;
 }
 PLD_CUDA cuGraphNodeFindInClone(Node** out, Node* node, Graph* graph) {
@@ -317,29 +349,31 @@ PLD_CUDA cuUserObjectCreate(UserObject** out, void* object, HostFn destroy, unsi
 }
 PLD_CUDA cuUserObjectRetain(UserObject* object, unsigned count) {
   const Guard guard(state().lock);
-  if (!exist(object)) return invalid_value;
+  if (!exist(object) || !is_count(count)) return invalid_value;
   return object->references += count, success;
 }
 PLD_CUDA cuUserObjectRelease(UserObject* object, unsigned count) {
   const Guard guard(state().lock);
-  if (!exist(object)) return invalid_value;
-  if (object == nullptr || count == 0 || count > object->references) return invalid_value;
-  return release_references(object, count), success;
+  if (!exist(object) || !is_count(count) || count > object->references) return invalid_value;
+  object->references -= count;
+  return destroy_unreferenced(object), success;
 }
 PLD_CUDA cuGraphRetainUserObject(Graph* graph, UserObject* object, unsigned count, unsigned flags) {
   const Guard guard(state().lock);
-  if (!exist(graph, object)) return invalid_value;
   constexpr unsigned move = 1;  // CU_GRAPH_USER_OBJECT_MOVE
-  if (graph == nullptr || object == nullptr || count == 0) return invalid_value;
-  if ((flags & move) == 0) object->references += count;
+  if (!exist(graph, object) || !is_count(count) || flags > move) return invalid_value;
+  if (flags == move && count > object->references) return invalid_value;
+  if (flags == move) object->references -= count;
+  object->held += count;
   return graph->objects[object] += count, success;
 }
 PLD_CUDA cuGraphReleaseUserObject(Graph* graph, UserObject* object, unsigned count) {
   const Guard guard(state().lock);
-  if (!exist(graph)) return invalid_value;
+  if (!exist(graph) || !is_count(count)) return invalid_value;
   const auto found = graph->objects.find(object);
   if (found == graph->objects.end() || found->second < count) return invalid_value;
   found->second -= count;
   if (found->second == 0) graph->objects.erase(found);
-  return release_references(object, count), success;
+  object->held -= count;
+  return destroy_unreferenced(object), success;
 }

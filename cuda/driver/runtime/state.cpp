@@ -24,8 +24,6 @@ void lose_device() { lost = true; }
 Status ready() {
   if (lost) return devices_unavailable;
   if (const Status begun = cuInit(0); begun != success) return begun;
-  thread_local bool chosen = false;
-  if (chosen) return success;
   void* context = nullptr;
   cuCtxGetCurrent(&context);
   if (context == nullptr) {
@@ -33,7 +31,6 @@ Status ready() {
     if (status != success) return status;
     cuCtxSetCurrent(context);
   }
-  chosen = true;
   return success;
 }
 

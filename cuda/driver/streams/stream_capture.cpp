@@ -72,11 +72,10 @@ Graph* finish(const std::shared_ptr<Capture>& capture, bool good) {
     s->last.clear();
   }
   Graph* const graph = capture->graph;
-  if (!exist(graph)) good = false;  // it was destroyed with the node that it is inside of
-  if (exist(graph)) --graph->captures;
+  if (graph != nullptr) --graph->captures;
   capture->graph = nullptr;
   captures.erase(capture);
-  if (!good && !capture->into_given && exist(graph)) delete graph;
+  if (!good && !capture->into_given) delete graph;
   if (good && !capture->into_given) graph->of_program = true;
   return good ? graph : nullptr;
 }
@@ -192,6 +191,12 @@ void forget_in_capture(Stream* stream) {
   }
   insert(capture->forgotten, stream->last);
   std::erase(capture->streams, stream);
+}
+
+// With the node that it is inside of.
+void forget_in_capture(const Graph* graph) {
+  for (const auto& c : captures)
+    if (c->graph == graph) c->graph = nullptr, c->invalid = true;
 }
 
 }  // namespace palladion::cuda::driver

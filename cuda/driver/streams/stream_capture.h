@@ -21,5 +21,6 @@ Status may_call_synchronous();
 
 bool has_own_default_stream();           // this thread's synchronous calls go there
 void forget_in_capture(Stream* stream);  // it is destroyed
+void forget_in_capture(const Graph* graph);
 
 }  // namespace palladion::cuda::driver

@@ -69,9 +69,9 @@ struct UserObject : Handled<UserObject> {
   UserObject(void* of, HostFn fn, unsigned count) : object(of), destroy(fn), references(count) {}
   void* object = nullptr;
   HostFn destroy = nullptr;
-  unsigned references = 0;
+  uint64_t references = 0;  // of the program
+  uint64_t held = 0;        // references of graphs, which the program cannot release
 };
-void release_references(UserObject* object, unsigned count);
 // A word that kernels set, and conditional nodes read. Its handle is its address.
 struct Condition {
   Condition() = default;
@@ -88,23 +88,25 @@ struct Graph : Handled<Graph> {
   Graph& operator=(const Graph&) = delete;
   ~Graph();
   std::vector<std::unique_ptr<Node>> nodes;
-  std::map<UserObject*, unsigned> objects;  // that it holds, how many times
+  std::map<UserObject*, uint64_t> objects;  // that it holds, how many times
   std::vector<std::shared_ptr<Condition>> conditions;
   order::Clock launched;         // what is over when its last launch is
   bool of_program = false;       // which destroys it
+  int level = 0;                 // in how many graphs it is
   Graph* parent = nullptr;       // of a conditional node's body: where the node is
   int captures = 0;              // that go on into it
   std::weak_ptr<void> instance;  // held by what was instantiated from it last
   std::shared_ptr<void> instance_of;
   uint64_t flags = 0;  // of an instantiated one: CUgraphInstantiate_flags
 };
-std::unique_ptr<Graph> copy_of(const Graph& graph);
+// A graph that is inside of `outer`, null: of none, is nested; refused where that is too deep.
+Status may_be_in(const Graph* outer, int levels);
+// A copy that is to be put into `outer`. Copies of copies grow fast: no memory for too many nodes.
+tl::expected<std::unique_ptr<Graph>, Status> copy_of(const Graph& graph, const Graph* outer = nullptr);
 // The place of a node among a graph's, in the order in which they were added.
 size_t number_of(const Graph& graph, const Node* node);
 // Its nodes, each after what it depends on; fewer than all where there is a cycle.
 std::vector<Node*> in_order(const Graph& graph);
-// Whether it may be put into another graph: not nested too deeply.
-Status may_be_inside(const Graph& graph);
 // The graphs inside a node: a child, or the bodies of a conditional node.
 std::vector<Graph*> inner_graphs(const Work& work);
 // The node, or its copy, in this graph; null: none.

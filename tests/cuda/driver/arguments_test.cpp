@@ -161,6 +161,23 @@ TEST_F(Arguments, EventsGraphsAndFunctionsThatAreNoneAreRefused) {
   EXPECT_EQ(call("cuGraphNodeGetType", no_handle(), &value), invalid_value);
 }
 
+TEST_F(Arguments, AnAnswerWithoutAPlaceIsRefused) {
+  void *graph = nullptr, *event = nullptr, *node = nullptr;
+  void** const nowhere = nullptr;
+  ASSERT_EQ(call("cuGraphCreate", &graph, 0U), success);
+  ASSERT_EQ(call("cuEventCreate", &event, 0U), success);
+  ASSERT_EQ(call("cuGraphAddEventRecordNode", &node, graph, nowhere, size_t{0}, event), success);
+  EXPECT_EQ(call("cuGraphEventRecordNodeGetEvent", node, nowhere), invalid_value);
+  ASSERT_EQ(call("cuGraphAddEventWaitNode", &node, graph, nowhere, size_t{0}, event), success);
+  EXPECT_EQ(call("cuGraphEventWaitNodeGetEvent", node, nowhere), invalid_value);
+  EXPECT_EQ(call("cuGraphChildGraphNodeGetGraph", node, nowhere), invalid_value);
+  const HostNode nothing{}, something{[](void*) {}, nullptr};
+  EXPECT_EQ(call("cuGraphAddHostNode", &node, graph, nowhere, size_t{0}, &nothing), invalid_value);
+  ASSERT_EQ(call("cuGraphAddHostNode", &node, graph, nowhere, size_t{0}, &something), success);
+  EXPECT_EQ(call("cuGraphHostNodeSetParams", node, &nothing), invalid_value);
+  EXPECT_EQ(call("cuGraphDestroy", graph), success);
+}
+
 TEST_F(Arguments, AnInnerGraphIsNotTheProgramsToDestroy) {
   void *graph = nullptr, *child = nullptr, *node = nullptr, *inner = nullptr;
   ASSERT_EQ(call("cuGraphCreate", &graph, 0U), success);

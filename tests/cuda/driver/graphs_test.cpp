@@ -175,4 +175,122 @@ TEST_F(Graphs, an_object_of_the_program_is_destroyed_with_the_last_graph_that_ho
   EXPECT_EQ(destroyed, 1);
 }
 
+TEST_F(Graphs, the_references_of_a_graph_are_not_the_programs_to_release) {
+  static int destroyed = 0;
+  void *object = nullptr, *graph = nullptr;
+  ASSERT_EQ(call("cuGraphCreate", &graph, 0U), success);
+  const HostFn count = [](void* p) { ++*static_cast<int*>(p); };
+  ASSERT_EQ(call("cuUserObjectCreate", &object, static_cast<void*>(&destroyed), count, 2U, 1U), success);
+  EXPECT_EQ(call("cuGraphRetainUserObject", graph, object, 3U, 8U), invalid_value) << "no such flag";
+  EXPECT_EQ(call("cuGraphRetainUserObject", graph, object, 3U, 1U), invalid_value) << "it has two to give";
+  EXPECT_EQ(call("cuUserObjectRetain", object, 0U), invalid_value);
+  EXPECT_EQ(call("cuUserObjectRetain", object, 0x8000'0000U), invalid_value) << "at most INT_MAX";
+  EXPECT_EQ(call("cuGraphRetainUserObject", graph, object, 3U, 0U), success);
+  EXPECT_EQ(call("cuUserObjectRelease", object, 3U), invalid_value) << "of five, two are the program's";
+  EXPECT_EQ(call("cuUserObjectRelease", object, 2U), success);
+  EXPECT_EQ(destroyed, 0);
+  EXPECT_EQ(call("cuUserObjectRelease", object, 1U), invalid_value);
+  EXPECT_EQ(call("cuGraphReleaseUserObject", graph, object, 2U), success);
+  void* clone = nullptr;
+  ASSERT_EQ(call("cuGraphClone", &clone, graph), success);
+  EXPECT_EQ(call("cuGraphDestroy", graph), success);
+  EXPECT_EQ(destroyed, 0);
+  EXPECT_EQ(call("cuGraphDestroy", clone), success);
+  EXPECT_EQ(destroyed, 1);
+}
+
+TEST_F(Graphs, a_graph_that_is_gone_is_not_taken_for_the_copy_that_has_its_address) {
+  void *gone = nullptr, *node = nullptr;
+  memset_node(graph_, 1);
+  const auto child = [&](void* into) {
+    return call("cuGraphAddChildGraphNode", &node, into, static_cast<void**>(nullptr), size_t{0}, graph_);
+  };
+  for (int i = 0; i < 64; ++i) {
+    ASSERT_EQ(call("cuGraphCreate", &gone, 0U), success);
+    ASSERT_EQ(call("cuGraphDestroy", gone), success);
+    ASSERT_EQ(child(gone), invalid_value);
+    NodeParams p{};
+    p.type = 4;  // CU_GRAPH_NODE_TYPE_GRAPH
+    p.of.graph = graph_;
+    ASSERT_EQ(call("cuGraphAddNode", &node, gone, static_cast<void**>(nullptr), size_t{0}, &p),
+              invalid_value);
+    ASSERT_EQ(child(graph_), success);
+    ASSERT_EQ(call("cuGraphDestroyNode", node), success);
+  }
+  ASSERT_EQ(child(graph_), success);
+  void *const outer = node, *exec = nullptr;
+  ASSERT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph_, uint64_t{0}), success);
+  ASSERT_EQ(call("cuGraphExecDestroy", exec), success);
+  EXPECT_EQ(call("cuGraphExecChildGraphNodeSetParams", exec, outer, graph_), invalid_value);
+}
+
+TEST_F(Graphs, graphs_nest_so_deeply_and_no_deeper) {
+  void *node = nullptr, *inner = graph_, *clone = nullptr;
+  void* const leaf = created();
+  memset_node(leaf, 5);
+  int levels = 1;
+  const auto deeper = [&](void* child) {
+    return call("cuGraphAddChildGraphNode", &node, inner, static_cast<void**>(nullptr), size_t{0}, child);
+  };
+  Status status = success;
+  for (; levels < 1000 && (status = deeper(leaf)) == success; ++levels)
+    ASSERT_EQ(call("cuGraphChildGraphNodeGetGraph", node, &inner), success);
+  EXPECT_EQ(status, not_supported);
+  EXPECT_EQ(levels, 64);
+  EXPECT_EQ(result_of(instantiated(graph_)), 5U);
+  ASSERT_EQ(call("cuGraphClone", &clone, graph_), success);
+  owned(clone, "cuGraphDestroy");
+  inner = created();
+  EXPECT_EQ(deeper(clone), not_supported) << "which would be 65";
+
+  void* stream = nullptr;  // captured into the innermost graph
+  ASSERT_EQ(call("cuStreamCreate", &stream, 1U), success);
+  owned(stream, "cuStreamDestroy_v2");
+  inner = clone;
+  for (bool is_leaf = false; !is_leaf;) {
+    void* nodes[2] = {};
+    size_t n = 2;
+    ASSERT_EQ(call("cuGraphGetNodes", inner, static_cast<void**>(nodes), &n), success);
+    is_leaf = call("cuGraphChildGraphNodeGetGraph", nodes[n - 1], &inner) != success;
+  }
+  ASSERT_EQ(call("cuStreamBeginCaptureToGraph", stream, inner, static_cast<void**>(nullptr),
+                 static_cast<const void*>(nullptr), size_t{0}, 0),
+            success);
+  EXPECT_EQ(call("cuGraphLaunch", instantiated(leaf), stream), not_supported);
+  EXPECT_EQ(call("cuStreamEndCapture", stream, &inner), success);
+}
+
+TEST_F(Graphs, a_graph_that_holds_itself_again_and_again_is_too_large_at_last) {
+  void *node = nullptr, *clone = nullptr;
+  memset_node(graph_, 6);
+  Status status = success;
+  int times = 0;
+  for (; times < 64 && status == success; ++times)
+    status = call("cuGraphAddChildGraphNode", &node, graph_, static_cast<void**>(nullptr), size_t{0}, graph_);
+  EXPECT_EQ(status, out_of_memory) << times;
+  EXPECT_EQ(call("cuGraphClone", &clone, graph_), out_of_memory);
+  EXPECT_EQ(call("cuGraphInstantiateWithFlags", &clone, graph_, uint64_t{0}), out_of_memory);
+}
+
+TEST_F(Graphs, a_capture_ends_with_the_graph_that_it_goes_into) {
+  void *outer = nullptr, *node = nullptr, *inner = nullptr, *stream = nullptr;
+  ASSERT_EQ(call("cuGraphCreate", &outer, 0U), success);
+  ASSERT_EQ(call("cuGraphAddChildGraphNode", &node, outer, static_cast<void**>(nullptr), size_t{0}, graph_),
+            success);
+  ASSERT_EQ(call("cuGraphChildGraphNodeGetGraph", node, &inner), success);
+  ASSERT_EQ(call("cuStreamCreate", &stream, 1U), success);
+  owned(stream, "cuStreamDestroy_v2");
+  ASSERT_EQ(call("cuStreamBeginCaptureToGraph", stream, inner, static_cast<void**>(nullptr),
+                 static_cast<const void*>(nullptr), size_t{0}, 0),
+            success);
+  EXPECT_EQ(call("cuGraphDestroy", outer), success);
+  void* const next = created();  // where the inner one was, or not
+  EXPECT_EQ(call("cuMemsetD32Async", p_, 7U, size_t{1}, stream), stream_capture_invalidated);
+  EXPECT_EQ(call("cuStreamEndCapture", stream, &inner), stream_capture_invalidated);
+  size_t count = 1;
+  EXPECT_EQ(call("cuGraphGetNodes", next, static_cast<void**>(nullptr), &count), success);
+  EXPECT_EQ(count, 0U);
+  EXPECT_EQ(call("cuMemsetD32Async", p_, 7U, size_t{1}, stream), success) << "the stream goes on";
+}
+
 }  // namespace

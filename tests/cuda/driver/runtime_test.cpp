@@ -145,6 +145,19 @@ TEST_F(Runtime, AFaultStaysForTheProcess) {
   EXPECT_EQ(call("cudaMalloc", &p, size_t{64}), devices_unavailable);
 }
 
+TEST_F(Runtime, AThreadWhoseContextWasTakenGetsThePrimaryOneAgain) {
+  void* const driver_library = dlopen((driver_folder + "/libcuda.so.1").c_str(), RTLD_NOW);
+  ASSERT_NE(driver_library, nullptr) << dlerror();
+  auto* const set = reinterpret_cast<Error (*)(void*)>(dlsym(driver_library, "cuCtxSetCurrent"));
+  void* p = nullptr;
+  ASSERT_EQ(call("cudaMalloc", &p, size_t{64}), 0);
+  ASSERT_EQ(set(nullptr), 0);
+  EXPECT_EQ(call("cudaMalloc", &p, size_t{64}), 0);
+  ASSERT_EQ(set(nullptr), 0);
+  EXPECT_EQ(call("cudaDeviceReset"), 0);
+  EXPECT_EQ(call("cudaMalloc", &p, size_t{64}), 0) << "the device is not lost";
+}
+
 TEST_F(Runtime, AKernelCannotReachMemoryOfTheProcess) {
   std::vector<uint32_t> mine(32, 7);
   EXPECT_EQ(launch(&add_, 32, mine.data()), 0);
