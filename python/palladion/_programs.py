@@ -33,7 +33,9 @@ class Kernel:
         self.name: str = about["name"]
         self.parameters: List[Dict[str, Any]] = about["params"]
         """of each: name, PTX type (empty: an array of bytes), bytes"""
-        self._about = about
+        self.block: Optional[Sequence[int]] = about.get("block")
+        self.cluster: Optional[Sequence[int]] = about.get("cluster")
+        """as the PTX requires them; None: it does not"""
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name} of {self.program.path}>"
@@ -43,11 +45,11 @@ class Kernel:
         """Binds arguments: arrays, tensor maps and numbers, one for each parameter of the entry."""
         if grid is None:
             raise Error(f"{self.name}: grid=(x, y, z) is needed, in CTAs")
-        block = self._about.get("block") if block is None else block
+        block = self.block if block is None else block
         if block is None:
             raise Error(f"{self.name}: block=(x, y, z) is needed, in threads")
         request = {"entry": self.name, "grid": dims(grid, "grid"), "block": dims(block, "block"),
-                   "cluster": dims(cluster or self._about.get("cluster", 1), "cluster"), "shared": int(shared)}
+                   "cluster": dims(cluster or self.cluster or 1, "cluster"), "shared": int(shared)}
         return self.bind(args, request)
 
     def bind(self, args: Sequence[Any], request: Dict[str, Any], arrays: Optional[Arrays] = None) -> Launch:
@@ -117,17 +119,12 @@ class Program:
 class Bundle:
     """A launch that `palladion capture` recorded, with its arrays."""
 
-    def __init__(self, folder: str, arch: Optional[str] = None) -> None:
+    def __init__(self, folder: str, arch: str = "h200") -> None:
         self.path = folder
-        self.native = NativeProgram(bundle=folder, arch=arch or _chip_of(folder))
+        self.native = NativeProgram(bundle=folder, arch=arch)
 
     def launch(self) -> Launch:
         return Launch(NativeJob(self.native, {}, []), Arrays(), self.path)
-
-
-def _chip_of(folder: str) -> str:
-    del folder
-    return ""
 
 
 def is_ptx(text: str) -> bool:
