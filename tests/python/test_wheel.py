@@ -44,9 +44,9 @@ def environment(wheel, tmp_path_factory):
     return folder
 
 
-def run(*words):
+def run(*words, folder="/"):
     clean = {name: value for name, value in os.environ.items() if name not in ("PALLADION_HOME", "PYTHONPATH")}
-    return subprocess.run(words, capture_output=True, text=True, env=clean, cwd="/")
+    return subprocess.run(words, capture_output=True, text=True, env=clean, cwd=folder)
 
 
 def test_it_is_small_and_holds_no_debug_sections(wheel):
@@ -68,7 +68,7 @@ def test_the_program_works_there(environment, tmp_path):
     program = environment / "bin" / "palladion"
     done = run(program, "check", "zoo/async-store-no-proxy-fence")
     assert done.returncode == 1 and "PLD4309" in done.stderr
-    made = run(program, "new", tmp_path / "mine")
+    made = run(program, "new", "mine", folder=tmp_path)
     assert made.returncode == 0, made.stderr
     done = run(program, "run", tmp_path / "mine" / "mine.cpp")  # with the headers of the wheel
     assert done.returncode == 0, done.stdout + done.stderr
