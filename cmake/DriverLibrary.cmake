@@ -21,7 +21,7 @@ endfunction()
 pld_exec_library(palladion_cuda cuda/driver cuda)
 set_target_properties(palladion_cuda PROPERTIES SOVERSION 1)
 set(aliases ${PROJECT_SOURCE_DIR}/cuda/driver/per_thread.ld ${PROJECT_SOURCE_DIR}/cuda/driver/versions.ld)
-target_link_libraries(palladion_cuda PRIVATE pld_report pld_verdict pld_sim pld_fatbin pld_order pld_isa ${aliases})
+target_link_libraries(palladion_cuda PRIVATE pld_report pld_verdict pld_sim pld_fatbin pld_cubin pld_order pld_isa ${aliases})
 target_compile_definitions(palladion_cuda PRIVATE ${PLD_SANITIZED})
 set_property(TARGET palladion_cuda APPEND PROPERTY LINK_DEPENDS ${aliases})
 

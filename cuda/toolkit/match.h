@@ -15,7 +15,7 @@ struct Match {
   std::string why_not;  // a sentence, when none
 };
 
-// Looks through the folders and what is below them.
+// Looks through the folders and what is below them, then into the cubin itself.
 Match match_ptx(const std::string& cubin, const std::string& entry,
                 const std::vector<std::filesystem::path>& folders);
 
