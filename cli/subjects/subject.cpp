@@ -10,6 +10,7 @@
 #include "cli/options/ptx_files.h"
 #include "cli/support/output.h"
 #include "isa/host/files.h"
+#include "isa/host/paths.h"
 #include "isa/text/print.h"
 #include "kernels/files/kernel_file.h"
 #include "verify/arrays/words.h"
@@ -202,13 +203,7 @@ Outcome<Subject> load_program(const SubjectRequest& request) {
 }
 
 bool shows_source(const Subject& subject, const std::string& file) {
-  namespace fs = std::filesystem;
-  std::error_code none;
-  const fs::path real = fs::weakly_canonical(file, none);
-  return !subject.is_foreign() || std::ranges::any_of(subject.sources, [&](const fs::path& folder) {
-    const fs::path below = real.lexically_relative(fs::canonical(folder.empty() ? "." : folder, none));
-    return !below.empty() && *below.begin() != "..";
-  });
+  return !subject.is_foreign() || host::lies_below(file, subject.sources);
 }
 
 Outcome<Subject> load_subject(const SubjectRequest& request, const ClockSettings* clock) {

@@ -84,7 +84,8 @@ std::vector<Include> all_includes() {
 }
 
 bool is_installed_header(const std::string& file) {
-  static const std::set<std::string> kept_back = {"labs", "report"};  // their headers are not installed
+  static const std::set<std::string> kept_back = {"labs", "report",
+                                                  "python"};  // their headers are not installed
   return fs::path(file).extension() == ".h" && arrows.contains(room_of(file)) &&
          !kept_back.contains(first_part(file));
 }

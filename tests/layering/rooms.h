@@ -55,6 +55,9 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"report/html",
      {"report/run", "report/json", "report/text", "verify/verdict", "verify/launch", "verify/arrays",
       "traces", "frontend", "sim", "isa"}},
+    {"python",
+     {"report/html", "report/run", "report/json", "report/text", "verify", "verify/bundles", "verify/verdict",
+      "verify/launch", "verify/arrays", "traces", "sim", "isa"}},
 };
 
 // The sub-folders of a folder from the lowest to the highest: each may include those on lines above its own.

@@ -13,6 +13,7 @@
 #include "cuda/driver/order/undefined.h"
 #include "cuda/driver/order/written.h"
 #include "cuda/driver/reporting.h"
+#include "cuda/driver/session.h"
 #include "cuda/driver/sources.h"
 #include "isa/core/symbol_name.h"
 #include "report/text/finding_text.h"
@@ -61,7 +62,9 @@ void keep(LaunchRecord& record, const sim::RunResult& result, const std::vector<
   report_findings(state(), record);
 }
 
-void tell(const std::string& text) { fmt::print(stderr, "{}\n", text); }
+void tell(const std::string& text) {
+  if (prints_findings()) fmt::print(stderr, "{}\n", text);
+}
 
 bool counts(const sim::Finding& f) {
   return f.fatal || f.severity == sim::FindingSeverity::error ||
@@ -190,7 +193,7 @@ class Running {
   }
   bool can_repeat() const;
   sim::RunResult repeat(State& s, sim::Observer& observer, uint64_t instructions);
-  Status tell_findings(const LaunchRecord& record, const sim::RunResult& result);
+  Status tell_findings(const State& s, const LaunchRecord& record, const sim::RunResult& result);
   void judge(State& s, LaunchRecord& record, bool completed);
 
   LaunchWork work_;
@@ -224,11 +227,12 @@ sim::RunResult Running::repeat(State& s, sim::Observer& observer, uint64_t instr
   return run.take_result();
 }
 
-Status Running::tell_findings(const LaunchRecord& record, const sim::RunResult& result) {
+Status Running::tell_findings(const State& s, const LaunchRecord& record, const sim::RunResult& result) {
   Status status = success;
   const std::vector<sim::Finding> merged = sim::check::merge(result.findings);
   count_errors(static_cast<uint64_t>(std::ranges::count_if(merged, counts)));
   for (const sim::Finding& f : merged) {
+    if (!sim::check::is_remark(f)) note_finding({f, {s.settings.schedule}}, &record);
     if ((record.launches == 1 || counts(f)) && !sim::check::is_remark(f))
       tell(report::finding_text(f, {.ptx = {}, .source_line = source_line}));
     if (f.fatal && status == success) status = status_of(f);
@@ -249,6 +253,7 @@ void Running::judge(State& s, LaunchRecord& record, bool completed) {
     if (seen.schedules.front() == s.settings.schedule) continue;
     ++record.findings;
     count_errors(counted ? 1 : 0);
+    note_finding(seen, &record, judged.tried);
     if (record.launches == 1 || counted)
       tell(report::finding_text(seen, {.schedules = judged.tried, .source_line = source_line}));
   }
@@ -285,7 +290,7 @@ Status Running::end(State& s) {
     return result.errors.front().severity == isa::Severity::unsupported ? not_supported
                                                                         : launch_out_of_resources;
   }
-  const Status status = tell_findings(record, result);
+  const Status status = tell_findings(s, record, result);
   judge(s, record, result.completed);
   if (status != success) s.sticky = status;
   if (status == success && launches_kernels(*work_.kernel->image->module))

@@ -4,6 +4,7 @@
 
 #include "cuda/driver/order/call_site.h"
 #include "cuda/driver/reporting.h"
+#include "cuda/driver/session.h"
 #include "cuda/driver/sources.h"
 #include "cuda/driver/state.h"
 #include "report/text/finding_text.h"
@@ -21,13 +22,15 @@ sim::Statement called(const order::Operation& o) {
 
 void tell(sim::Finding finding) {
   State& s = state();
+  note_finding({finding, {s.settings.schedule}}, nullptr);
   for (sim::Finding& f : s.host_findings)
     if (f.code == finding.code && report::message_text(f) == report::message_text(finding)) {
       ++f.count;
       return report_host_findings(s);
     }
   if (finding.severity == sim::FindingSeverity::error) count_errors(1);
-  fmt::print(stderr, "{}\n", report::finding_text(finding, {.ptx = {}, .source_line = source_line}));
+  if (prints_findings())
+    fmt::print(stderr, "{}\n", report::finding_text(finding, {.ptx = {}, .source_line = source_line}));
   s.host_findings.push_back(std::move(finding));
   report_host_findings(s);
 }

@@ -1,0 +1,200 @@
+"""PyTorch's CUDA operators where their kernels are machine code alone: computed by its CPU operators, on the same memory.
+
+    import palladion
+    palladion.activate()
+    import palladion.torch
+    palladion.torch.install()
+    import torch
+    x = torch.randn(1000, device="cuda")      # computed on the host, not checked
+    kernel[(4,)](x, ...)                      # in the machine, checked
+
+What computes on the host is not checked, and takes no time of the clock; `computed()` counts it, and a line on stderr says so
+when the process ends. Kernels of Triton, CUDA C++ and others are not concerned.
+"""
+from __future__ import annotations
+
+import atexit
+import collections
+import ctypes
+import os
+import sys
+import warnings
+from typing import Any, Callable, Counter, Dict, List, Tuple
+
+from ._active import active, activate, host_view
+from ._errors import Error
+
+# Allocate, or read one element: the driver does it.
+_KEPT = {"empty", "empty_strided", "resize_", "set_", "record_stream", "is_pinned", "_pin_memory", "_local_scalar_dense",
+         "_efficientzerotensor", "_resize_output_", "lift", "lift_fresh"}
+_counts: Counter[str] = collections.Counter()
+_library: Any = None
+
+
+def computed() -> Dict[str, int]:
+    """Operators that were computed on the host, not checked, and how often."""
+    return dict(_counts)
+
+
+def install(caching: bool = False) -> int:
+    """Gives PyTorch's CUDA device operators of the host; the number of them. Activates palladion where that was not done.
+
+    `caching`: PyTorch keeps freed memory and gives it out again, as it does on a GPU, and as CUDA graphs need; without it
+    each tensor is an allocation of its own, whose end is known. Raises Error where PyTorch has used its device before.
+    """
+    global _library
+    if _library is not None:
+        return len(_library.palladion_operators)
+    if not active():
+        activate()
+    if not caching:
+        os.environ.setdefault("PYTORCH_NO_CUDA_MEMORY_CACHING", "1")
+    import torch
+    if torch.version.cuda is None:
+        raise Error("this PyTorch was built without CUDA; pip install torch, from PyPI, has it")
+    _library = torch.library.Library("aten", "IMPL", "CUDA")
+    _library.palladion_operators = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a kernel is replaced
+        for name in torch._C._dispatch_get_all_op_names():
+            _replace(name)
+    _choose_plain_implementations()
+    atexit.register(_say)
+    return len(_library.palladion_operators)
+
+
+def _replace(name: str) -> None:
+    import torch
+    space, _, rest = name.partition("::")
+    base, _, overload = rest.partition(".")
+    if space != "aten" or base in _KEPT:
+        return
+    if base != "copy_" and not torch._C._dispatch_has_kernel_for_dispatch_key(name, "CUDA"):
+        return
+    packet = getattr(torch.ops.aten, base, None)
+    operator = getattr(packet, overload or "default", None)
+    if operator is None or _is_view(operator._schema):
+        return
+    _library.impl(rest, _on_host(operator))
+    _library.palladion_operators.append(rest)
+
+
+def _is_view(schema: Any) -> bool:
+    """Its result is an argument seen otherwise: no byte is touched."""
+    aliases = [r.alias_info for r in schema.returns if r.alias_info is not None]
+    return bool(aliases) and not any(a.is_write for a in aliases)
+
+
+def _choose_plain_implementations() -> None:
+    """Those of cuDNN and of fused attention take the device's memory themselves."""
+    import torch
+    torch.backends.cudnn.enabled = False
+    for how in ("flash", "mem_efficient", "cudnn"):
+        getattr(torch.backends.cuda, f"enable_{how}_sdp")(False)
+
+
+def _say() -> None:
+    if _counts:
+        most = ", ".join(f"{name} ({n})" for name, n in _counts.most_common(5))
+        print(f"palladion: {sum(_counts.values())} operations of PyTorch were computed on the host, not checked: {most}"
+              f"{', ...' if len(_counts) > 5 else ''}", file=sys.stderr)
+
+
+def _span(tensor: Any) -> Tuple[int, int]:
+    """The memory from its first element to its last one: address and bytes."""
+    if tensor.numel() == 0:
+        return tensor.data_ptr(), 0
+    elements = 1 + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride()))
+    return tensor.data_ptr(), elements * tensor.element_size()
+
+
+def _seen(tensor: Any, writes: bool) -> Any:
+    """The same memory as a tensor of the host."""
+    import torch
+    storage = tensor.untyped_storage()
+    size = storage.nbytes()
+    if size == 0:
+        raw = torch.empty(0, dtype=torch.uint8)
+    else:
+        if writes and tensor.numel():
+            host_view(*_span(tensor), True)
+        address, _ = host_view(storage.data_ptr(), size, False)
+        raw = torch.frombuffer((ctypes.c_char * size).from_address(address), dtype=torch.uint8)
+    seen = torch.empty(0, dtype=tensor.dtype).set_(raw.untyped_storage(), tensor.storage_offset(), tensor.size(),
+                                                   tensor.stride())
+    return torch._conj(seen) if tensor.is_conj() else torch._neg_view(seen) if tensor.is_neg() else seen
+
+
+class _Call:
+    """One operation: arguments to the host, results back."""
+
+    def __init__(self) -> None:
+        self.pairs: List[Tuple[Any, Any]] = []  # tensor of the host, of the device
+
+    def down(self, value: Any, writes: bool) -> Any:
+        import torch
+        if isinstance(value, torch.Tensor):
+            if not value.is_cuda:
+                return value
+            seen = _seen(value, writes)
+            self.pairs.append((seen, value))
+            return seen
+        if isinstance(value, torch.device):
+            return torch.device("cpu") if value.type == "cuda" else value
+        if isinstance(value, torch.Generator):
+            return None if value.device.type == "cuda" else value
+        if isinstance(value, (list, tuple)):
+            return type(value)(self.down(v, writes) for v in value)
+        return value
+
+    def take_resized(self) -> None:
+        """An out= of another size was given."""
+        for seen, tensor in self.pairs:
+            if seen.shape != tensor.shape:
+                tensor.resize_(seen.shape)
+                _seen(tensor, True).copy_(seen)
+
+    def up(self, result: Any) -> Any:
+        import torch
+        if isinstance(result, (list, tuple)):
+            return type(result)(self.up(r) for r in result)
+        if not isinstance(result, torch.Tensor):
+            return result
+        for seen, tensor in self.pairs:
+            if result is seen:
+                return tensor
+        for seen, tensor in self.pairs:
+            if result.untyped_storage().nbytes() and \
+                    result.untyped_storage().data_ptr() == seen.untyped_storage().data_ptr():
+                typed = tensor if tensor.dtype == result.dtype else tensor.view(result.dtype)
+                return typed.as_strided(result.size(), result.stride(), result.storage_offset())
+        device = next((tensor.device for _, tensor in self.pairs), torch.device("cuda"))
+        made = torch.empty_strided(result.size(), result.stride(), dtype=result.dtype, device=device)
+        _seen(made, True).copy_(result)
+        return made
+
+
+def _on_host(operator: Any) -> Callable[..., Any]:
+    schema = operator._schema
+    writes = {a.name: a.alias_info is not None and a.alias_info.is_write for a in schema.arguments}
+    order = [a.name for a in schema.arguments]
+    name = str(schema.name)
+
+    def computed_on_host(*args: Any, **kwargs: Any) -> Any:
+        import torch
+        _counts[name] += 1
+        torch.cuda.synchronize()
+        call = _Call()
+        positional = [call.down(value, writes[order[i]]) for i, value in enumerate(args)]
+        named = {key: call.down(value, writes[key]) for key, value in kwargs.items()}
+        try:
+            result = operator(*positional, **named)
+        except NotImplementedError as e:
+            raise NotImplementedError(f"palladion: PyTorch has no {name} for the host, and for the device machine code "
+                                      "alone") from e
+        call.take_resized()
+        return call.up(result)
+
+    return computed_on_host
+
+
