@@ -36,6 +36,7 @@ ClusterChecker::ClusterChecker(const RunView& run, ClusterState& cluster, const 
       tensor_(context_, order_, tensor_races_, order_.tensor_memory()),
       watch_(context_, analysis, options_, &order_),
       bounds_(context_, arrays),
+      foreign_local_(context_),
       one_store_(context_),
       lockstep_(context_) {
   shared_races_.use(memory_.records());
@@ -52,6 +53,7 @@ void ClusterChecker::subscribe(ClusterEvents& events) {
   events.add(tensor_);
   watch_.subscribe(events);
   if (options_.memory) events.add(bounds_);
+  if (options_.memory) events.add(foreign_local_);
   if (options_.race) events.add(one_store_);
   if (options_.race) events.add(lockstep_);
 }

@@ -2,6 +2,7 @@
 // One cluster's checker: the parts that judge its events, and what they share.
 #include "sim/check/checker.h"
 #include "sim/check/memory/bounds.h"
+#include "sim/check/memory/foreign_local.h"
 #include "sim/check/memory/lockstep.h"
 #include "sim/check/memory/memory.h"
 #include "sim/check/memory/one_store.h"
@@ -54,6 +55,7 @@ class ClusterChecker {
   TensorMemoryChecks tensor_;
   WatchParts watch_;
   Bounds bounds_;
+  ForeignLocal foreign_local_;
   OneStore one_store_;
   Lockstep lockstep_;
   uint64_t async_operations_ = 0, generations_ = 0;

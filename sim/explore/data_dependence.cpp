@@ -6,6 +6,7 @@
 
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/place.h"
+#include "sim/machine/state/local_address.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -240,9 +241,7 @@ class ClusterData {
     }
   }
 
-  static uint64_t local_word(uint64_t address) {
-    return (address >= local_window ? address - local_window : address) / word_bytes;
-  }
+  static uint64_t local_word(uint64_t address) { return local_offset(address) / word_bytes; }
   // pc + 1 of the load that what is there comes from; 0: it is no data.
   uint32_t cause_at(const Access& a, int lane) {
     const uint64_t address = a.addresses[lane];

@@ -44,4 +44,26 @@ std::vector<bool> reachable(const Program& program, const std::vector<uint32_t>&
   return seen;
 }
 
+std::vector<bool> loop_through(const Program& program, uint32_t pc) {
+  const auto size = static_cast<uint32_t>(program.code.size());
+  std::vector<std::vector<uint32_t>> before(size);
+  for (uint32_t at = 0; at < size; ++at)
+    visit_successors(program, at, true, [&](uint32_t next) {
+      if (next < size) before[next].push_back(at);
+    });
+  std::vector<bool> loop(size);
+  const std::vector<bool> ahead = reachable(program, {pc});
+  std::vector<uint32_t> work{pc};
+  while (!work.empty()) {
+    const uint32_t at = work.back();
+    work.pop_back();
+    for (const uint32_t from : before[at]) {
+      if (loop[from] || !ahead[from]) continue;
+      loop[from] = true;
+      work.push_back(from);
+    }
+  }
+  return loop;
+}
+
 }  // namespace palladion::sim

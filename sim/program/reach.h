@@ -18,4 +18,7 @@ void visit_successors(const Program& program, uint32_t pc, bool into_calls,
 std::vector<bool> reachable(const Program& program, const std::vector<uint32_t>& starts,
                             uint32_t without = isa::no_id);
 
+// By pc: what control can reach from `pc`, and from which it can return there.
+std::vector<bool> loop_through(const Program& program, uint32_t pc);
+
 }  // namespace palladion::sim

@@ -5,6 +5,7 @@
 
 #include "sim/machine/exec/shuffle.h"
 #include "sim/machine/exec/specials.h"
+#include "sim/schedule/endless.h"
 
 namespace palladion::sim {
 namespace {
@@ -146,6 +147,15 @@ Round run_round(const RunContext& c, ClusterState& cluster, bool polls) {
   return round;
 }
 
+// Nothing in the cluster changes any more, however long the quantum. Looked at seldom, and for short: a long
+// computation pays an eighth of what it executes at most.
+bool is_idle(const RunContext& c, ClusterState& cluster, Quantum& q) {
+  const uint64_t quiet = q.executed - q.changed_at;
+  if (quiet < q.look_at) return false;
+  q.look_at = 4 * quiet;
+  return all_repeat(c, cluster, quiet / 8);
+}
+
 }  // namespace
 
 bool time_out_waits(ClusterState& cluster, bool again) {
@@ -211,6 +221,7 @@ void run_quantum(const RunContext& c, ClusterState& cluster, uint64_t budget, Qu
     if (cluster.progress != q.progress) {
       q.progress = cluster.progress;
       q.changed_at = q.executed;
+      q.look_at = Quantum::first_look;
     }
     if (q.executed - q.changed_at >= quiet_instructions) return;
     if (c.stop != nullptr && c.stop->load(std::memory_order_relaxed)) return;
@@ -220,12 +231,16 @@ void run_quantum(const RunContext& c, ClusterState& cluster, uint64_t budget, Qu
     q.useful |= round.useful;
     bool moved = round.useful;
     const bool random = c.schedule.kind == Schedule::Kind::seeded;
+    const bool idle = is_idle(c, cluster, q);
+    moved &= !idle;
     if (random && next_random(cluster.random) % 2 == 0) moved |= advance_one(run, true);
     if (!moved) moved = advance_one(run, random);
     if (!moved && round.executed == 0) moved = time_out_waits(cluster);
     q.useful |= moved;
     if (moved) {
       q.idle = 0;
+    } else if (idle) {
+      return;
     } else if (random ? ++q.idle >= 16 * idle_rounds : round.executed == 0 || ++q.idle >= idle_rounds) {
       return;
     }

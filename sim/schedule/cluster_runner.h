@@ -34,7 +34,9 @@ struct Quantum {
   bool useful = false;                    // something other than polling was executed
   bool paused = false;                    // an observer wants a pause: run_quantum is to be called again
   uint64_t progress = 0, changed_at = 0;  // the cluster's progress, and `executed` when it last changed
-  uint32_t idle = 0;                      // rounds in a row of nothing but polling
+  static constexpr uint64_t first_look = 1 << 12;
+  uint64_t look_at = first_look;  // instructions without a change, up to the next look at states
+  uint32_t idle = 0;              // rounds in a row of nothing but polling
 };
 
 // Creates the CTAs of a cluster in their initial state.

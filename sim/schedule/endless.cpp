@@ -1,7 +1,9 @@
 #include "sim/schedule/endless.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
+#include <unordered_map>
 
 #include "sim/launch/fault.h"
 #include "sim/machine/exec/exec.h"
@@ -13,74 +15,153 @@ namespace {
 constexpr uint64_t look_interval = 1 << 24;  // warp instructions of the grid
 constexpr uint64_t share_without_effect = 16;
 
-// It reads registers and memory that no other warp changes meanwhile, and no other warp observes it.
+// No other warp observes it, and it changes registers and local memory alone.
 bool has_no_effect(const Program& program, const MicroOp& op) {
   const isa::Footprint& f = program.footprint(op);
-  const bool stays = f.next == isa::Control::next || f.next == isa::Control::branches || f.ends();
-  return stays && !op.dynamic_special && !f.writes_memory() && f.order == isa::Order::weak &&
-         f.at(isa::Sync::Object::none) && f.async.role == isa::Async::Role::none;
+  const bool stays =
+      f.next == isa::Control::next || f.next == isa::Control::branches || f.next == isa::Control::returns;
+  const bool stores = std::ranges::any_of(
+      f.memory, [](const isa::MemoryUse& use) { return use.writes && use.space != isa::Space::local; });
+  const bool alone = f.at(isa::Sync::Object::none) || f.at(isa::Sync::Object::warp);
+  return stays && !op.dynamic_special && !stores && alone && f.async.role == isa::Async::Role::none;
 }
 
-// From `pc` up to the first branch, at most `most`; 0 when the first instruction has an effect.
-uint32_t straight_run(const Program& program, uint32_t pc, uint32_t most) {
+// The same, and what it reads is not meant to change meanwhile.
+bool looks_at_nothing(const Program& program, const MicroOp& op) {
+  const isa::Footprint& f = program.footprint(op);
+  return has_no_effect(program, op) && f.order == isa::Order::weak && !f.writes_memory() &&
+         f.at(isa::Sync::Object::none);
+}
+
+using Filter = bool (*)(const Program&, const MicroOp&);
+
+// From `pc` up to the first branch, at most `most`, all of them passing the filter.
+uint32_t straight_run(const Program& program, uint32_t pc, uint32_t most, Filter filter) {
   uint32_t n = 0;
-  while (n < most && pc + n < program.code.size() && has_no_effect(program, program.code[pc + n]))
+  while (n < most && pc + n < program.code.size() && filter(program, program.code[pc + n]))
     if (program.footprint(program.code[pc + n++]).next != isa::Control::next) break;
   return n;
 }
 
 struct WarpAt {
-  const ClusterState* cluster;
-  size_t rank, warp;
+  ClusterState* cluster;
+  CtaState* cta;
+  WarpState* warp;
 };
 
-std::vector<WarpAt> warps_of(std::span<const ClusterState* const> resident) {
+std::vector<WarpAt> warps_of(std::span<ClusterState* const> resident) {
   std::vector<WarpAt> all;
-  for (const ClusterState* cluster : resident)
-    for (size_t rank = 0; rank < cluster->ctas.size(); ++rank)
-      for (size_t w = 0; w < cluster->ctas[rank].warps.size(); ++w)
-        if (!cluster->ctas[rank].warps[w].finished()) all.push_back({cluster, rank, w});
+  for (ClusterState* cluster : resident)
+    for (CtaState& cta : cluster->ctas)
+      for (WarpState& warp : cta.warps)
+        if (!warp.finished()) all.push_back({cluster, &cta, &warp});
   return all;
 }
 
-// How many instructions the warp executes without an effect, at most `limit`. On a copy of its cluster.
+// Executes a copy of a warp, which sees its cluster as it is, as long as its instructions pass the filter.
+class LoneWarp {
+ public:
+  LoneWarp(const RunContext& context, const WarpAt& at, Filter filter)
+      : filter_(filter),
+        copy_(*at.warp),
+        x_(context.run_of(*at.cluster)),
+        instructions_(at.cluster->instructions),
+        findings_(at.cluster->findings.size()) {
+    x_.events = nullptr;
+    x_.unstarted = nullptr;
+    x_.cta = at.cta;
+    x_.warp = &copy_;
+  }
+  ~LoneWarp() {
+    x_.cluster.instructions = instructions_;
+    x_.cluster.findings.resize(findings_);  // when the warp itself gets there, it reports them again
+    x_.cluster.faulted = false;
+  }
+  LoneWarp(const LoneWarp&) = delete;
+  LoneWarp& operator=(const LoneWarp&) = delete;
+
+  enum class End : uint8_t { goes_on, waits, has_effect };
+  // Up to the next branch.
+  End step() {
+    constexpr uint32_t longest_run = 4096;
+    const int group = choose_group(x_.cluster, *x_.cta, copy_, true);
+    if (group < 0) return End::waits;
+    x_.group = static_cast<uint32_t>(group);
+    const uint32_t pc = x_.self().pc;
+    const auto [run, is_new] = runs_.try_emplace(pc);
+    if (is_new) run->second = straight_run(x_.program, pc, longest_run, filter_);
+    const uint32_t last = pc + run->second - 1;
+    const bool leaves_kernel = run->second != 0 && x_.self().calls.empty() &&
+                               x_.program.footprint(x_.program.code[last]).next == isa::Control::returns;
+    const uint32_t most = run->second - (leaves_kernel ? 1 : 0);
+    if (most == 0) return End::has_effect;
+    executed_ += run_warp(x_, most).executed;
+    return x_.cluster.faulted ? End::has_effect : End::goes_on;
+  }
+  uint64_t executed() const { return executed_; }
+  const WarpState& state() const { return copy_; }
+
+ private:
+  Filter filter_;
+  WarpState copy_;
+  Exec x_;
+  uint64_t instructions_, executed_ = 0;
+  size_t findings_;
+  std::unordered_map<uint32_t, uint32_t> runs_;  // by pc: instructions up to the next branch
+};
+
+// How many instructions the warp executes without an effect, at most `limit`.
 uint64_t executes_alone(const RunContext& context, const WarpAt& at, uint64_t limit) {
-  constexpr uint32_t longest_run = 4096, stop_interval = 1 << 20;
-  ClusterState cluster = *at.cluster;
-  Exec x(context.run_of(cluster));
-  x.cta = &cluster.ctas[at.rank];
-  x.warp = &x.cta->warps[at.warp];
-  const uint64_t progress = cluster.progress;
-  std::vector<uint32_t> runs(context.program.code.size(), ~0U);
-  uint64_t executed = 0, next_poll = stop_interval;
-  while (executed < limit) {
-    const int group = choose_group(cluster, *x.cta, *x.warp, true);
-    if (group < 0) break;
-    x.group = static_cast<uint32_t>(group);
-    const uint32_t pc = x.self().pc;
-    if (runs[pc] == ~0U) runs[pc] = straight_run(context.program, pc, longest_run);
-    if (runs[pc] == 0) break;
-    executed += run_warp(x, runs[pc]).executed;
-    if (cluster.progress != progress || cluster.faulted || x.warp->finished()) break;
-    if (executed < next_poll) continue;
+  constexpr uint32_t stop_interval = 1 << 20;
+  LoneWarp warp(context, at, looks_at_nothing);
+  uint64_t next_poll = stop_interval;
+  while (warp.executed() < limit && warp.step() == LoneWarp::End::goes_on) {
+    if (warp.executed() < next_poll) continue;
     next_poll += stop_interval;
     if (context.stop != nullptr && context.stop->load(std::memory_order_relaxed)) break;
   }
-  return executed;
+  return warp.executed();
+}
+
+bool same_place(const LaneGroup& a, const LaneGroup& b) {
+  return a.pc == b.pc && a.mask == b.mask && a.wait.kind == b.wait.kind && a.resumed == b.resumed &&
+         a.calls == b.calls;
+}
+
+bool same_state(const WarpState& a, const WarpState& b) {
+  const auto same_bytes = [](const auto& x, const auto& y) {
+    return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size()) == 0;
+  };
+  return std::ranges::equal(a.groups, b.groups, same_place) && same_bytes(a.registers, b.registers) &&
+         same_bytes(a.local, b.local) &&
+         std::ranges::equal(a.stacks, b.stacks, [&](const auto& x, const auto& y) {
+           return x.used == y.used && x.frame == y.frame && same_bytes(x.bytes, y.bytes);
+         });
+}
+
+// Whether the warp waits, or returns to a state that it had. Brent's search for a cycle.
+bool repeats(const RunContext& context, const WarpAt& at, uint64_t limit) {
+  LoneWarp warp(context, at, has_no_effect);
+  WarpState kept = *at.warp;
+  uint64_t steps = 0, keep_at = 1;
+  while (warp.executed() < limit) {
+    const LoneWarp::End end = warp.step();
+    if (end != LoneWarp::End::goes_on) return end == LoneWarp::End::waits;
+    if (same_state(warp.state(), kept)) return true;
+    if (++steps != keep_at) continue;
+    keep_at *= 2;
+    kept = warp.state();
+  }
+  return false;
 }
 
 // Tries warp after warp, from another one each time, until all together have executed `limit` instructions.
-bool some_warp_loops(const RunContext& context, std::span<const ClusterState* const> resident, uint64_t limit,
+bool some_warp_loops(const RunContext& context, std::span<ClusterState* const> resident, uint64_t limit,
                      size_t first) {
-  RunContext alone = context;
-  alone.observer = nullptr;
-  alone.watch = nullptr;
-  alone.events = {};
-  alone.unstarted = nullptr;
   const std::vector<WarpAt> warps = warps_of(resident);
   uint64_t executed = 0;
   for (size_t i = 0; i < warps.size() && executed < limit; ++i) {
-    const uint64_t n = executes_alone(alone, warps[(first + i) % warps.size()], limit);
+    const uint64_t n = executes_alone(context, warps[(first + i) % warps.size()], limit);
     if (n >= limit) return true;
     executed += n;
   }
@@ -164,9 +245,15 @@ uint64_t longest_of(std::span<const ClusterState* const> resident) {
 
 }  // namespace
 
-std::optional<Finding> find_endless_loop(const RunContext& context,
-                                         std::span<const ClusterState* const> resident, EndlessWatch& watch,
-                                         uint64_t instructions, uint64_t progress, uint64_t limit) {
+bool all_repeat(const RunContext& context, ClusterState& cluster, uint64_t limit) {
+  ClusterState* const one = &cluster;
+  return std::ranges::all_of(warps_of({&one, 1}),
+                             [&](const WarpAt& at) { return repeats(context, at, limit); });
+}
+
+std::optional<Finding> find_endless_loop(const RunContext& context, std::span<ClusterState* const> resident,
+                                         EndlessWatch& watch, uint64_t instructions, uint64_t progress,
+                                         uint64_t limit) {
   if (progress != watch.last_progress) {
     watch.last_progress = progress;
     watch.quiet_since = instructions;

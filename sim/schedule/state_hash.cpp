@@ -63,7 +63,7 @@ uint64_t mix_wait(uint64_t h, const ClusterState& cluster, const CtaState& cta, 
 uint64_t StateHash::of(const WarpState& warp) {
   uint64_t h = warp.alive;
   for (const LaneGroup& g : warp.groups) h = mix(mix(mix_place(h, g), g.wait.object), g.wait.value);
-  return registers(h, warp);
+  return mix_stacks(registers(h, warp), warp);
 }
 
 uint64_t StateHash::of(const ClusterState& cluster) {
@@ -103,7 +103,7 @@ uint64_t StateHash::registers(uint64_t h, const WarpState& warp) {
 const std::vector<StateHash::Bytes>& StateHash::deciding(uint32_t pc) {
   const auto [at, is_new] = deciding_.try_emplace(pc);
   if (!is_new) return at->second;
-  const std::vector<bool> loop = loop_of(pc);
+  const std::vector<bool> loop = loop_through(program_, pc);
   bool all = std::ranges::count(loop, true) < 2;  // it waits, or goes on to another place
   bool looks = false;  // at what another thread may change; a loop that does not waits for nothing
   for (size_t i = 0; i < loop.size(); ++i) {
@@ -129,31 +129,6 @@ const std::vector<StateHash::Bytes>& StateHash::deciding(uint32_t pc) {
     }
   }
   return at->second;
-}
-
-// The instructions that control can reach from `pc`, and from which it can return there.
-std::vector<bool> StateHash::loop_of(uint32_t pc) {
-  const auto size = static_cast<uint32_t>(program_.code.size());
-  if (before_.empty()) {
-    before_.resize(size);
-    for (uint32_t at = 0; at < size; ++at)
-      visit_successors(program_, at, true, [&](uint32_t next) {
-        if (next < size) before_[next].push_back(at);
-      });
-  }
-  std::vector<bool> loop(size);
-  const std::vector<bool> ahead = reachable(program_, {pc});
-  std::vector<uint32_t> work{pc};
-  while (!work.empty()) {
-    const uint32_t at = work.back();
-    work.pop_back();
-    for (const uint32_t from : before_[at]) {
-      if (loop[from] || !ahead[from]) continue;
-      loop[from] = true;
-      work.push_back(from);
-    }
-  }
-  return loop;
 }
 
 }  // namespace palladion::sim

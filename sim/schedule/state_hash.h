@@ -12,8 +12,8 @@ class StateHash {
  public:
   explicit StateHash(const Program& program) : program_(program) {}
 
-  // Its lanes' places, and the registers that decide in the loops where these are: a counter that nothing in
-  // the loop reads is none of them.
+  // Its lanes' places, its local memory, and the registers that decide in the loops where these are: a counter
+  // that nothing in the loop reads is none of them.
   uint64_t of(const WarpState& warp);
   // All warps, with SMEM, local and tensor memory and barriers. Generations count from now.
   uint64_t of(const ClusterState& cluster);
@@ -26,10 +26,8 @@ class StateHash {
   };
   uint64_t registers(uint64_t h, const WarpState& warp);
   const std::vector<Bytes>& deciding(uint32_t pc);
-  std::vector<bool> loop_of(uint32_t pc);
 
   const Program& program_;
-  std::vector<std::vector<uint32_t>> before_;                  // by pc: those whose successor it is
   std::unordered_map<uint32_t, std::vector<Bytes>> deciding_;  // by pc
 };
 

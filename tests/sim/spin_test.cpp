@@ -69,6 +69,86 @@ $spin:
                   4'000'000);
 }
 
+// Nothing in such a loop ends a quantum: states are compared inside of it.
+// A random schedule meets a state of a longer loop again after more boundaries.
+TEST(Spin, ALoopWithoutAnEffectEndsAfterFewInstructions) {
+  expect_deadlock("$spin: bra.uni $spin;", 100'000);
+  expect_deadlock(R"(
+$spin:
+  add.u32 %r2, %r2, 3;
+  and.b32 %r2, %r2, 31;
+  setp.ne.u32 %p1, %r2, 77;
+  @%p1 bra $spin;)",
+                  4'000'000);
+  expect_deadlock(R"(
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra $meet;
+$spin:
+  ld.shared.u32 %r4, [flag];
+  setp.eq.u32 %p2, %r4, 0;
+  @%p2 bra $spin;
+$meet:
+  bar.sync 0;)",
+                  100'000);
+  expect_deadlock(R"(
+  .local .align 4 .b32 mine;
+  st.local.u32 [mine], %r2;
+$spin:
+  ld.local.u32 %r4, [mine];
+  add.u32 %r4, %r4, 1;
+  and.b32 %r4, %r4, 15;
+  st.local.u32 [mine], %r4;
+  setp.lt.u32 %p1, %r4, 16;
+  @%p1 bra $spin;)",
+                  4'000'000);
+}
+
+TEST(Spin, ALongLoopWithoutAnEffectIsNoDeadlock) {
+  for (RunOptions o : schedules()) {
+    o.quantum = 20'000;
+    std::vector<uint32_t> word(1), out(1);
+    PtxRunner runner(spinning(R"(
+  .local .align 4 .b32 mine;
+  st.local.u32 [mine], %r2;
+$count:
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p1, %r2, 50000;
+  @%p1 bra $count;
+$again:
+  ld.local.u32 %r4, [mine];
+  add.u32 %r4, %r4, 1;
+  st.local.u32 [mine], %r4;
+  setp.lt.u32 %p1, %r4, 20000;
+  @%p1 bra $again;
+  add.u32 %r2, %r2, %r4;)"));
+    runner.shape({2, 1, 1}, {64, 1, 1}).array(word).array(out).run_clean(o);
+    EXPECT_EQ(out[0], 70'000U);
+  }
+}
+
+// A look at states executes ahead on a copy: what it finds there is no finding yet, and what it counts is not
+// counted.
+TEST(Spin, ALookAtStatesLeavesNoTrace) {
+  const std::string counts_then_fails = R"(
+  ld.param.u32 %r9, [limit];
+$count:
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p1, %r2, %r9;
+  @%p1 bra $count;
+  mov.u64 %rd3, 64;
+  ld.global.u32 %r4, [%rd3];)";
+  std::string text = spinning(counts_then_fails);
+  text.replace(text.find(".param .u64 out"), 15, ".param .u64 out, .param .u32 limit");
+  for (const uint32_t limit : {1350U, 1400U, 5500U}) {  // just behind a look
+    std::vector<uint32_t> word(1), out(1);
+    PtxRunner runner(text);
+    runner.shape({1, 1, 1}, {32, 1, 1}).array(word).array(out).scalar(limit);
+    const RunResult r = runner.run({});
+    ASSERT_EQ(r.findings.size(), 1U) << PtxRunner::describe(r);
+    EXPECT_EQ(r.instructions, 6U + 3 * limit + 2) << PtxRunner::describe(r);
+  }
+}
+
 TEST(Spin, TheTimeThatTheLoopSleepsIsNoChange) {
   expect_deadlock(R"(
 $spin:

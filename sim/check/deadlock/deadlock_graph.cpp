@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <set>
 
 #include "sim/program/reach.h"
@@ -31,6 +32,17 @@ bool arrives_now(const MbarrierObject* b, const Origin& origin) {
 
 bool same_warp(const Waiter& a, const Waiter& b) {
   return a.origin.warp == b.origin.warp && a.origin.cta_rank == b.origin.cta_rank;
+}
+
+// Whether the loop has a strong access or something that synchronises: a plain load is moved out by
+// compilers.
+bool loop_looks(const Program& p, uint32_t pc) {
+  const std::vector<bool> loop = loop_through(p, pc);
+  for (uint32_t at = 0; at < loop.size(); ++at) {
+    const isa::Footprint& f = at_pc(p, at);
+    if (loop[at] && (f.order != isa::Order::weak || !f.at(isa::Sync::Object::none))) return true;
+  }
+  return std::ranges::none_of(loop, std::identity{});
 }
 
 }  // namespace
@@ -77,7 +89,10 @@ void WaitGraph::find_spin(Waiter& w, const WarpState& warp) const {
   }
   if (!w.spins) return;
   const std::optional<uint32_t> read = polling_read(*run_.program, w.origin.pc, ahead);
-  if (!read) return;
+  if (!read) {
+    w.looks = loop_looks(*run_.program, w.origin.pc);
+    return;
+  }
   w.origin.pc = *read;
   w.polled = polled_value(*run_.program, *read, *run_.memory, cluster(), cluster().ctas[w.origin.cta_rank],
                           warp, w.origin.lanes);

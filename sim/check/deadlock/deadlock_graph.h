@@ -16,6 +16,7 @@ struct Waiter {
   Wait wait;                       // of a spin at an mbarrier: as if it waited there
   bool spins = false;              // on memory: what would end it is unknown
   Polled polled;                   // where it spins
+  bool looks = true;               // something in its loop could see what another thread changes
   std::vector<uint32_t> arrivers;  // waiters that could still provide what it waits for
   const MbarrierObject* object = nullptr;
   MbarrierState state;

@@ -485,6 +485,12 @@ Reason of_spin(const WaitGraph& g, uint32_t i, bool more_clusters) {
   });
   const Object where = g.object(w);
   Reason r;
+  if (!w.looks) {
+    r = reason(Code::none, Weight::residency, i, say<Phrase::loop_without_look>(g.actor(w)));
+    r.missing = say<Phrase::look_in_loop>();
+    r.help = say<Phrase::look_by_strong_access>();
+    return r;
+  }
   if (w.polled.of_the_host) {
     r = reason(Code::none, Weight::spin, i, {});
     r.waits_for_host = true;

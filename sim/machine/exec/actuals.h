@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/machine/exec/exec.h"
+#include "sim/machine/state/local_address.h"
 
 namespace palladion::sim {
 
@@ -23,8 +24,6 @@ void write_actual(const Exec& x, const Actuals& list, size_t i, int lane, uint64
 
 // One lane of a register of `width` bits (1: a predicate) whose lanes begin at `block`.
 void put_register(uint8_t* block, int width, int lane, const uint8_t* from);
-
-inline uint64_t local_offset(uint64_t address) { return address & (window_size - 1); }
 
 template <class T>
 T argument(const Exec& x, const Actuals& list, size_t i, int lane) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "sim/machine/exec/handlers.h"
+#include "sim/machine/state/local_address.h"
 
 namespace palladion::sim {
 
@@ -11,8 +12,6 @@ uint64_t window_of(const Exec& x, isa::Space space, bool kernel_params) {
     case isa::Space::shared_cta:
     case isa::Space::shared_cluster:
       return shared_window;
-    case isa::Space::local:
-      return local_window;
     case isa::Space::param:
       return kernel_params ? x.launch.param_base : local_window;
     default:
@@ -26,10 +25,24 @@ void write_integer(const Exec& x, const DecodedOperand& d, int lane, uint64_t v)
   else
     x.lanes<uint32_t>(d)[lane] = static_cast<uint32_t>(v);
 }
+
+// Each thread has a part of the window.
+Step convert_local(const Exec& x, const DecodedOperand& d, const DecodedOperand& s, bool to_generic) {
+  const uint64_t cta = uint64_t{x.cluster.index} * x.cluster.ctas.size() + x.cta->rank;
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const uint64_t a = x.lane_value(s, i);
+    const bool local = space_of(a) == isa::Space::local;
+    const uint64_t base = local_base(cta, x.warp->id * 32 + static_cast<uint32_t>(i));
+    write_integer(x, d, i, to_generic ? a + base : local ? local_offset(a) : a - local_window);
+  }
+  return Step::next;
+}
 }  // namespace
 
 Step exec(Exec& x, const MicroOp& op, const isa::ConvertAddress& e) {
   const DecodedOperand &d = op.operands[e.dst], &s = op.operands[e.src];
+  if (e.space == isa::Space::local) return convert_local(x, d, s, e.to_generic);
   const uint64_t window = window_of(x, e.space, x.program.module->functions[op.function].entry);
   if (d.width == 64 && s.width == 64 && x.active == ~0U) {
     const auto* from = x.lanes<uint64_t>(s);

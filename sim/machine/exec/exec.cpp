@@ -5,6 +5,7 @@
 #include "sim/launch/fault.h"
 #include "sim/machine/exec/frames.h"
 #include "sim/machine/exec/place.h"
+#include "sim/machine/state/local_address.h"
 
 namespace palladion::sim {
 
@@ -126,7 +127,7 @@ uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int la
       return own(space, address, what) ? shared(address, size, what) : nullptr;
     case isa::Space::local:
     case isa::Space::param: {
-      const uint64_t offset = address & (window_size - 1);
+      const uint64_t offset = local_offset(address);
       uint8_t* p = find_local(*this, lane, offset, size);
       if (p == nullptr)
         fault(Code::local_bounds,

@@ -330,7 +330,10 @@ Step exec(Exec& x, const MicroOp& op, const isa::Store& e) {
       lanes_at_once(static_cast<uint64_t>(isa::bytes(e.type)) * static_cast<uint64_t>(e.elements));
   for (int k = 0; k < e.elements && op.moves; ++k)
     store_element(x, e.type, p, offset_of(e.type, k), op.operands[e.src].element(k), at_once);
-  p.global ? x.changed() : x.changed_inside();
+  if (p.global)
+    x.changed();
+  else if (e.space != isa::Space::local)  // which no other thread can wait for
+    x.changed_inside();
   return Step::next;
 }
 

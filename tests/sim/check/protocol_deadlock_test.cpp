@@ -198,6 +198,18 @@ TEST(ProtocolDeadlock, SpinsAreRecognisedInLittleWork) {
   }
 }
 
+TEST(ProtocolDeadlock, ALoopThatCouldSeeNoChangeIsNamedSo) {
+  for (const char* body :
+       {"$spin: bra.uni $spin;", "$spin:\n  ld.global.u32 %r5, [%rd1];\n  bra.uni $spin;"}) {
+    for (const RunOptions& o : every_schedule()) {
+      const Checked c = run_checked(with_mbarriers(body, 1, 1), {256, 1, 1}, {}, o);
+      ASSERT_THAT(codes(c), ElementsAre("PLD3080")) << name(o.schedule) << ' ' << body;
+      EXPECT_EQ(c.result.findings[0].message.phrase, Phrase::loop_without_look) << body;
+      EXPECT_LT(c.result.instructions, 100'000U) << name(o.schedule) << ' ' << body;
+    }
+  }
+}
+
 // The finding says which word of memory lanes spin on, and what it holds.
 TEST(ProtocolDeadlock, ASpinNamesItsAddressAndValue) {
   const Checked shared = run_checked(spin("ld.volatile.shared.u32 %r5, [tile+4];"), {32, 1, 1});
