@@ -56,7 +56,9 @@ if(PLD_SANITIZE)
 endif()
 pld_exec_library(palladion_exec cuda/driver/preload palladion_exec)
 target_link_options(palladion_exec PRIVATE LINKER:-z,initfirst)
-target_link_libraries(palladion_exec PRIVATE ${CMAKE_DL_LIBS})
+# The libraries above are loaded with it, so that whoever needs NVIDIA's by name has them.
+target_link_libraries(palladion_exec PRIVATE -Wl,--no-as-needed palladion_cuda palladion_cudart palladion_cublas
+  ${CMAKE_DL_LIBS})
 
 # What stands in for ptxas, nvlink, NVRTC's machine code and nvJitLink.
 pld_library(compilers FOLDER cuda/compilers WITHOUT cuda/compilers/library DEPENDS fatbin cubin isa)

@@ -68,18 +68,16 @@ std::optional<long> version_of(std::string_view name, int asked) {
 }
 
 // CUdriverProcAddressQueryResult
-constexpr int found = 0, symbol_not_found = 1, version_not_sufficient = 2;
+constexpr int symbol_found = 0, symbol_not_found = 1, version_not_sufficient = 2;
 
 // The function as a program of that API version knows it: its name in the library.
 int find(std::string name, int asked, void*& out) {
-  constexpr int with_flags = 12000;  // cuda.h names another function cuGraphInstantiate since then
-  if (name == "cuGraphInstantiate" && asked >= with_flags) name = "cuGraphInstantiateWithFlags";
   const auto version = version_of(name, asked);
   if (version == 0) return out = nullptr, version_not_sufficient;
   if (version > 1) name += fmt::format("_v{}", *version);
   out = dlsym(self(), name.c_str());
   if (out == nullptr) out = missing(name.c_str());
-  return out != nullptr ? found : symbol_not_found;
+  return out != nullptr ? symbol_found : symbol_not_found;
 }
 
 bool traces() {
@@ -94,11 +92,12 @@ PLD_CUDA cuGetProcAddress_v2(const char* name, void** out, int version, uint64_t
   if (name == nullptr || out == nullptr) return invalid_value;
   const int result = find(name, version, *out);
   if (traces()) fmt::print(stderr, "cuGetProcAddress {} {}: {}\n", name, version, result);
-  if (status != nullptr) return *status = result, success;
-  return result == found ? success : not_found;
+  if (status != nullptr) *status = result;
+  return success;
 }
 PLD_CUDA cuGetProcAddress(const char* name, void** out, int version, uint64_t flags) {
-  return cuGetProcAddress_v2(name, out, version, flags, nullptr);
+  const Status status = cuGetProcAddress_v2(name, out, version, flags, nullptr);
+  return status == success && *out == nullptr ? not_found : status;
 }
 // Tables of functions that NVIDIA's own libraries share with NVIDIA's driver. Its runtime library asks for
 // one with a keyed digest by which it recognises that driver: we are not that driver and do not answer as if

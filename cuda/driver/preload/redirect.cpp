@@ -1,133 +1,177 @@
-// Before any constructor of the program: where it, or a library that it was linked with, contains a copy of
-// NVIDIA's runtime library (libcudart_static, which nvcc links), each of that copy's functions becomes a jump
-// to ours of the same name. Only this process' memory changes, no file.
+// Before the constructors of the program, and of each library that it opens later: where it contains a copy
+// of NVIDIA's runtime library (libcudart_static, which nvcc links), or is a library of NVIDIA's in whose
+// place there is one of ours, each function becomes a jump to ours of the same name. Only this process'
+// memory changes, no file.
+#include <dirent.h>
 #include <dlfcn.h>
-#include <link.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cuda/driver/preload/elf_file.h"
 #include "cuda/driver/preload/folder.h"
+#include "cuda/driver/preload/jump.h"
+#include "cuda/driver/preload/objects.h"
+#include "cuda/driver/preload/runtime_copy.h"
 
 namespace palladion::cuda::preload {
 namespace {
 
-constexpr std::string_view first_call = "__cudaRegisterFatBinary";
 constexpr int not_supported_exit = 3;
 
-struct Object {
-  std::string path;
-  uintptr_t base = 0;
-  bool program = false;
-};
+void say(const std::string& what) { std::fprintf(stderr, "palladion exec: unsupported: %s\n", what.c_str()); }
 
 [[noreturn]] void refuse(const std::string& why) {
-  std::fprintf(stderr, "palladion exec: unsupported: %s\n", why.c_str());
+  say(why);
   ::_exit(not_supported_exit);
 }
 
-// The program and the libraries that it was linked with.
-std::vector<Object> loaded_objects() {
-  std::vector<Object> all;
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* out) {
-        auto& objects = *static_cast<std::vector<Object>*>(out);
-        const bool program = objects.empty();
-        const char* const path = program ? "/proc/self/exe" : info->dlpi_name;
-        if (*path == '/') objects.push_back({path, info->dlpi_addr, program});
-        return 0;
-      },
-      &all);
-  return all;
+std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// Our libraries by the names under which programs know NVIDIA's. They were loaded with this one.
+class Ours {
+ public:
+  Ours() : folder_(own_folder() + "/") {
+    DIR* const folder = ::opendir(folder_.c_str());
+    if (folder == nullptr) return;
+    while (const dirent* entry = ::readdir(folder))
+      if (void* const library = ::dlopen((folder_ + entry->d_name).c_str(), RTLD_LAZY | RTLD_NOLOAD))
+        libraries_[entry->d_name] = library;
+    ::closedir(folder);
+  }
+  bool has(const std::string& path) const { return path.starts_with(folder_); }
+  void* find(std::string_view name) const {
+    const auto found = libraries_.find(name);
+    return found != libraries_.end() ? found->second : nullptr;
+  }
+  void* runtime() const { return find("libcudart.so.13"); }
+
+ private:
+  std::string folder_;
+  std::map<std::string, void*, std::less<>> libraries_;
+};
+
+const Ours& ours() {
+  static const auto* const all = new Ours;
+  return *all;
 }
 
-bool is_function(const Elf64_Sym& s) {
-  return ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_shndx != SHN_UNDEF && s.st_value != 0;
+// "cudaMemAdvise_v2": what precedes the version, which is 1 where none is named.
+std::pair<std::string, int> without_version(const std::string& name) {
+  const size_t at = name.rfind("_v");
+  const bool versioned =
+      at != std::string::npos && at + 3 == name.size() && name[at + 2] >= '2' && name[at + 2] <= '9';
+  return versioned ? std::pair{name.substr(0, at), name[at + 2] - '0'} : std::pair{name, 1};
 }
 
-bool defines_runtime(const ElfFile& file) {
-  bool found = false;
-  file.for_each_symbol(SHT_SYMTAB, [&](std::string_view name, const Elf64_Sym& s) {
-    found = found || (name == first_call && is_function(s));
-  });
-  return found;
+// CUDA 13 gave its newest version of a function the plain name: in an older library that is the one with the
+// highest number, and what it calls by the plain name is another.
+std::map<std::string, const void*> targets_of(const std::vector<Function>& functions, void* library) {
+  std::map<std::string, int> newest;
+  for (const Function& f : functions) {
+    const auto [plain, version] = without_version(f.name);
+    newest[plain] = std::max(newest[plain], version);
+  }
+  std::map<std::string, const void*> targets;
+  for (const Function& f : functions) {
+    const auto [plain, version] = without_version(f.name);
+    const void* target = ::dlsym(library, f.name.c_str());
+    if (version < newest[plain]) target = nullptr;
+    if (target == nullptr && version > 1 && version == newest[plain])
+      target = ::dlsym(library, plain.c_str());
+    if (target != nullptr) targets[f.name] = target;
+  }
+  return targets;
 }
 
-// A program of a .cu file that neither names the runtime library's functions nor takes them from a library.
-bool is_stripped_with_runtime(const ElfFile& file) {
-  if (file.for_each_symbol(SHT_SYMTAB, [](std::string_view, const Elf64_Sym&) {})) return false;
-  if (!file.has_section(".nvFatBinSegment")) return false;
-  bool shared = false;
-  file.for_each_symbol(
-      SHT_DYNSYM, [&](std::string_view name, const Elf64_Sym&) { shared = shared || name == first_call; });
-  return !shared;
-}
-
-// mov r11, target; jmp r11: a register that no call keeps.
-bool write_jump(uintptr_t at, const void* target) {
-  unsigned char jump[] = {0x49, 0xBB, 0, 0, 0, 0, 0, 0, 0, 0, 0x41, 0xFF, 0xE3};
-  const auto address = reinterpret_cast<uintptr_t>(target);
-  std::memcpy(jump + 2, &address, sizeof address);
-  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const uintptr_t first = at / page * page, end = (at + sizeof jump + page - 1) / page * page;
-  auto* const pages = reinterpret_cast<void*>(first);
-  if (::mprotect(pages, end - first, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
-  std::memcpy(reinterpret_cast<void*>(at), jump, sizeof jump);
-  return ::mprotect(pages, end - first, PROT_READ | PROT_EXEC) == 0;
-}
-constexpr size_t jump_bytes = 13, function_alignment = 16;
-
-void redirect(const Object& object, const ElfFile& file, void* runtime) {
-  file.for_each_symbol(SHT_SYMTAB, [&](std::string_view name, const Elf64_Sym& s) {
-    if (!is_function(s) || (!name.starts_with("cuda") && !name.starts_with("__cuda"))) return;
-    const std::string text(name);
-    const void* const ours = ::dlsym(runtime, text.c_str());
-    if (ours == nullptr) return;  // the program's own, or of a later runtime library
-    // What follows a function up to its alignment is never executed.
-    const size_t end =
-        (s.st_value + s.st_size + function_alignment - 1) / function_alignment * function_alignment;
-    if (end - s.st_value < jump_bytes)
-      refuse(text + " of this program's runtime library is too short to redirect");
-    if (!write_jump(object.base + s.st_value, ours))
+// Functions that ours lacks are the program's own, or of a later library. Where one has no room for a jump,
+// they are trampolines to a library that is opened by its name, which is ours.
+void redirect(const Object& object, const std::vector<Function>& functions, void* library) {
+  const auto targets = targets_of(functions, library);
+  const auto is_trampoline = [&](const Function& f) {
+    return targets.contains(f.name) && !has_room(f.address, f.bytes);
+  };
+  if (std::ranges::any_of(functions, is_trampoline)) return;
+  for (const Function& f : functions) {
+    const auto target = targets.find(f.name);
+    if (target != targets.end() && !write_jump(object.base + f.address, target->second))
       refuse(std::string("this system does not let a process change its own code: ") + std::strerror(errno) +
              ": link with -cudart shared");
-  });
-}
-
-// We are before the C library's own start, and dlopen starts it with the environment and the name that it
-// knows by then: without these lines the program would have none.
-void give_environment(char** arguments, char** environment) {
-  ::environ = environment;
-  if (arguments[0] == nullptr) return;
-  char* const slash = std::strrchr(arguments[0], '/');
-  ::program_invocation_name = arguments[0];
-  ::program_invocation_short_name = slash != nullptr ? slash + 1 : arguments[0];
-}
-
-__attribute__((constructor)) void before_the_program(int, char** arguments, char** environment) {
-  give_environment(arguments, environment);
-  void* runtime = nullptr;
-  const std::string folder = own_folder();
-  for (const Object& object : loaded_objects()) {
-    if (object.path.starts_with(folder + "/")) continue;
-    const ElfFile file(object.path.c_str());
-    if (!file.valid()) continue;
-    if (object.program && is_stripped_with_runtime(file))
-      refuse(
-          "a stripped program that contains the CUDA runtime library: exec finds its functions by the symbol "
-          "table. Do not strip it, or link it with -cudart shared");
-    if (!defines_runtime(file)) continue;
-    if (runtime == nullptr) runtime = ::dlopen((folder + "/libcudart.so.13").c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (runtime == nullptr) refuse(::dlerror());
-    redirect(object, file, runtime);
   }
+}
+
+bool is_of_runtime(const Function& f) { return f.name.starts_with("cuda") || f.name.starts_with("__cuda"); }
+
+// Libraries of CUDA's toolkit, which compute with machine code: they are left as they are.
+bool is_of_toolkit(const Object& object) {
+  const std::string_view name = file_of(object.path);
+  return name.starts_with("libcu") || name.starts_with("libnv") || name.starts_with("libnpp");
+}
+
+// Archives of the runtime library: of the packages beside a Python module, and of the toolkit.
+std::vector<std::string> archives_for(const Object& object) {
+  std::vector<std::string> places;
+  for (std::string folder = object.path; folder.find('/') != std::string::npos;) {
+    folder.erase(folder.rfind('/'));
+    for (const char* const package : {"/nvidia/cu13/lib", "/nvidia/cuda_runtime/lib"})
+      places.push_back(folder + package);
+  }
+  for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* const home = std::getenv(variable)) places.push_back(std::string(home) + "/lib64");
+  places.emplace_back("/usr/local/cuda/lib64");
+  for (std::string& place : places) place += "/libcudart_static.a";
+  std::erase_if(places, [](const std::string& place) { return ::access(place.c_str(), R_OK) != 0; });
+  return places;
+}
+
+void redirect_stripped(const Object& object, const ElfFile& file) {
+  std::vector<Function> all = functions_by_own_name(file);
+  if (all.empty()) return;
+  redirect(object, all, ours().runtime());
+  if (!file.has_section(".nvFatBinSegment")) return;  // it registers no kernels
+  for (const std::string& archive : archives_for(object)) {
+    const std::vector<Function> more = functions_by_bytes(file, all, archive);
+    if (std::ranges::none_of(more, [](const Function& f) { return f.name == first_call; })) continue;
+    return redirect(object, more, ours().runtime());
+  }
+  const std::string what =
+      " contains NVIDIA's runtime library without symbols, and no libcudart_static.a shows what registers "
+      "its "
+      "kernels: install nvidia-cuda-runtime or a CUDA toolkit, do not strip it, or link it with -cudart "
+      "shared";
+  object.program ? refuse("this stripped program" + what) : say(object.path + what);
+}
+
+void take(const Object& object) {
+  if (ours().has(object.path)) return;
+  void* const twin = ours().find(file_of(object.path));
+  const ElfFile file(object.path.c_str());
+  if (!file.valid()) return;
+  if (twin != nullptr) return redirect(object, functions_by_symbol(file, SHT_DYNSYM), twin);
+  if (file.names(SHT_SYMTAB, first_call)) {
+    std::vector<Function> functions = functions_by_symbol(file, SHT_SYMTAB);
+    std::erase_if(functions, [](const Function& f) { return !is_of_runtime(f); });
+    if (std::ranges::any_of(functions, [](const Function& f) { return f.name == first_call; }))
+      redirect(object, functions, ours().runtime());
+  } else if (!file.has(SHT_SYMTAB) && !file.names(SHT_DYNSYM, first_call) && !is_of_toolkit(object)) {
+    redirect_stripped(object, file);
+  }
+}
+
+__attribute__((constructor)) void before_the_program() {
+  if (ours().runtime() == nullptr) refuse("libcudart.so.13 of palladion is not loaded");
+  if (!for_each_object(take))
+    say("libraries that are opened later and contain NVIDIA's runtime library: this system's dynamic linker "
+        "does not "
+        "tell of them");
 }
 
 }  // namespace

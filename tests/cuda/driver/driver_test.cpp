@@ -360,13 +360,10 @@ TEST_F(ExecRuntime, PrintfOfTheDeviceIsShownByASynchronisation) {
   EXPECT_EQ(said, "thread 0 of the device\nthread 1 of the device\n");
 }
 
-TEST_F(ExecRuntime, AStrippedProgramIsToldWhyItDoesNotRun) {
-  EXPECT_EQ(execute("", compiled("-Xlinker -s", "stripped") + " launches 2> " + program("told")), 3);
-
-  std::ifstream in(program("told"));
-  const std::string told{std::istreambuf_iterator<char>(in), {}};
-  EXPECT_NE(told.find("a stripped program that contains the CUDA runtime library"), std::string::npos)
-      << told;
+// The functions are found by the names that they tell profilers, and by an archive of the toolkit.
+TEST_F(ExecRuntime, AStrippedProgramRuns) {
+  const std::string stripped = compiled("-Xlinker -s", "stripped");
+  EXPECT_EQ(execute("", stripped + " launches"), 0);
 }
 
 }  // namespace

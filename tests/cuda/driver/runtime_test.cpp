@@ -196,6 +196,34 @@ TEST(Preload, AProgramsOwnCopyIsDirectedToTheLibrary) {
   }
 }
 
+// What is opened later is seen before its constructors run: a copy of the runtime library in it, and a
+// library of NVIDIA's by its path.
+TEST(Preload, WhatAProgramOpensIsDirectedToTheLibrary) {
+  const std::string palladion = std::string(PLD_BINARY_DIR) + "/palladion";
+  if (!fs::exists(palladion) || !fs::exists(driver_folder + "/libpalladion_exec.so"))
+    GTEST_SKIP() << "NOT TESTED: palladion is not built";
+  const std::string folder = testing::TempDir() + "/opened",
+                    programs = std::string(PLD_SOURCE_DIR) + "/tests/cuda/driver/programs/";
+  fs::create_directories(folder);
+  const auto compile = [&](const std::string& flags, const std::string& source, const std::string& out) {
+    ASSERT_EQ(
+        std::system(("g++ -O2 " + flags + " -o " + folder + "/" + out + " " + programs + source).c_str()), 0);
+  };
+  compile("-shared -fPIC", "opened_copy.cpp", "libplugin.so");
+  compile("-shared -fPIC", "opened_copy.cpp", "libcudart.so.13");
+  compile("-shared -fPIC -s -Wl,--version-script=" + programs + "opened_copy.map", "opened_copy.cpp",
+          "libhidden.so");
+  compile("", "opens.cpp", "opens");
+  const auto run = [&](const std::string& before, const std::string& library) {
+    return WEXITSTATUS(
+        std::system((before + folder + "/opens " + folder + "/" + library + " > /dev/null 2>&1").c_str()));
+  };
+  for (const char* const library : {"libplugin.so", "libcudart.so.13", "libhidden.so"}) {
+    EXPECT_NE(run("", library), 0) << library << " without exec";
+    EXPECT_EQ(run(palladion + " exec -- ", library), 0) << library;
+  }
+}
+
 TEST(RuntimeAbi, IsThatOfCudaRuntimeApiH) {
   if (toolkit().empty()) GTEST_SKIP() << "NOT TESTED: no CUDA toolkit on this host";
   const std::string source = testing::TempDir() + "/palladion_runtime_abi.cpp";

@@ -1,0 +1,121 @@
+#include "cuda/driver/preload/runtime_copy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "cuda/driver/preload/jump.h"
+
+namespace palladion::cuda::preload {
+namespace {
+
+template <class T>
+T read(std::string_view bytes, size_t at) {
+  T value{};
+  if (at + sizeof value <= bytes.size()) std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+// The functions' first addresses, in order: .eh_frame_hdr's table for the search of unwinders.
+class Starts {
+ public:
+  explicit Starts(const ElfFile& file) : header_(file.section(".eh_frame_hdr")) {
+    // version 1; a pointer relative to itself, a count and a table relative to the section, of 4 bytes each
+    if (read<uint32_t>(header_.bytes, 0) == 0x3B'03'1B'01)
+      count_ = std::min<size_t>(read<uint32_t>(header_.bytes, 8), (header_.bytes.size() - table) / row);
+  }
+  // The function that `address` lies in, with what follows it up to the next one.
+  std::optional<Function> around(uint64_t address) const {
+    size_t low = 0, high = count_;
+    while (low < high) {
+      const size_t middle = (low + high) / 2;
+      (start(middle) <= address ? low : high) = start(middle) <= address ? middle + 1 : middle;
+    }
+    if (low == 0) return std::nullopt;
+    const uint64_t from = start(low - 1);
+    return Function{"", from, low < count_ ? start(low) - from : jump_bytes};
+  }
+
+ private:
+  static constexpr size_t table = 12, row = 8;
+  uint64_t start(size_t i) const {
+    return header_.address + static_cast<uint64_t>(int64_t{read<int32_t>(header_.bytes, table + i * row)});
+  }
+  ElfFile::Section header_;
+  size_t count_ = 0;
+};
+
+bool is_word(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+}
+
+// Texts that are names of the API: by their address.
+std::unordered_map<uint64_t, std::string> names_in(const ElfFile::Section& data) {
+  constexpr std::string_view mark("\0cuda", 5);
+  std::unordered_map<uint64_t, std::string> names;
+  const char* at = data.bytes.data();
+  while (const auto* const found = static_cast<const char*>(
+             ::memmem(at, static_cast<size_t>(data.bytes.end() - at), mark.data(), mark.size()))) {
+    const char* end = found + 1;
+    while (end != data.bytes.end() && is_word(*end)) ++end;
+    if (end != data.bytes.end() && *end == '\0')
+      names.emplace(data.address + static_cast<uint64_t>(found + 1 - data.bytes.data()),
+                    std::string(found + 1, end));
+    at = found + 1;
+  }
+  return names;
+}
+
+// f(address of the instruction, what it refers to) for each `lea register, [rip + distance]`.
+template <class Visit>
+void for_each_reference(const ElfFile::Section& code, Visit&& visit) {
+  constexpr size_t length = 7;
+  const auto* const b = reinterpret_cast<const unsigned char*>(code.bytes.data());
+  for (size_t i = 0; i + length <= code.bytes.size(); ++i) {
+    if (b[i + 1] != 0x8D || (b[i] & 0xFB) != 0x48 || (b[i + 2] & 0xC7) != 0x05) continue;
+    const uint64_t next = code.address + i + length;
+    visit(code.address + i, next + static_cast<uint64_t>(int64_t{read<int32_t>(code.bytes, i + 3)}));
+  }
+}
+
+}  // namespace
+
+bool is_function(const Elf64_Sym& s) {
+  return ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_shndx != SHN_UNDEF && s.st_value != 0;
+}
+
+std::vector<Function> functions_by_symbol(const ElfFile& file, uint32_t table) {
+  std::vector<Function> all;
+  file.for_each_symbol(table, [&](std::string_view name, const Elf64_Sym& s) {
+    if (is_function(s)) all.push_back({std::string(name), s.st_value, s.st_size});
+  });
+  return all;
+}
+
+std::vector<Function> functions_by_own_name(const ElfFile& file) {
+  constexpr std::string_view everyones("\0cudaMalloc", 12);  // with the NUL that ends it
+  const ElfFile::Section data = file.section(".rodata"), code = file.section(".text");
+  if (::memmem(data.bytes.data(), data.bytes.size(), everyones.data(), everyones.size()) == nullptr)
+    return {};
+  const auto names = names_in(data);
+  const Starts starts(file);
+  std::multimap<std::string, Function> users;
+  for_each_reference(code, [&](uint64_t from, uint64_t to) {
+    const auto name = names.find(to);
+    if (name == names.end()) return;
+    auto function = starts.around(from);
+    if (!function) return;
+    function->name = name->second;
+    for (auto [at, end] = users.equal_range(function->name); at != end; ++at)
+      if (at->second.address == function->address) return;
+    users.emplace(function->name, *function);
+  });
+  std::vector<Function> all;
+  for (const auto& [name, function] : users)
+    if (users.count(name) == 1) all.push_back(function);
+  return all;
+}
+
+}  // namespace palladion::cuda::preload
