@@ -236,6 +236,22 @@ TEST_F(CaptureCommand, MatchesPtxThatTheMachineCodeCarries) {
   EXPECT_EQ(toolkit::match_ptx(cubin::carry(stores_77), "other", {folder_}).ptx, "");
 }
 
+// The same text but for comments and lines, in a file of its own.
+TEST_F(CaptureCommand, FindsTheWholeTextOfWhatMachineCodeCarries) {
+  const std::string whole = "// made by a framework\n" + stores_77 + ".file 1 \"k.py\"\n";
+  const auto behind = [](std::string text, const std::string& place, const std::string& more) {
+    return text.insert(text.find(place) + place.size(), more);
+  };
+  const std::string lines = behind(whole, "ld.param.u64 %d, [p];\n", "\t.loc 1 7 3 // k.py:7:3\n");
+  std::string carried = behind(stores_77, "ld.param.u64 %d, [p];\n", "\n");
+  std::ofstream(folder_ / "other.ptx") << behind(lines, "mov.b32 %r, 7", "8");
+  EXPECT_EQ(toolkit::match_text(carried, "k", {folder_}).ptx, "");
+  std::ofstream(folder_ / "k.ptx") << lines;
+  const toolkit::Match found = toolkit::match_text(carried, "k", {folder_});
+  EXPECT_EQ(found.ptx, lines);
+  EXPECT_THAT(found.source, HasSubstr("/k.ptx: the text that the machine code carries"));
+}
+
 // Two kernels of one name: the one whose code was recorded is found.
 TEST_F(CaptureCommand, MatchesPtxByItsCodeNotByItsName) {
   if (std::system("ptxas --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no ptxas";
