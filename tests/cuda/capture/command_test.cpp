@@ -18,6 +18,8 @@ namespace fs = std::filesystem;
 namespace toolkit = palladion::cuda::toolkit;
 namespace cubin = palladion::cuda::cubin;
 using palladion::cuda::bundle::Contents;
+using ::testing::Contains;
+using ::testing::Field;
 using ::testing::HasSubstr;
 
 std::string contents_of(const fs::path& path) {
@@ -60,6 +62,21 @@ TEST_F(CaptureCommand, RunsTheProgramAndNamesItsBundles) {
     ASSERT_TRUE(before) << before.error();
     EXPECT_EQ(before->size(), b.bytes);
   }
+}
+
+TEST_F(CaptureCommand, RecordsThePtxThatMachineCodeCarries) {
+  ::setenv("AS_CUBIN", "1", 1);
+  const std::string said = capture("--kernel add -- " PLD_PROGRAM " proc add_one");
+  ::unsetenv("AS_CUBIN");
+  EXPECT_THAT(said, HasSubstr("0001-add_one: with its PTX, which the machine code carried"));
+  const auto manifest = palladion::cuda::bundle::read_manifest(bundle());
+  ASSERT_TRUE(manifest) << manifest.error();
+  EXPECT_EQ(manifest->ptx_source, cubin::carried_source);
+  const auto ptx = palladion::cuda::bundle::read_ptx(bundle(), *manifest);
+  ASSERT_TRUE(ptx) << ptx.error();
+  EXPECT_THAT(*ptx, HasSubstr(".entry add_one("));
+  EXPECT_THAT(manifest->buffers, Contains(Field(&palladion::cuda::bundle::Buffer::name, "table")))
+      << "variables of the module are known by its PTX";
 }
 
 TEST_F(CaptureCommand, SaysWhenNothingWasRecorded) {
