@@ -58,7 +58,7 @@ std::optional<FoundPtx> ptx_of_link(std::string_view cubin, const std::string& e
 std::optional<FoundPtx> carried(std::string_view cubin, const std::string& entry) {
   auto found = cubin::ptx_with(cubin, entry);
   if (!found) return std::nullopt;
-  return FoundPtx{std::move(found->text), "the machine code carries it", std::move(found->linked)};
+  return FoundPtx{std::move(found->text), std::string(cubin::carried_source), std::move(found->linked)};
 }
 
 std::string bytes_of(const fatbin::Entry& e) {

@@ -55,6 +55,25 @@ bool has_entry(std::string_view ptx, std::string_view entry) {
   return false;
 }
 
+std::string statements_of(std::string_view ptx) {
+  constexpr std::string_view space = " \t\r";
+  std::string out;
+  bool in_section = false;
+  for (size_t at = 0, end = 0; at < ptx.size(); at = end + 1) {
+    end = std::min(ptx.find('\n', at), ptx.size());
+    std::string_view line = ptx.substr(at, end - at);
+    line = line.substr(0, line.find("//"));
+    line.remove_prefix(std::min(line.find_first_not_of(space), line.size()));
+    line = line.substr(0, line.find_last_not_of(space) + 1);
+    const bool skipped = line.empty() || line.starts_with(".loc") || line.starts_with(".file");
+    const bool was_in_section = in_section;
+    in_section = (in_section || line.starts_with(".section")) && !line.ends_with('}');
+    if (skipped || in_section || was_in_section) continue;
+    out += std::string(line) + '\n';
+  }
+  return out;
+}
+
 tl::expected<KernelPtx, std::string> ptx_with(std::string_view cubin, std::string_view entry) {
   auto texts = ptx_of(cubin);
   if (!texts) return tl::unexpected(std::move(texts.error()));

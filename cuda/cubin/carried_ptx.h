@@ -14,6 +14,8 @@
 namespace palladion::cuda::cubin {
 
 inline constexpr std::string_view ptx_section = ".nv_debug_ptx_txt";
+// How bundles name such PTX.
+inline constexpr std::string_view carried_source = "the machine code, which carries it";
 
 // The texts; several: of the objects that it was linked from. Lines keep their numbers. The .loc are taken
 // from the tables of lines where the text has none: `.loc` of a line that left no code is not known. The
@@ -28,6 +30,10 @@ struct KernelPtx {
 tl::expected<KernelPtx, std::string> ptx_with(std::string_view cubin, std::string_view entry);
 // Whether a text of PTX has a kernel of this name.
 bool has_entry(std::string_view ptx, std::string_view entry);
+
+// What of a text machine code keeps: its statements, a line each, without comments, .loc, .file and the contents of
+// debug sections. Two texts are the same but for these where it is equal.
+std::string statements_of(std::string_view ptx);
 
 // How machine code is made that carries its PTX: in the frameworks that this process has loaded, else in all.
 std::string ways_to_carry();

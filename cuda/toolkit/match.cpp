@@ -117,7 +117,7 @@ Match match_ptx(const std::string& cubin, const std::string& entry, const std::v
       return out;
     }
   if (auto carried = cubin::ptx_with(cubin, entry); carried && carried->linked.empty())
-    return {std::move(carried->text), "the machine code, which carries it", {}};
+    return {std::move(carried->text), std::string(cubin::carried_source), {}};
   const std::string_view code = cubin::code_of(cubin, entry);
   const cubin::MadeBy made = cubin::made_by(cubin);
   const std::vector<std::string> tools = assemblers();
@@ -143,6 +143,15 @@ Match match_ptx(const std::string& cubin, const std::string& entry, const std::v
         "{} files of PTX have the entry `{}`, none assembles to the recorded code{}", all.size(), entry,
         made.release.empty() ? std::string() : fmt::format(" (which was made by {})", made.release));
   return out;
+}
+
+Match match_text(const std::string& carried, const std::string& entry, const std::vector<fs::path>& folders) {
+  const std::string statements = cubin::statements_of(carried);
+  for (const Candidate& c : candidates(entry, folders))
+    if (cubin::statements_of(c.text) == statements)
+      return {
+          c.text, fmt::format("{}: the text that the machine code carries", c.paths.front().string()), {}};
+  return {{}, {}, fmt::format("no file of PTX has the text of `{}`", entry)};
 }
 
 std::vector<fs::path> dump_folders() {

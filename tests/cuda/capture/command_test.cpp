@@ -18,6 +18,8 @@ namespace fs = std::filesystem;
 namespace toolkit = palladion::cuda::toolkit;
 namespace cubin = palladion::cuda::cubin;
 using palladion::cuda::bundle::Contents;
+using ::testing::Contains;
+using ::testing::Field;
 using ::testing::HasSubstr;
 
 std::string contents_of(const fs::path& path) {
@@ -60,6 +62,21 @@ TEST_F(CaptureCommand, RunsTheProgramAndNamesItsBundles) {
     ASSERT_TRUE(before) << before.error();
     EXPECT_EQ(before->size(), b.bytes);
   }
+}
+
+TEST_F(CaptureCommand, RecordsThePtxThatMachineCodeCarries) {
+  ::setenv("AS_CUBIN", "1", 1);
+  const std::string said = capture("--kernel add -- " PLD_PROGRAM " proc add_one");
+  ::unsetenv("AS_CUBIN");
+  EXPECT_THAT(said, HasSubstr("0001-add_one: with its PTX, which the machine code carried"));
+  const auto manifest = palladion::cuda::bundle::read_manifest(bundle());
+  ASSERT_TRUE(manifest) << manifest.error();
+  EXPECT_EQ(manifest->ptx_source, cubin::carried_source);
+  const auto ptx = palladion::cuda::bundle::read_ptx(bundle(), *manifest);
+  ASSERT_TRUE(ptx) << ptx.error();
+  EXPECT_THAT(*ptx, HasSubstr(".entry add_one("));
+  EXPECT_THAT(manifest->buffers, Contains(Field(&palladion::cuda::bundle::Buffer::name, "table")))
+      << "variables of the module are known by its PTX";
 }
 
 TEST_F(CaptureCommand, SaysWhenNothingWasRecorded) {
@@ -234,6 +251,22 @@ TEST_F(CaptureCommand, MatchesPtxThatTheMachineCodeCarries) {
   EXPECT_EQ(found.ptx, stores_77);
   EXPECT_EQ(found.source, "the machine code, which carries it");
   EXPECT_EQ(toolkit::match_ptx(cubin::carry(stores_77), "other", {folder_}).ptx, "");
+}
+
+// The same text but for comments and lines, in a file of its own.
+TEST_F(CaptureCommand, FindsTheWholeTextOfWhatMachineCodeCarries) {
+  const std::string whole = "// made by a framework\n" + stores_77 + ".file 1 \"k.py\"\n";
+  const auto behind = [](std::string text, const std::string& place, const std::string& more) {
+    return text.insert(text.find(place) + place.size(), more);
+  };
+  const std::string lines = behind(whole, "ld.param.u64 %d, [p];\n", "\t.loc 1 7 3 // k.py:7:3\n");
+  std::string carried = behind(stores_77, "ld.param.u64 %d, [p];\n", "\n");
+  std::ofstream(folder_ / "other.ptx") << behind(lines, "mov.b32 %r, 7", "8");
+  EXPECT_EQ(toolkit::match_text(carried, "k", {folder_}).ptx, "");
+  std::ofstream(folder_ / "k.ptx") << lines;
+  const toolkit::Match found = toolkit::match_text(carried, "k", {folder_});
+  EXPECT_EQ(found.ptx, lines);
+  EXPECT_THAT(found.source, HasSubstr("/k.ptx: the text that the machine code carries"));
 }
 
 // Two kernels of one name: the one whose code was recorded is found.
