@@ -21,7 +21,6 @@ class _Active:
 
     def __init__(self, driver: ctypes.CDLL, settings: Dict[str, str]) -> None:
         self.driver, self.settings = driver, settings
-        self.findings: List[Finding] = []
         for name in ("findings", "launches", "host_view"):
             getattr(driver, "palladion_exec_" + name).restype = ctypes.c_void_p
         driver.palladion_exec_host_view.argtypes = [ctypes.c_uint64, ctypes.c_size_t, ctypes.c_int]
@@ -61,19 +60,30 @@ def activate(arch: str = "h200", check: str = "all", schedule: str = "functional
         raise Error(f"palladion is active with other settings of {', '.join(changed)}: this process keeps them")
     if not _active.settings:
         _active.settings = settings
-    if _active.driver.palladion_exec_schedule(schedule.encode()) != 0:
-        raise Error(f"there is no schedule {schedule!r}: functional, hardware, seeded:N, latest, earliest")
+    set_schedule(schedule)
     _active.driver.palladion_exec_listen(int(quiet))
-    _bench.under_the_clock(schedule.startswith("hardware"))
+
+
+def set_schedule(name: str) -> None:
+    """Of launches from now on."""
+    if _needed().driver.palladion_exec_schedule(name.encode()) != 0:
+        raise Error(f"there is no schedule {name!r}: functional, hardware, seeded:N, latest, earliest")
+    _bench.under_the_clock(name == "hardware")
+
+
+def wait() -> None:
+    """Until all that was asked of the device is over, or has failed."""
+    _needed().driver.cuCtxSynchronize()
 
 
 def _loaded_driver() -> Optional[pathlib.Path]:
-    """The libcuda.so.1 of this process; None: there is none yet."""
+    """The libcuda.so.1 of this process, or of `palladion exec` around it; None: there is none yet."""
     for line in pathlib.Path("/proc/self/maps").read_text().splitlines():
         match = re.search(r"(/.*/libcuda\.so[.\d]*)$", line)
         if match:
             return pathlib.Path(match.group(1))
-    return None
+    under_exec = re.search(r"report=(\d+)", os.environ.get("PALLADION_EXEC", ""))
+    return pathlib.Path(_DRIVER) if under_exec else None  # which the search path of exec finds
 
 
 def _attach(path: pathlib.Path) -> _Active:
@@ -91,12 +101,9 @@ def _load(settings: Dict[str, str]) -> _Active:
     words = ";".join(f"{name}={value}" for name, value in settings.items())
     os.environ["PALLADION_EXEC"] = f"v1;{words};report=-1"
     # Who looks for libraries by itself: processes of this one, Triton's launcher.
-    for name in ("LD_LIBRARY_PATH", "TRITON_LIBCUDA_PATH"):
-        before = os.environ.get(name)
-        if name == "TRITON_LIBCUDA_PATH":
-            os.environ[name] = str(folder)
-        else:
-            os.environ[name] = f"{folder}:{before}" if before else str(folder)
+    before = os.environ.get("LD_LIBRARY_PATH")
+    os.environ["LD_LIBRARY_PATH"] = f"{folder}:{before}" if before else str(folder)
+    os.environ["TRITON_LIBCUDA_PATH"] = str(folder)
     driver = ctypes.CDLL(str(folder / _DRIVER), mode=ctypes.RTLD_GLOBAL)
     for library in sorted(folder.glob("lib*.so.*")):  # a library that is loaded is found by its name alone
         ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
@@ -117,11 +124,7 @@ def _needed() -> _Active:
 
 def findings() -> List[Finding]:
     """Of the launches, and of the order of operations, since the last call. They are given once."""
-    return [_finding(noted) for noted in _needed().text("findings")]
-
-
-def _finding(noted: Dict[str, Any]) -> Finding:
-    return finding_of(noted["finding"], noted["text"])
+    return [finding_of(noted["finding"], noted["text"]) for noted in _needed().text("findings")]
 
 
 def launches() -> List[Dict[str, Any]]:

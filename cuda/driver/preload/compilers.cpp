@@ -42,11 +42,11 @@ void* stand_in(const char* name) {
 }
 
 // All take at most six arguments that are integers or pointers: each is in a register.
-using Function = int (*)(void*, void*, void*, void*, void*, void*);
-int answer(std::atomic<Function>& known, const char* name, void* a, void* b, void* c, void* d, void* e,
+using AnyCall = int (*)(void*, void*, void*, void*, void*, void*);
+int answer(std::atomic<AnyCall>& known, const char* name, void* a, void* b, void* c, void* d, void* e,
            void* f) {
-  Function function = known.load();
-  if (function == nullptr) known = function = reinterpret_cast<Function>(stand_in(name));
+  AnyCall function = known.load();
+  if (function == nullptr) known = function = reinterpret_cast<AnyCall>(stand_in(name));
   return function(a, b, c, d, e, f);
 }
 
@@ -82,7 +82,7 @@ void* hook(const char* family, void* library, const char* name) {
 #define PLD_HOOK extern "C" __attribute__((visibility("default")))
 #define PLD_STAND_IN(name, after)                                                  \
   PLD_HOOK int name##after(void* a, void* b, void* c, void* d, void* e, void* f) { \
-    static std::atomic<palladion::cuda::preload::Function> known;                  \
+    static std::atomic<palladion::cuda::preload::AnyCall> known;                   \
     return palladion::cuda::preload::answer(known, #name, a, b, c, d, e, f);       \
   }
 PLD_STAND_IN(nvrtcCreateProgram, )
@@ -97,19 +97,20 @@ PLD_STAND_IN(nvrtcGetCUBIN, )
 // nvJitLinkAddData.
 #define PLD_JIT_VERSION(call, after)                                                            \
   PLD_HOOK int __nvJitLink##call##after(void* a, void* b, void* c, void* d, void* e, void* f) { \
-    static std::atomic<palladion::cuda::preload::Function> known;                               \
+    static std::atomic<palladion::cuda::preload::AnyCall> known;                                \
     return palladion::cuda::preload::answer(known, "nvJitLink" #call, a, b, c, d, e, f);        \
   }
 #define PLD_JIT(call)                                                                                    \
   PLD_STAND_IN(nvJitLink##call, )                                                                        \
   PLD_JIT_VERSION(call, _12_0)                                                                           \
   PLD_JIT_VERSION(call, _12_1)                                                                           \
-  PLD_JIT_VERSION(call, _12_2) PLD_JIT_VERSION(call, _12_3) PLD_JIT_VERSION(call, _12_4)                 \
-      PLD_JIT_VERSION(call, _12_5) PLD_JIT_VERSION(call, _12_6) PLD_JIT_VERSION(call, _12_7)             \
-          PLD_JIT_VERSION(call, _12_8) PLD_JIT_VERSION(call, _12_9) PLD_JIT_VERSION(call, _13_0)         \
-              PLD_JIT_VERSION(call, _13_1) PLD_JIT_VERSION(call, _13_2) PLD_JIT_VERSION(call, _13_3)     \
-                  PLD_JIT_VERSION(call, _13_4) PLD_JIT_VERSION(call, _13_5) PLD_JIT_VERSION(call, _13_6) \
-                      PLD_JIT_VERSION(call, _13_7) PLD_JIT_VERSION(call, _13_8) PLD_JIT_VERSION(call, _13_9)
+  PLD_JIT_VERSION(call, _12_2)                                                                           \
+  PLD_JIT_VERSION(call, _12_3) PLD_JIT_VERSION(call, _12_4) PLD_JIT_VERSION(call, _12_5)                 \
+      PLD_JIT_VERSION(call, _12_6) PLD_JIT_VERSION(call, _12_7) PLD_JIT_VERSION(call, _12_8)             \
+          PLD_JIT_VERSION(call, _12_9) PLD_JIT_VERSION(call, _13_0) PLD_JIT_VERSION(call, _13_1)         \
+              PLD_JIT_VERSION(call, _13_2) PLD_JIT_VERSION(call, _13_3) PLD_JIT_VERSION(call, _13_4)     \
+                  PLD_JIT_VERSION(call, _13_5) PLD_JIT_VERSION(call, _13_6) PLD_JIT_VERSION(call, _13_7) \
+                      PLD_JIT_VERSION(call, _13_8) PLD_JIT_VERSION(call, _13_9)
 PLD_JIT(Create)
 PLD_JIT(Destroy)
 PLD_JIT(AddData)

@@ -1,0 +1,199 @@
+"""`activate`: programs of CUDA in a process of their own, for a driver is loaded once a process."""
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+import palladion
+import pytest
+from conftest import REVERSED
+
+here = pathlib.Path(__file__).resolve().parent
+
+GOOD = REVERSED.replace("BARRIER", "bar.sync 0;")
+RACY = REVERSED.replace("BARRIER", "")
+FAR = REVERSED.replace("BARRIER", "add.u64 %rd5, %rd5, 1000000; bar.sync 0;")
+
+
+def program(text, expect=0, *words, environment=None):
+    """What a program prints that begins with the package and the driver's helper."""
+    head = f"""
+    import sys
+    sys.path[:0] = [{str(here)!r}, {str(here.parents[1] / 'python')!r}]
+    import numpy as np, palladion
+    """
+    done = subprocess.run([*words, sys.executable, "-W", "ignore", "-c", textwrap.dedent(head) + textwrap.dedent(text)],
+                          capture_output=True, text=True, env=environment)
+    assert done.returncode == expect, done.stdout + done.stderr
+    return done
+
+
+PREPARE = f"""
+    GOOD, RACY, FAR = {GOOD!r}, {RACY!r}, {FAR!r}
+    palladion.activate(quiet=True)
+    from driver import Device
+    device = Device()
+    x, y = np.arange(64, dtype=np.float32), np.ones(64, np.float32)
+    dx, dy = device.array(x), device.array(y)
+"""
+
+
+def test_findings_are_objects_and_given_once():
+    done = program(PREPARE + """
+    device.launch(GOOD, "reversed", 1, 64, dx, dy, 2.0)
+    assert np.array_equal(device.values(dy, y), 2 * x[::-1] + 1)
+    assert palladion.findings() == []
+    device.launch(RACY, "reversed", 1, 64, dx, dy, 2.0)
+    found = palladion.findings()
+    (race,) = (f for f in found if len(f.sites) == 2)
+    assert (race.code, race.severity, race.kernel) == ("PLD4001", "error", "reversed") and "tile" in race.text
+    assert palladion.findings() == []
+    device.launch(RACY, "reversed", 1, 64, dx, dy, 2.0)  # again: found again
+    assert [f.code for f in palladion.findings()] == [f.code for f in found]
+    (row,) = palladion.launches()
+    assert row["launches"] == 3 and row["kernel"]["name"] == "reversed"
+    """)
+    assert done.stderr == ""
+
+
+def test_a_fault_is_cleared():
+    program(PREPARE + """
+    try:
+        device.launch(FAR, "reversed", 1, 64, dx, dy, 2.0)
+        raise AssertionError("no error")
+    except RuntimeError as e:
+        assert "700" in str(e)
+    assert [f.fatal for f in palladion.findings()] == [True]
+    assert palladion.clear_fault() == 700 and palladion.clear_fault() == 0
+    device.launch(GOOD, "reversed", 1, 64, dx, dy, 2.0)
+    assert np.array_equal(device.values(dy, y), 2 * x[::-1] + 1)
+    """)
+
+
+def test_findings_are_printed_unless_quiet():
+    done = program(PREPARE.replace("quiet=True", "") + """
+    device.launch(RACY, "reversed", 1, 64, dx, dy, 2.0)
+    assert palladion.findings()
+    """)
+    assert "error[PLD4001]" in done.stderr
+
+
+def test_the_order_of_operations_is_judged():
+    program(PREPARE + """
+    import ctypes
+    streams = [ctypes.c_void_p() for _ in range(2)]
+    for stream in streams:
+        device.call("cuStreamCreate", ctypes.byref(stream), 1)
+    for stream in streams:
+        device.call("cuMemsetD32Async", dy, 7, ctypes.c_size_t(64), stream)
+    assert [f.code for f in palladion.findings()] == ["PLD7001"]
+    """)
+
+
+def test_the_schedule_changes_and_the_rest_does_not():
+    program(PREPARE + """
+    palladion.activate(schedule="hardware", quiet=True)
+    device.launch(GOOD, "reversed", 1, 64, dx, dy, 2.0)
+    assert palladion.launches()[0]["cycles"] > 100
+    for wrong in (dict(arch="b200"), dict(check="none"), dict(schedule="fastest")):
+        try:
+            palladion.activate(**wrong)
+            raise AssertionError(wrong)
+        except palladion.Error as e:
+            assert list(wrong)[0] in str(e)
+    """)
+
+
+def test_under_exec_it_attaches_to_its_driver(tmp_path):
+    report = tmp_path / "exec.json"
+    done = program(PREPARE + """
+    device.launch(RACY, "reversed", 1, 64, dx, dy, 2.0)
+    assert "PLD4001" in [f.code for f in palladion.findings()]
+    """, 1, str(palladion._home.home().program), "exec", "--check", "all", "--json", str(report), "--")
+    assert "verdict: errors" in done.stderr and '"PLD4001"' in report.read_text()
+
+
+def test_without_activation_nothing_is_said_to_be_clean():
+    program("""
+    assert not palladion.active()
+    for function in (palladion.findings, palladion.launches, palladion.clear_fault):
+        try:
+            function()
+            raise AssertionError(function)
+        except palladion.Error as e:
+            assert "not active" in str(e)
+    """)
+
+
+TORCH = """
+    palladion.activate(quiet=True)
+    import palladion.torch
+    palladion.torch.install()
+    import torch
+"""
+
+
+def test_operators_of_torch_are_computed_on_the_host():
+    pytest.importorskip("torch")
+    done = program(TORCH + """
+    a = torch.randn(33, 65, device="cuda", requires_grad=True)
+    b = torch.randn(65, 17, device="cuda")
+    torch.testing.assert_close((a @ b).cpu(), a.cpu() @ b.cpu())
+    (a @ b).relu().sum().backward()
+    torch.testing.assert_close(a.grad.cpu(), ((a @ b) > 0).float().cpu() @ b.cpu().T)
+    layer = torch.nn.Sequential(torch.nn.Linear(17, 8), torch.nn.GELU(), torch.nn.LayerNorm(8)).cuda()
+    optimiser = torch.optim.Adam(layer.parameters())
+    before = layer[0].weight.clone()
+    torch.nn.functional.mse_loss(layer(b), torch.zeros(65, 8, device="cuda")).backward()
+    optimiser.step()
+    assert layer[0].weight.is_cuda and not torch.equal(before, layer[0].weight)
+    out = torch.empty(0, device="cuda")
+    torch.mm(b.T, b, out=out)
+    assert out.shape == (17, 17) and torch.equal(out, b.T @ b)
+    view = b[::2, 1]
+    view += 1
+    assert torch.equal(b[::2, 1], view) and b.t().data_ptr() == b.data_ptr()
+    c = torch.view_as_complex(torch.randn(4, 2, device="cuda"))
+    torch.testing.assert_close((c.conj() * c).real.cpu(), c.cpu().abs() ** 2)
+    assert palladion.torch.computed()["aten::mm"] >= 4 and "aten::t" not in palladion.torch.computed()
+    assert palladion.findings() == []
+    """)
+    assert "computed on the host, not checked" in done.stderr
+
+
+def test_a_triton_kernel_of_torch_tensors_in_the_process(tmp_path):
+    pytest.importorskip("torch"), pytest.importorskip("triton")
+    kernels = tmp_path / "kernels.py"
+    kernels.write_text(textwrap.dedent("""
+        import triton, triton.language as tl
+        @triton.jit
+        def add(x, y, z, n, B: tl.constexpr):
+            i = tl.program_id(0) * B + tl.arange(0, B)
+            tl.store(z + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
+        @triton.jit
+        def lost_update(x, total, B: tl.constexpr):
+            s = tl.sum(tl.load(x + tl.program_id(0) * B + tl.arange(0, B)), 0)
+            tl.store(total, tl.load(total) + s)
+    """))
+    program(TORCH + f"""
+    sys.path.insert(0, {str(tmp_path)!r})
+    import triton.testing
+    from kernels import add, lost_update
+    x = torch.randn(1000, device="cuda")
+    z = torch.empty_like(x)
+    add[(4,)](x, x, z, 1000, B=256)
+    torch.testing.assert_close(z, x + x)
+    assert palladion.findings() == []
+    lost_update[(7,)](x, torch.zeros(1, device="cuda"), B=128)
+    (race, *_) = palladion.findings()
+    assert (race.code, race.file.endswith("kernels.py"), race.line) == ("PLD6001", True, 10), race.text
+    palladion.activate(schedule="hardware", quiet=True)
+    ms = triton.testing.do_bench(lambda: add[(4,)](x, x, z, 1000, B=256))
+    assert 0.001 < ms < 0.1 and triton.testing.do_bench(lambda: add[(4,)](x, x, z, 1000, B=256)) == ms
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    add[(4,)](x, x, z, 1000, B=256)
+    end.record()
+    torch.cuda.synchronize()
+    assert abs(begin.elapsed_time(end) - ms) < 1e-4
+    """)
