@@ -121,7 +121,9 @@ Run::Step Run::step() {
   if (held_ == nullptr || !held_->grid.advance_or_wait(*held_->how)) return Step::over;
   return held_->grid.waits ? Step::waits : Step::on;
 }
-uint64_t Run::progress() const { return held_ == nullptr ? 0 : held_->grid.progress(); }
+uint64_t Run::outside_changes() const {
+  return held_ == nullptr ? 0 : held_->grid.progress() - held_->grid.inner_changes();
+}
 uint64_t Run::position() const { return held_ == nullptr ? 0 : held_->grid.state.boundaries; }
 
 Snapshot Run::snapshot() const {

@@ -27,8 +27,8 @@ class Run {
   // deadlock.
   enum class Step : uint8_t { on, waits, over };
   Step step();
-  // Grows with every change of memory, barriers and asynchronous operations.
-  uint64_t progress() const;
+  // Changes with whatever another launch, or the host, could see; not with barriers and shared memory.
+  uint64_t outside_changes() const;
   // Boundaries that it has passed: where it stands.
   uint64_t position() const;
   // snapshot.h. `restore` takes a snapshot of this run; a refused launch has none. What observers know is

@@ -180,7 +180,7 @@ class Running {
     const verify::Watched watched{*watch_.coverage(), {}};
     return verify::incomplete_reasons(result, &watched);
   }
-  uint64_t progress() const { return run_.progress(); }
+  uint64_t outside_changes() const { return run_.outside_changes(); }
   Status end(State& s);
 
  private:
@@ -318,9 +318,9 @@ bool resume_launches() {
   bool any = false;
   for (auto at = waiting.begin(); at != waiting.end();) {
     Running& running = **at;
-    const uint64_t before = running.progress();
+    const uint64_t before = running.outside_changes();
     const bool over = running.go_on(true);
-    any |= over || running.progress() != before;
+    any |= over || running.outside_changes() != before;
     const auto next = std::next(at);
     if (over) {
       const std::unique_ptr<Running> ended = std::move(*at);

@@ -25,6 +25,12 @@ inline std::string order_kernels() {
       "@%p1 bra over;\nagain:\nld.acquire.gpu.global.u32 %r3, [%rd3];\nsetp.eq.u32 %p2, %r3, 0;\n@%p2 bra "
       "again;\n"
       "over:\nbar.sync 0;\n";
+  // One thread asks and shares the answer: the loop has barriers and a store to shared memory.
+  const std::string ask_together =
+      ".shared .u32 answer;\nagain:\nbar.sync 0;\n@%p1 bra wait;\natom.acquire.gpu.global.add.u32 %r3, "
+      "[%rd3], 0;\n"
+      "st.shared.u32 [answer], %r3;\nwait:\nbar.sync 0;\nld.shared.u32 %r3, [answer];\n"
+      "setp.eq.u32 %p2, %r3, 0;\n@%p2 bra again;\n";
   const std::string signal =
       "bar.sync 0;\n@%p1 bra over;\nmov.u32 %r3, 1;\nst.release.gpu.global.u32 [%rd3], %r3;\nover:\n";
   std::string text = ".version 8.7\n.target sm_90\n.address_size 64\n";
@@ -36,6 +42,7 @@ inline std::string order_kernels() {
       "@%p1 bra over;\nld.global.u32 %r2, [%rd1];\nadd.u32 %r2, %r2, 1;\nst.global.u32 [%rd1], %r2;\nover:");
   text += order_kernel("produce_and_signal", produce + signal);
   text += order_kernel("await_and_consume", spin + load + store);
+  text += order_kernel("ask_together_and_consume", ask_together + load + store);
   text += order_kernel("trigger_and_produce", trigger + produce);
   text += order_kernel("trigger_and_consume", trigger + load + store);
   text += order_kernel("wait_and_consume", wait + load + store);

@@ -124,6 +124,24 @@ TEST_F(Overlap, TheLegacyStreamDoesNotOverlapWithABlockingOne) {
   EXPECT_NE(text.find("PLD3080"), std::string::npos) << text;
 }
 
+// The loop changes shared memory and barriers for ever, which nothing outside of the launch can observe.
+TEST_F(Overlap, ACtaThatAsksTogetherWaitsAsOneThreadDoes) {
+  is_right([](P& p) {
+    void *s = p.stream(), *t = p.stream();
+    const Pointer a = p.memory(), b = p.memory(), flag = p.memory();
+    p.launch("ask_together_and_consume", t, a, b, flag);
+    p.launch("produce_and_signal", s, a, 0, flag);
+    p.see_device(b, 40);
+  });
+  const auto alone = [](P& p) {
+    const Pointer a = p.memory(), b = p.memory(), flag = p.memory();
+    p.launch("ask_together_and_consume", p.stream(), a, b, flag);
+    p.ask("cuCtxSynchronize");
+  };
+  const std::string text = output_of(alone, true, unchecked);
+  EXPECT_NE(text.find("PLD3080"), std::string::npos) << text;
+}
+
 TEST_F(Overlap, AKernelThatNobodyWaitsForIsToldAtTheEnd) {
   const auto program = [](P& p) {
     const Pointer a = p.memory(), b = p.memory(), flag = p.memory();
