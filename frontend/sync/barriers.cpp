@@ -227,6 +227,8 @@ void barrier_wait(const BarrierRef& barrier, std::source_location loc) {
   const Phase phase = phase_of(r, barrier, "barrier_wait");
   barrier.state().waits(r);
   spin(r, phase.address, phase.offset, phase.parity.value, barrier.state().type.orders_memory);
+  // The lane that goes on to reuse the stage would leave lanes behind that have not seen the phase yet.
+  if (r.warp) r.emit("bar.warp.sync", {Operand::imm(-1)});
   if (barrier.state().type.options.orders_tensor_core) r.emit("tcgen05.fence::after_thread_sync", {});
   r.waits_for(&barrier.state());
   r.emit("xor.b32", {barrier.state().phases, barrier.state().phases, phase.parity.mask});

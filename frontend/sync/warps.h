@@ -31,6 +31,8 @@ namespace palladion::pl {
 // warpgroup waits for all four, unless CompilerParams::unsafe_no_auto_barriers.
 // A warp that waits for a barrier waits for each of its completions; where the warps join, the warpgroup goes
 // on from there, also when one of them alone has waited (in JAX the others would wait for a past phase).
+// Lanes meet behind a wait (bar.warp.sync; JAX has none): by the text of PTX, the lane that issues could pass
+// whole phases before another lane of its warp has looked.
 template <class Body>
 void core_map(const plgpu::WarpMesh& mesh, Body&& body,
               std::source_location loc = std::source_location::current()) {

@@ -67,7 +67,7 @@ class ClusterData {
     const RegisterUse guard = guard_of(op);
     const Data data = of(e.origin, guard.reg);
     if ((data.lanes & e.origin.lanes) == 0) return;
-    if (matters(footprint(op), guard)) note(e.origin, guard, data.cause);
+    if (!slice_.is_harmless(e.origin.pc) && matters(footprint(op), guard)) note(e.origin, guard, data.cause);
     each_result(e.origin, op, [&](Data& result) { result.add(data, e.origin.lanes); });
   }
 

@@ -16,6 +16,8 @@ class DataSlice {
   bool empty() const { return empty_; }
   // The instruction computes such a register, or is decided by one.
   bool watches(uint32_t pc) const { return watched_[pc] != 0; }
+  // A branch that decides values alone, which get into nothing that decides more.
+  bool is_harmless(uint32_t pc) const { return harmless_[pc]; }
   // A place among the registers that are tracked; no_id: it is not.
   uint32_t index_of(uint32_t reg) const { return index_[reg]; }
   uint32_t tracked() const { return tracked_; }
@@ -23,10 +25,13 @@ class DataSlice {
   bool through_memory() const { return through_memory_; }
 
  private:
+  std::vector<bool> find_deciding(const Program& program);
+  std::vector<bool> deciding_without_harmless(const Program& program);
   void find_data(const Program& program, std::vector<bool>& data) const;
   bool loads_for_decisions(const Program& program, const std::vector<bool>& deciding) const;
 
   bool empty_ = true, through_memory_ = false, has_calls_ = false;
+  std::vector<bool> harmless_;    // by pc
   std::vector<uint8_t> watched_;  // by pc
   std::vector<uint32_t> index_;   // by register
   uint32_t tracked_ = 0;

@@ -10,6 +10,8 @@
 #include "report/text/finding_text.h"
 #include "sim/check/checker.h"
 #include "tests/support/names.h"
+#include "verify/check.h"
+#include "verify/launch/job.h"
 #include "verify/launch/runner.h"
 
 namespace palladion::kernels {
@@ -61,6 +63,27 @@ TEST_P(HostileSchedules, FindNoErrors) {
 }
 INSTANTIATE_TEST_SUITE_P(Kernels, HostileSchedules, testing::ValuesIn(first_cases()),
                          palladion::test::numbered_name<Case>);
+
+// Lanes of one warp do not run a whole phase apart: the lane that issues waits for the others.
+class Blackwell : public testing::TestWithParam<const char*> {};
+TEST_P(Blackwell, IsDecidedByOneRun) {
+  const Case c = parse_case(GetParam());
+  const plgpu::Kernel kernel = c.spec->build(c.choice);
+  const Job job = job_of(kernel, c.spec->make_inputs(c.choice, c.seed));
+  const auto report = verify::check(job, *isa::find_arch("b200"), {});
+  ASSERT_TRUE(report) << isa::render(report.error());
+  EXPECT_TRUE(report->decided) << testing::PrintToString(report->incomplete);
+  EXPECT_EQ(report->verdict.word, verify::Verdict::Word::clean) << report->verdict.reason;
+}
+INSTANTIATE_TEST_SUITE_P(Kernels, Blackwell,
+                         testing::Values("blackwell_matmul_warp_specialized m=128 n=256 k=448",
+                                         "blackwell_matmul_two_cta m=512 n=256 k=320",
+                                         "blackwell_matmul_persistent m=512 n=768 k=192 clusters=2",
+                                         "blackwell_matmul_epilogue_warpgroup m=512 n=768 k=192 clusters=1",
+                                         "blackwell_matmul_dynamic m=768 n=768 k=128 stages=3",
+                                         "blackwell_matmul_mxfp8 m=512 n=512 k=512",
+                                         "blackwell_ragged_dot m=512 n=512 k=128 groups=3 clusters=2",
+                                         "blackwell_flash_attention heads=1 kv_heads=1 q=256 kv=512"));
 
 }  // namespace
 }  // namespace test

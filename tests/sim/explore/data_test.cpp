@@ -124,6 +124,71 @@ setp.gt.u32 %p1, %r2, 5;
   EXPECT_THAT(uses(predicate.dependences), ElementsAre(Pair("st.global.u32", Kind::predicate)));
 }
 
+const std::string branches_on_data = "ld.global.u32 %r2, [%rd3];\nsetp.gt.u32 %p1, %r2, 20;\n";
+
+TEST(Data, ABranchAroundComputationDecidesValuesAlone) {
+  expect_all_data(branches_on_data + R"(mov.u32 %r3, %r1;
+@%p1 bra SKIP;
+add.u32 %r3, %r2, 1;
+SKIP:
+st.global.u32 [%rd4], %r3;)");
+  expect_all_data(branches_on_data + R"(@%p1 bra ELSE;
+add.u32 %r3, %r2, 1;
+setp.lt.u32 %p2, %r3, 7;
+@%p2 bra MEET;
+shl.b32 %r3, %r3, 1;
+bra.uni MEET;
+ELSE:
+mov.u32 %r3, 9;
+MEET:
+bar.sync 0;
+st.global.u32 [%rd4], %r3;)");
+}
+
+TEST(Data, ABranchAroundWhatDecidesIsADependence) {
+  const auto branch = ElementsAre(Pair("bra", Kind::branch));
+  const auto deps = [](const std::string& body) {
+    return uses(scope_of(branches_on_data + body).dependences);
+  };
+  // an address, at once and through shared memory
+  EXPECT_THAT(deps(R"(mov.u32 %r3, 0;
+@%p1 bra SKIP;
+mov.u32 %r3, 4;
+SKIP:
+cvt.u64.u32 %rd6, %r3;
+add.u64 %rd7, %rd4, %rd6;
+ld.global.u32 %r4, [%rd7];)"),
+              branch);
+  EXPECT_THAT(deps(R"(mov.u32 %r3, 0;
+@%p1 bra SKIP;
+mov.u32 %r3, 4;
+SKIP:
+st.shared.u32 [%r15], %r3;
+ld.shared.u32 %r4, [%r15];
+cvt.u64.u32 %rd6, %r4;
+add.u64 %rd7, %rd4, %rd6;
+ld.global.u32 %r4, [%rd7];)"),
+              testing::Contains(Pair("bra", Kind::branch)));
+  // a predicate of an access
+  EXPECT_THAT(deps(R"(setp.eq.u32 %p2, %r1, 0;
+@%p1 bra SKIP;
+setp.eq.u32 %p2, %r1, 1;
+SKIP:
+@%p2 st.global.u32 [%rd4], %r1;)"),
+              branch);
+  // an access, a loop, another warp's lanes, what the other way leaves unwritten
+  EXPECT_THAT(deps("@%p1 bra SKIP;\nst.global.u32 [%rd4], %r1;\nSKIP:"), branch);
+  EXPECT_THAT(deps("mov.u32 %r3, 0;\nAGAIN:\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p2, %r3, %r2;\n"
+                   "@%p2 bra AGAIN;\nst.global.u32 [%rd4], %r3;"),
+              branch);
+  EXPECT_THAT(deps("mov.u32 %r3, 0;\n@%p1 bra SKIP;\nactivemask.b32 %r4;\n"
+                   "shfl.sync.idx.b32 %r3, %r2, 0, 31, %r4;\nSKIP:\nst.global.u32 [%rd4], %r3;"),
+              testing::Contains(Pair("bra", Kind::branch)));
+  EXPECT_THAT(deps("@%p1 bra SKIP;\nmov.u32 %r3, 1;\nSKIP:\nsetp.gt.u32 %p1, %r2, 1000;\n"
+                   "@%p1 st.global.u32 [%rd4], %r3;"),
+              testing::Contains(Pair("bra", Kind::branch)));
+}
+
 // Nothing is known of the lanes in which it is false when it is true nowhere.
 TEST(Data, APredicateThatIsFalseEverywhereIsADependenceAsWell) {
   EXPECT_THAT(uses(scope_of(R"(ld.global.u32 %r2, [%rd3];
