@@ -61,7 +61,6 @@ target_link_libraries(palladion_exec PRIVATE -Wl,--no-as-needed palladion_cuda p
   ${CMAKE_DL_LIBS})
 
 # What stands in for ptxas, nvlink, NVRTC's machine code and nvJitLink.
-pld_library(compilers FOLDER cuda/compilers WITHOUT cuda/compilers/library DEPENDS fatbin cubin isa)
 pld_exec_library(palladion_compilers cuda/compilers/library palladion_compilers)
 target_link_libraries(palladion_compilers PRIVATE pld_compilers ${CMAKE_DL_LIBS})
 add_executable(palladion_ptxas ${PROJECT_SOURCE_DIR}/cuda/compilers/main.cpp)

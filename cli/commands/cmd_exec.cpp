@@ -113,7 +113,9 @@ void set_compilers(const fs::path& folder) {
            1);
   for (const auto& [variable, value] : with_lines) ::setenv(variable, value, keep);
   const auto cache = host::private_cache("exec");
-  if (!cache) return;
+  if (!cache)
+    return print_err(
+        fmt::format("warning: {}: what frameworks compile here stays in their own caches\n", cache.error()));
   for (const Kept& k : kept) ::setenv(k.variable, (*cache / k.folder).c_str(), keep);
 }
 

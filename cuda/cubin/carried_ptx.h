@@ -31,8 +31,8 @@ tl::expected<KernelPtx, std::string> ptx_with(std::string_view cubin, std::strin
 // Whether a text of PTX has a kernel of this name.
 bool has_entry(std::string_view ptx, std::string_view entry);
 
-// What of a text machine code keeps: its statements, a line each, without comments, .loc, .file and the contents of
-// debug sections. Two texts are the same but for these where it is equal.
+// What of a text machine code keeps: its statements, a line each, without comments, .loc, .file and the
+// contents of debug sections. Two texts are the same but for these where it is equal.
 std::string statements_of(std::string_view ptx);
 
 // How machine code is made that carries its PTX: in the frameworks that this process has loaded, else in all.

@@ -105,21 +105,6 @@ std::vector<Run> runs_of(const std::vector<std::string>& lines, const PlaceOfLin
   return out;
 }
 
-// A run that left no code has the place of its neighbours when they agree; else it is said to have none.
-void fill_gaps(std::vector<Run>& runs) {
-  constexpr std::string_view unknown = ".loc 1 0 0";
-  std::string before;
-  for (size_t i = 0; i < runs.size(); ++i) {
-    if (!runs[i].executes) continue;
-    if (runs[i].place.empty()) {
-      const auto next = std::find_if(runs.begin() + static_cast<ptrdiff_t>(i), runs.end(),
-                                     [](const Run& r) { return !r.place.empty(); });
-      runs[i].place = next != runs.end() && next->place == before ? before : unknown;
-    }
-    before = runs[i].place;
-  }
-}
-
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> out;
   for (size_t at = 0; at < text.size();) {
@@ -147,17 +132,18 @@ void drop_names_section(std::vector<std::string>& lines) {
 }  // namespace
 
 std::string with_lines(std::string text, std::string_view name, std::string_view cubin) {
-  if (text.find("\n.loc") != std::string::npos || text.find("\t.loc") != std::string::npos) return text;
+  for (const char* loc : {".loc ", ".loc\t"})
+    if (text.find(loc) != std::string::npos) return text;
   Places places(cubin);
   std::vector<std::string> lines = lines_of(text);
   const PlaceOfLine of_lines = places_of_lines(places, lines.size(), name, cubin);
   if (of_lines.empty()) return text;
-  std::vector<Run> runs = runs_of(lines, of_lines);
-  fill_gaps(runs);
+  const std::vector<Run> runs = runs_of(lines, of_lines);
+  constexpr const char* unknown = ".loc 1 0 0";  // it left no code
   const std::string_view strings = section_of(cubin, ".debug_str");
   if (!strings.empty()) drop_names_section(lines);
   for (const Run& run : runs)
-    if (run.executes && run.first != 0) lines[run.first - 1] = run.place;
+    if (run.executes && run.first != 0) lines[run.first - 1] = run.place.empty() ? unknown : run.place;
   std::string out;
   for (const std::string& line : lines) out += line + '\n';
   for (size_t i = 0; i < places.files().size(); ++i)

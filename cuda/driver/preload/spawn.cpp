@@ -1,12 +1,12 @@
 // Whoever starts NVIDIA's assembler or linker starts ours (cuda/compilers): by any path, as a program of any
 // name that the C library has for that. nvcc keeps its own tools: what it makes is for other chips, too.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdarg>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -16,8 +16,6 @@
 
 namespace palladion::cuda::preload {
 namespace {
-
-constexpr const char* own_tools = "PALLADION_OWN_TOOLS";  // below nvcc
 
 // Known before a process is forked: between `vfork` and `execve` nothing may be computed.
 struct Tools {
@@ -38,14 +36,25 @@ void set(char (&place)[4096], const std::string& path) {
   if (path.size() < sizeof place && ::access(path.c_str(), X_OK) == 0) std::strcpy(place, path.c_str());
 }
 
-__attribute__((constructor)) void find_tools(int, char** words, char** environment) {
+bool is_nvcc(const char* path) {
+  const std::string_view name = path == nullptr ? "" : path;
+  return name.substr(name.rfind('/') + 1) == "nvcc";
+}
+
+// nvcc starts its tools by a shell.
+std::string name_of_parent() {
+  char name[32] = "";
+  const int file = ::open(("/proc/" + std::to_string(::getppid()) + "/comm").c_str(), O_RDONLY | O_CLOEXEC);
+  const ssize_t bytes = file < 0 ? 0 : ::read(file, name, sizeof name - 1);
+  if (file >= 0) ::close(file);
+  return std::string(name, bytes > 0 ? static_cast<size_t>(bytes) - 1 : 0);  // it ends its line
+}
+
+__attribute__((constructor)) void find_tools(int, char** words) {
   find(tools.spawn, "posix_spawn");
   find(tools.spawn_by_path, "posix_spawnp");
   find(tools.execute_by_path, "execvpe");
-  ::environ = environment;  // as in redirect.cpp
-  const std::string_view name = words[0] == nullptr ? "" : words[0];
-  if (name.substr(name.rfind('/') + 1) == "nvcc") ::setenv(own_tools, "1", 1);
-  if (::getenv(own_tools) != nullptr) return;
+  if (is_nvcc(words[0]) || is_nvcc(name_of_parent().c_str())) return;
   set(tools.ptxas, own_folder() + "/ptxas");
   set(tools.nvlink, own_folder() + "/nvlink");
 }

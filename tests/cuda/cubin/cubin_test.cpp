@@ -61,6 +61,14 @@ TEST(Cubin, CarriesItsPtxWithTheAuthorsLines) {
                           "3@_Z5thirdPKii 8", "8"));
 }
 
+// `.local` is no `.loc`.
+TEST(Cubin, LocalMemoryDoesNotHideTheTables) {
+  std::string cubin = sample_cubin();
+  const std::string was = ".reg .b64 \t%rd<11>;";
+  cubin.replace(cubin.find(was), was.size(), ".local .b8 d[8000];");
+  EXPECT_THAT(ptx_of(cubin).value().front(), HasSubstr("\n.loc 1 7 0\n"));
+}
+
 TEST(Cubin, LinesOfThePtxKeepTheirNumbers) {
   const auto texts = ptx_of(sample_cubin());
   ASSERT_TRUE(texts) << texts.error();

@@ -92,11 +92,8 @@ inline const std::string ptx_lines =
     "L\0\0\0\002\0\020\0\0\0\001\001\373\016\012\0\001\001\001\001\0\0\0\001\0\0\0\011\002\0\0\0"
     "\0\0\0\0\0\004\0\003\022\001\003\013\002\020\001\363\003q\002\020\001\003\026\002\020\001"
     "\003y\002\020\001\360\361\363\354\367\353\364\361\360\361\361\002\200\002\0\001\001"s;
-inline const std::string line_relocations =
-    "<\0\0\0\0\0\0\0\002\0\0\0\014\0\0\0\0\0\0\0\0\0\0\0"s;
-inline const std::string ptx_line_relocations =
-    "\035\0\0\0\0\0\0\0\002\0\0\0\014\0\0\0\0\0\0\0\0\0\0\0"s;
-inline const std::string names =
-    "_Z5thirdPKii\0"s;
+inline const std::string line_relocations = "<\0\0\0\0\0\0\0\002\0\0\0\014\0\0\0\0\0\0\0\0\0\0\0"s;
+inline const std::string ptx_line_relocations = "\035\0\0\0\0\0\0\0\002\0\0\0\014\0\0\0\0\0\0\0\0\0\0\0"s;
+inline const std::string names = "_Z5thirdPKii\0"s;
 
 }  // namespace palladion::cuda::cubin::sample

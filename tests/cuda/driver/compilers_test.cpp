@@ -44,6 +44,19 @@ TEST_F(ExecCompilers, FindsPtxasWhereThereIsNone) {
   EXPECT_NE(contents_of(out).find("Palladion's stand-in"), std::string::npos);
 }
 
+// nvcc makes machine code for any chip: its tools are its own. What it makes carries its PTX.
+TEST_F(ExecCompilers, NvccKeepsItsTools) {
+  if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "NOT TESTED: no nvcc on this host";
+  const std::string made = program("made");
+  for (const char* how : {"", "-rdc=true ", "-G "}) {
+    EXPECT_EQ(execute("", std::string("nvcc ") + how + "-gencode arch=compute_90a,code=sm_90a -o " + made +
+                              " " + source("programs/at_exit.cu") + " 2> /dev/null"),
+              0)
+        << how;
+    EXPECT_EQ(execute("", made), 0) << how;
+  }
+}
+
 // Machine code from libraries that the program opens by itself; a finding shows a line that is in no file.
 TEST_F(ExecCompilers, LibrariesOpenedByTheProgramGiveCodeThatRuns) {
   const std::string compiles = program("compiles"), said = program("compiles_said");
