@@ -1,8 +1,9 @@
 # libpalladion_capture.so, which `palladion capture` preloads into other programs: nothing of ours or of the C++
 # library is seen from outside, and nothing but glibc is needed.
-file(GLOB capture_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/capture/*.cpp)
+file(GLOB capture_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/capture/*.cpp
+  ${PROJECT_SOURCE_DIR}/cuda/cubin/*.cpp ${PROJECT_SOURCE_DIR}/cuda/fatbin/*.cpp)
 add_library(palladion_capture SHARED ${capture_sources} ${PROJECT_SOURCE_DIR}/cuda/bundle/write.cpp
-  ${PROJECT_SOURCE_DIR}/cuda/bundle/write_textures.cpp ${PROJECT_SOURCE_DIR}/cuda/fatbin/fatbin.cpp)
+  ${PROJECT_SOURCE_DIR}/cuda/bundle/write_textures.cpp)
 pld_unity(palladion_capture)
 target_include_directories(palladion_capture PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_options(palladion_capture PRIVATE ${PLD_WARNINGS} -O2 -fvisibility=hidden -ffunction-sections -fdata-sections)

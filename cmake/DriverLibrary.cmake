@@ -21,7 +21,7 @@ endfunction()
 pld_exec_library(palladion_cuda cuda/driver cuda)
 set_target_properties(palladion_cuda PROPERTIES SOVERSION 1)
 set(aliases ${PROJECT_SOURCE_DIR}/cuda/driver/per_thread.ld ${PROJECT_SOURCE_DIR}/cuda/driver/versions.ld)
-target_link_libraries(palladion_cuda PRIVATE pld_report pld_verdict pld_sim pld_fatbin pld_order pld_isa ${aliases})
+target_link_libraries(palladion_cuda PRIVATE pld_report pld_verdict pld_sim pld_fatbin pld_cubin pld_order pld_isa ${aliases})
 target_compile_definitions(palladion_cuda PRIVATE ${PLD_SANITIZED})
 set_property(TARGET palladion_cuda APPEND PROPERTY LINK_DEPENDS ${aliases})
 
@@ -59,3 +59,17 @@ target_link_options(palladion_exec PRIVATE LINKER:-z,initfirst)
 # The libraries above are loaded with it, so that whoever needs NVIDIA's by name has them.
 target_link_libraries(palladion_exec PRIVATE -Wl,--no-as-needed palladion_cuda palladion_cudart palladion_cublas
   ${CMAKE_DL_LIBS})
+
+# What stands in for ptxas, nvlink, NVRTC's machine code and nvJitLink.
+pld_library(compilers FOLDER cuda/compilers WITHOUT cuda/compilers/library DEPENDS fatbin cubin isa)
+pld_exec_library(palladion_compilers cuda/compilers/library palladion_compilers)
+target_link_libraries(palladion_compilers PRIVATE pld_compilers ${CMAKE_DL_LIBS})
+add_executable(palladion_ptxas ${PROJECT_SOURCE_DIR}/cuda/compilers/main.cpp)
+target_compile_options(palladion_ptxas PRIVATE ${PLD_WARNINGS} ${PLD_BASELINE})
+target_link_options(palladion_ptxas PRIVATE ${PLD_PORTABLE_LINK})
+target_link_libraries(palladion_ptxas PRIVATE pld_compilers)
+set_target_properties(palladion_ptxas PROPERTIES OUTPUT_NAME ptxas RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/exec)
+add_custom_command(TARGET palladion_ptxas POST_BUILD
+  COMMAND ${CMAKE_COMMAND} -E create_symlink ptxas ${PROJECT_BINARY_DIR}/exec/nvlink)
+install(TARGETS palladion_ptxas RUNTIME DESTINATION ${PLD_CARRIED_DIR}/exec)
+install(FILES ${PROJECT_BINARY_DIR}/exec/nvlink DESTINATION ${PLD_CARRIED_DIR}/exec)

@@ -4,13 +4,13 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(PLD_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/palladion)
-set(PLD_PUBLIC_LIBRARIES isa frontend sim report native traces arrays run verdict verify kernels zoo labs bundle
+set(PLD_PUBLIC_LIBRARIES isa frontend sim report native traces arrays run verdict verify kernels zoo labs bundle cubin fatbin
   toolkit bundles sweep kernel_files explain lab_engine lab_report)
 
 foreach(name ${PLD_PUBLIC_LIBRARIES})
   install(TARGETS pld_${name} EXPORT palladionTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endforeach()
-foreach(folder isa frontend sim report/text traces kernels labs verify cuda/abi cuda/native cuda/bundle cuda/toolkit)
+foreach(folder isa frontend sim report/text traces kernels labs verify cuda/abi cuda/native cuda/bundle cuda/cubin cuda/fatbin cuda/toolkit)
   cmake_path(GET folder PARENT_PATH parent)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/palladion/${parent}
     FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
@@ -40,7 +40,7 @@ endif()
 
 # What is installed, without tests and benches: `./dev install` builds it.
 add_custom_target(palladion_package)
-foreach(target palladion palladion_manual palladion_capture palladion_cuda palladion_cudart palladion_cublas palladion_exec pld_cli)
+foreach(target palladion palladion_manual palladion_capture palladion_cuda palladion_cudart palladion_cublas palladion_exec palladion_compilers palladion_ptxas pld_cli)
   if(TARGET ${target})
     add_dependencies(palladion_package ${target})
   endif()

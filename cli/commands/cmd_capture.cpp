@@ -9,6 +9,7 @@
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cuda/bundle/read.h"
+#include "cuda/cubin/carried_ptx.h"
 #include "cuda/toolkit/match.h"
 #include "isa/host/files.h"
 #include "isa/host/process.h"
@@ -113,24 +114,43 @@ std::set<fs::path> bundles_in(const fs::path& folder) {
   return out;
 }
 
+Outcome<void> take_ptx(const fs::path& folder, cuda::bundle::Manifest& manifest,
+                       const cuda::toolkit::Match& match) {
+  manifest.ptx_file = "kernel.ptx";
+  manifest.ptx_checksum = cuda::bundle::checksum(std::as_bytes(std::span(match.ptx)));
+  manifest.ptx_source = match.source;
+  if (const auto written = write_text(folder / manifest.ptx_file, match.ptx); !written)
+    return not_written(written.error());
+  if (const auto written = write_text(folder / cuda::bundle::manifest_file, cuda::bundle::text(manifest));
+      !written)
+    return not_written(written.error());
+  return {};
+}
+
+// Of PTX that machine code carried, the file with its comments and all lines.
+Outcome<std::string> complete_text(const fs::path& folder, cuda::bundle::Manifest& manifest,
+                                   const std::vector<fs::path>& ptx_folders) {
+  const auto carried = cuda::bundle::read_ptx(folder, manifest);
+  if (!carried) return "not usable: " + carried.error();
+  const cuda::toolkit::Match match = cuda::toolkit::match_text(*carried, manifest.entry, ptx_folders);
+  if (match.ptx.empty()) return std::string("with its PTX, which the machine code carried");
+  if (const auto taken = take_ptx(folder, manifest, match); !taken) return tl::unexpected(taken.error());
+  return "PTX from " + match.source;
+}
+
 // Finds the PTX of a bundle that has a cubin only. What to say of the bundle.
 Outcome<std::string> complete(const fs::path& folder, const std::vector<fs::path>& ptx_folders) {
   auto manifest = cuda::bundle::read_manifest(folder);
   if (!manifest) return "not usable: " + manifest.error();
+  if (manifest->ptx_source == cuda::cubin::carried_source)
+    return complete_text(folder, *manifest, ptx_folders);
   if (!manifest->ptx_file.empty()) return std::string("with its PTX");
   if (manifest->image_file.empty()) return std::string("without PTX: the program's image is not known");
   const auto cubin = read_text(folder / manifest->image_file, most_of_image);
   if (!cubin) return "without PTX: " + cubin.error();
   const cuda::toolkit::Match match = cuda::toolkit::match_ptx(*cubin, manifest->entry, ptx_folders);
   if (match.ptx.empty()) return "without PTX: " + match.why_not;
-  manifest->ptx_file = "kernel.ptx";
-  manifest->ptx_checksum = cuda::bundle::checksum(std::as_bytes(std::span(match.ptx)));
-  manifest->ptx_source = match.source;
-  if (const auto written = write_text(folder / manifest->ptx_file, match.ptx); !written)
-    return not_written(written.error());
-  if (const auto written = write_text(folder / cuda::bundle::manifest_file, cuda::bundle::text(*manifest));
-      !written)
-    return not_written(written.error());
+  if (const auto taken = take_ptx(folder, *manifest, match); !taken) return tl::unexpected(taken.error());
   return "PTX from " + match.source;
 }
 

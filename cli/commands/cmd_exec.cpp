@@ -9,6 +9,7 @@
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
+#include "isa/host/cache.h"
 #include "isa/host/files.h"
 #include "report/run/exec_report.h"
 
@@ -91,10 +92,36 @@ void put_first(const char* variable, std::string text) {
   ::setenv(variable, text.c_str(), 1);
 }
 
+// Where the program keeps what it compiled: without machine code it is of no use on a GPU, and is not to be
+// found there.
+struct Kept {
+  const char *variable, *folder;
+};
+constexpr Kept kept[] = {{"TRITON_CACHE_DIR", "triton"},    {"TORCHINDUCTOR_CACHE_DIR", "inductor"},
+                         {"CUPY_CACHE_DIR", "cupy"},        {"NUMBA_CACHE_DIR", "numba"},
+                         {"WARP_CACHE_PATH", "warp"},       {"TILELANG_CACHE_DIR", "tilelang"},
+                         {"CUTE_DSL_CACHE_DIR", "cute_dsl"}};
+// What makes compilers that are within a program give machine code that carries its PTX.
+constexpr std::pair<const char*, const char*> with_lines[] = {{"CUTE_DSL_LINEINFO", "1"},
+                                                              {"NVCC_APPEND_FLAGS", "-lineinfo"}};
+
+// The user's own settings stay.
+void set_compilers(const fs::path& folder) {
+  constexpr int keep = 0;
+  const char* const path = std::getenv("PATH");
+  ::setenv("PATH", fmt::format("{}:{}", path != nullptr ? path : "/usr/bin:/bin", folder.string()).c_str(),
+           1);
+  for (const auto& [variable, value] : with_lines) ::setenv(variable, value, keep);
+  const auto cache = host::private_cache("exec");
+  if (!cache) return;
+  for (const Kept& k : kept) ::setenv(k.variable, (*cache / k.folder).c_str(), keep);
+}
+
 ProgramStart start_of(const ExecRequest& request, const fs::path& folder) {
   return {request.program, [&request, folder](const std::string& pipe) {
             put_first("LD_LIBRARY_PATH", folder.string());
             put_first("LD_PRELOAD", (folder / "libpalladion_exec.so").string());
+            set_compilers(folder);
             ::setenv("PALLADION_EXEC", settings_text(request, pipe).c_str(), 1);
           }};
 }

@@ -5,9 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "cli/options/ptx_files.h"
 #include "cli/support/program_name.h"
 #include "cuda/bundle/read.h"
 #include "verify/arrays/words.h"
@@ -26,26 +25,6 @@ auto dims_of(std::string option) {
       return user_error(fmt::format("--grid {}: a grid has 1 to {} CTAs", text, most_ctas));
     return *dims;
   };
-}
-
-// A chip that can run the file's `.target`; null: none, or no file of PTX that can be read twice.
-const isa::ArchSpec* chip_for_file(const std::string& path) {
-  constexpr size_t head = 64 * 1024;  // the directive is among the first lines
-  std::error_code ignored;
-  // A file of /proc says that it is empty, and may give nothing for ever.
-  if (!std::filesystem::is_regular_file(path, ignored) || std::filesystem::file_size(path, ignored) == 0)
-    return nullptr;
-  std::string text(head, ' ');
-  std::ifstream file(path);
-  text.resize(static_cast<size_t>(file.read(text.data(), head).gcount()));
-  std::istringstream in(std::move(text));
-  std::string word;
-  while (in >> word) {
-    if (word != ".target") continue;
-    in >> word;
-    return isa::chip_for(std::string_view(word).substr(0, word.find(',')));
-  }
-  return nullptr;
 }
 
 // The file with the PTX that is run; empty: the program records it.
@@ -126,7 +105,8 @@ void SubjectWords::state(Words& words) {
   words.number("--seed", seed, 0, any_number, "seed of random inputs");
   words.pairs("--in", in, "an input from a file: NAME=file.npy", Value::named_input);
   state_arch(words, arch);
-  words.text("--ptx", ptx, "a PTX file to run instead of a kernel", Value::input);
+  words.text("--ptx", ptx, "a file of PTX to run instead of a kernel, or a .cubin or .fatbin that holds it",
+             Value::input);
   words.text("--entry", entry, "the .entry of the PTX file, if it has several");
   words.parsed("--grid", grid, dims_of("--grid"), "CTAs: x,y,z");
   words.parsed("--block", block, dims_of("--block"), "threads a CTA: x,y,z");

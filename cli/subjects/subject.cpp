@@ -7,8 +7,10 @@
 #include <chrono>
 #include <filesystem>
 
+#include "cli/options/ptx_files.h"
 #include "cli/support/output.h"
 #include "isa/host/files.h"
+#include "isa/text/print.h"
 #include "kernels/files/kernel_file.h"
 #include "verify/arrays/words.h"
 #include "verify/launch/runner.h"
@@ -71,17 +73,18 @@ const isa::ArchSpec* wanted_chip(const SubjectRequest& request) {
 }
 
 Outcome<void> parse_file(Subject& subject, const PtxFile& file, const SubjectRequest& request) {
-  auto text = read_text(file.path, most_of_ptx);
-  if (!text) return user_error(text.error());
+  auto texts = ptx_of_file(file.path, *request.arch);
+  if (!texts) return tl::make_unexpected(texts.error());
   const auto start = Clock::now();
-  auto module = verify::module_of_ptx(*text, file.path, wanted_chip(request));
+  auto module = texts->size() == 1 ? verify::module_of_ptx(texts->front(), file.path, wanted_chip(request))
+                                   : verify::module_of_objects(*texts, file.path, wanted_chip(request));
   if (!module) return tl::make_unexpected(module.error());
   subject.record_seconds = seconds_since(start);
   subject.name = std::filesystem::path(file.path).filename().string();
   subject.module = std::move(*module);
   subject.job.module = subject.module.get();
   subject.ptx_name = file.path;
-  subject.job.ptx = std::move(*text);
+  subject.job.ptx = texts->size() == 1 ? std::move(texts->front()) : isa::print(*subject.module);
   return {};
 }
 

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <utility>
 
 #include "cuda/capture/links.h"
 #include "cuda/capture/nvrtc.h"
 #include "cuda/capture/say.h"
+#include "cuda/cubin/carried_ptx.h"
 #include "cuda/fatbin/fatbin.h"
+#include "cuda/fatbin/program.h"
 
 namespace palladion::cuda::capture {
 namespace {
@@ -35,7 +38,7 @@ fatbin::Bytes fatbin_of(const LoadedImage& image) {
 std::optional<FoundPtx> ptx_of_link(std::string_view cubin, const std::string& entry) {
   auto [linker, inputs] = inputs_of_link(cubin);
   const auto found =
-      std::ranges::find_if(inputs, [&](const LinkInput& i) { return has_entry(i.text, entry); });
+      std::ranges::find_if(inputs, [&](const LinkInput& i) { return cubin::has_entry(i.text, entry); });
   if (found == inputs.end()) return std::nullopt;
   FoundPtx out{std::move(found->text), "PTX that the program linked (" + linker + ")", {}};
   size_t without = 0;
@@ -52,15 +55,18 @@ std::optional<FoundPtx> ptx_of_link(std::string_view cubin, const std::string& e
   return out;
 }
 
-}  // namespace
-
-bool has_entry(std::string_view ptx, std::string_view entry) {
-  for (size_t at = ptx.find(".entry"); at != std::string_view::npos; at = ptx.find(".entry", at)) {
-    at += 6;
-    if (word_at(ptx, at) == entry) return true;
-  }
-  return false;
+std::optional<FoundPtx> carried(std::string_view cubin, const std::string& entry) {
+  auto found = cubin::ptx_with(cubin, entry);
+  if (!found) return std::nullopt;
+  return FoundPtx{std::move(found->text), std::string(cubin::carried_source), std::move(found->linked)};
 }
+
+std::string bytes_of(const fatbin::Entry& e) {
+  const auto bytes = fatbin::contents(e);
+  return bytes ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : std::string();
+}
+
+}  // namespace
 
 std::vector<std::string> variables_of(std::string_view ptx) {
   std::vector<std::string> out;
@@ -123,29 +129,41 @@ std::optional<FoundPtx> ptx_of(const LoadedImage& image, const std::string& entr
   if (kind == fatbin::Image::ptx) {
     const std::string_view text(static_cast<const char*>(image.data), image.bytes);
     const std::string_view whole = text.substr(0, text.find('\0'));
-    if (!has_entry(whole, entry)) return std::nullopt;
+    if (!cubin::has_entry(whole, entry)) return std::nullopt;
     return FoundPtx{std::string(whole), "PTX that the program loaded", {}};
   }
   if (kind == fatbin::Image::elf) {
     const std::string_view cubin(static_cast<const char*>(image.data), image.bytes);
     auto text = nvrtc_ptx_of(cubin);
-    if (!text || !has_entry(*text, entry)) return ptx_of_link(cubin, entry);
-    return FoundPtx{std::move(*text), "NVRTC, which compiled the machine code from it", {}};
+    if (text && cubin::has_entry(*text, entry))
+      return FoundPtx{std::move(*text), "NVRTC, which compiled the machine code from it", {}};
+    auto linked = ptx_of_link(cubin, entry);
+    return linked ? std::move(linked) : carried(cubin, entry);
   }
   if (kind != fatbin::Image::wrapper && kind != fatbin::Image::fatbin) return std::nullopt;
   const auto all = fatbin::entries(fatbin_of(image));
   if (!all) return std::nullopt;
   const bool code = std::ranges::any_of(
       *all, [&](const fatbin::Entry& e) { return e.kind == fatbin::Kind::cubin && e.arch == compute; });
+  bool asked_code = false;
+  const auto of_code = [&]() -> std::optional<FoundPtx> {
+    if (!std::exchange(asked_code, true))
+      for (const fatbin::Entry& e : *all)
+        if (e.kind == fatbin::Kind::cubin && fatbin::runs_code(compute, e.arch))
+          if (auto found = carried(bytes_of(e), entry)) return found;
+    return std::nullopt;
+  };
   for (const fatbin::Entry& e : fatbin::usable_ptx(*all, compute)) {
+    if (e.arch != compute)  // older than what the machine code was made of
+      if (auto found = of_code()) return found;
     auto text = fatbin::text(e);
-    if (!text || !has_entry(*text, entry)) continue;
+    if (!text || !cubin::has_entry(*text, entry)) continue;
     std::string source = "fatbin, PTX for compute_" + std::to_string(e.arch);
     if (fatbin::is_for_one_chip(*text)) source += 'a';
     if (code) source += "; the driver ran the fatbin's machine code for sm_" + std::to_string(compute);
     return FoundPtx{std::move(*text), std::move(source), {}};
   }
-  return std::nullopt;
+  return of_code();
 }
 
 std::string cubin_of(const LoadedImage& image, uint32_t compute) {
@@ -156,8 +174,7 @@ std::string cubin_of(const LoadedImage& image, uint32_t compute) {
   if (!all) return {};
   for (const fatbin::Entry& e : *all) {
     if (e.kind != fatbin::Kind::cubin || e.arch != compute) continue;
-    const auto bytes = fatbin::contents(e);
-    if (bytes) return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
+    if (std::string bytes = bytes_of(e); !bytes.empty()) return bytes;
   }
   return {};
 }

@@ -25,7 +25,6 @@ std::optional<FoundPtx> ptx_of(const LoadedImage& image, const std::string& entr
 // The machine code for that chip, when there is no such PTX.
 std::string cubin_of(const LoadedImage& image, uint32_t compute);
 
-bool has_entry(std::string_view ptx, std::string_view entry);
 // Names of the module's .global and .const variables: of its PTX, or of its machine code.
 std::vector<std::string> variables_of(std::string_view ptx);
 std::vector<std::string> variables_of_cubin(std::string_view cubin);

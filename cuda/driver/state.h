@@ -74,6 +74,8 @@ struct Kernel : Handled<Kernel> {
 };
 struct Image : Handled<Image> {
   std::vector<std::string> ptx;  // several: of the objects that a program was linked from (-rdc=true)
+  bool newer = false;            // it is for a newer chip
+  int ptx_chip = 0;              // of its .target: 90
   std::string why;               // there is no PTX
   std::string log;               // what the compiler said of it
   bool tried = false;
@@ -177,6 +179,8 @@ void forbid_use_by_forked_processes();
 // images.cpp, code.cpp
 int64_t constant_bytes(const isa::Module& module);  // of its .const variables
 isa::Module* module_of(Image& image);               // null: it has none, or a refused one
+// Once for each `what`, where there is none.
+void say_no_ptx(Image& image, const std::string& what);
 Kernel* kernel_of(Image& image, const char* name, Status& status);
 
 // launch.cpp

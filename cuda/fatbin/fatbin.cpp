@@ -125,15 +125,17 @@ tl::expected<std::string, std::string> text(const Entry& entry) {
   return std::string(first == std::string_view::npos ? std::string_view{} : view.substr(first));
 }
 
-bool is_for_one_chip(std::string_view ptx) {
+std::string_view target_of(std::string_view ptx) {
   constexpr std::string_view directive = ".target";
   const size_t at = ptx.find(directive);
-  if (at == std::string_view::npos) return false;
+  if (at == std::string_view::npos) return {};
   const size_t first = ptx.find_first_not_of(" \t", at + directive.size());
-  if (first == std::string_view::npos) return false;
-  const size_t end = std::min(ptx.find_first_of(" \t\r\n,", first), ptx.size());
-  return ptx.substr(first, end - first).ends_with('a');
+  if (first == std::string_view::npos) return {};
+  return ptx.substr(first, std::min(ptx.find_first_of(" \t\r\n,", first), ptx.size()) - first);
 }
+
+bool is_for_one_chip(std::string_view ptx) { return target_of(ptx).ends_with('a'); }
+bool is_for_family(std::string_view ptx) { return target_of(ptx).ends_with('f'); }
 
 std::vector<Entry> usable_ptx(std::span<const Entry> all, uint32_t compute) {
   std::vector<Entry> out;

@@ -46,8 +46,10 @@ tl::expected<std::string, std::string> text(const Entry& entry);
 // number: the one for that chip alone (`.target sm_90a`), of which its machine code is made, comes before the
 // other.
 std::vector<Entry> usable_ptx(std::span<const Entry> all, uint32_t compute);
+std::string_view target_of(std::string_view ptx);  // the word behind `.target`
 // Whether its target is `sm_90a`: features of this chip alone.
 bool is_for_one_chip(std::string_view ptx);
+bool is_for_family(std::string_view ptx);  // `sm_100f`
 
 // What the driver is given to load, by its first bytes.
 enum class Image : uint8_t { unknown, wrapper, fatbin, elf, ptx };

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <set>
+#include <map>
 
-#include "cuda/toolkit/cubin.h"
+#include "cuda/cubin/carried_ptx.h"
+#include "cuda/cubin/cubin.h"
 #include "cuda/toolkit/ptxas.h"
 #include "isa/host/files.h"
 #include "isa/host/process.h"
@@ -23,21 +24,9 @@ namespace fs = std::filesystem;
 constexpr size_t most_files = 100'000;
 constexpr uint64_t most_of_cubin = uint64_t{256} << 20;
 
-bool has_entry(std::string_view ptx, std::string_view entry) {
-  const auto in_name = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
-  };
-  for (size_t at = ptx.find(".entry"); at != std::string_view::npos; at = ptx.find(".entry", at)) {
-    at = ptx.find_first_not_of(" \t\r\n", at + 6);
-    if (at == std::string_view::npos) return false;
-    const std::string_view rest = ptx.substr(at);
-    if (rest.starts_with(entry) && (rest.size() == entry.size() || !in_name(rest[entry.size()]))) return true;
-  }
-  return false;
-}
-
+// A text, and the files that hold it: one of them may have the cubin beside it.
 struct Candidate {
-  fs::path path;
+  std::vector<fs::path> paths;
   std::string text;
 };
 
@@ -52,12 +41,15 @@ std::vector<Candidate> candidates(const std::string& entry, const std::vector<fs
   }
   std::ranges::sort(files);
   std::vector<Candidate> out;
-  std::set<std::string> seen;
+  std::map<std::string, size_t> seen;
   for (const fs::path& file : files) {
     auto text = read_text(file, most_of_ptx);
     if (!text) continue;
     text->resize(std::min(text->find('\0'), text->size()));
-    if (has_entry(*text, entry) && seen.insert(*text).second) out.push_back({file, std::move(*text)});
+    if (!cubin::has_entry(*text, entry)) continue;
+    const auto [known, is_new] = seen.emplace(*text, out.size());
+    if (is_new) out.push_back({{}, std::move(*text)});
+    out[known->second].paths.push_back(file);
   }
   return out;
 }
@@ -87,7 +79,7 @@ std::vector<std::string> assemblers() {
 // Options that name files, or say more only.
 bool matters(const std::string& option) { return option != "-v" && option != "--verbose"; }
 
-std::vector<std::vector<std::string>> option_sets(const MadeBy& made, const std::string& target) {
+std::vector<std::vector<std::string>> option_sets(const cubin::MadeBy& made, const std::string& target) {
   std::vector<std::vector<std::string>> out;
   std::vector<std::string> noted;
   for (const std::string& option : made.options)
@@ -117,23 +109,27 @@ std::string assemble(const std::string& ptxas, const std::vector<std::string>& o
 Match match_ptx(const std::string& cubin, const std::string& entry, const std::vector<fs::path>& folders) {
   Match out;
   const std::vector<Candidate> all = candidates(entry, folders);
-  for (const Candidate& c : all) {
-    const auto beside = read_text(fs::path(c.path).replace_extension(".cubin"), most_of_cubin);
-    if (!beside || cubin.empty() || !beside->starts_with(cubin)) continue;  // as far as its tables reach
-    out = {c.text, fmt::format("{}: the cubin beside it has the same bytes", c.path.string()), {}};
-    return out;
-  }
-  const std::string_view code = code_of(cubin, entry);
-  const MadeBy made = made_by(cubin);
+  for (const Candidate& c : all)
+    for (const fs::path& path : c.paths) {
+      const auto beside = read_text(fs::path(path).replace_extension(".cubin"), most_of_cubin);
+      if (!beside || cubin.empty() || !beside->starts_with(cubin)) continue;  // as far as its tables reach
+      out = {c.text, fmt::format("{}: the cubin beside it has the same bytes", path.string()), {}};
+      return out;
+    }
+  if (auto carried = cubin::ptx_with(cubin, entry); carried && carried->linked.empty())
+    return {std::move(carried->text), std::string(cubin::carried_source), {}};
+  const std::string_view code = cubin::code_of(cubin, entry);
+  const cubin::MadeBy made = cubin::made_by(cubin);
   const std::vector<std::string> tools = assemblers();
   for (const std::string& ptxas : tools)
     for (const Candidate& c : all)
       for (const auto& options : option_sets(made, target_of(c.text))) {
         if (code.empty()) continue;
         const std::string again = assemble(ptxas, options, c.text);
-        if (code_of(again, entry) != code) continue;
+        if (cubin::code_of(again, entry) != code) continue;
         out = {c.text,
-               fmt::format("{}: {} {} gives the same code", c.path.string(), ptxas, fmt::join(options, " ")),
+               fmt::format("{}: {} {} gives the same code", c.paths.front().string(), ptxas,
+                           fmt::join(options, " ")),
                {}};
         return out;
       }
@@ -147,6 +143,15 @@ Match match_ptx(const std::string& cubin, const std::string& entry, const std::v
         "{} files of PTX have the entry `{}`, none assembles to the recorded code{}", all.size(), entry,
         made.release.empty() ? std::string() : fmt::format(" (which was made by {})", made.release));
   return out;
+}
+
+Match match_text(const std::string& carried, const std::string& entry, const std::vector<fs::path>& folders) {
+  const std::string statements = cubin::statements_of(carried);
+  for (const Candidate& c : candidates(entry, folders))
+    if (cubin::statements_of(c.text) == statements)
+      return {
+          c.text, fmt::format("{}: the text that the machine code carries", c.paths.front().string()), {}};
+  return {{}, {}, fmt::format("no file of PTX has the text of `{}`", entry)};
 }
 
 std::vector<fs::path> dump_folders() {

@@ -25,8 +25,11 @@ bool follows_in_word(char c) { return (class_of(c) == letter || class_of(c) == d
 }  // namespace
 
 void Lexer::skip_line_comment() {
-  const size_t end = text_.find('\n', at_);
-  at_ = end == std::string_view::npos ? text_.size() : end;
+  const size_t end = std::min(text_.find('\n', at_), text_.size());
+  const std::string_view comment = text_.substr(at_, end - at_);
+  if (comment.starts_with("// begin inline asm")) inline_assembly_ = ++inline_assemblies_;
+  if (comment.starts_with("// end inline asm")) inline_assembly_ = 0;
+  at_ = end;
 }
 
 void Lexer::skip_block_comment() {
@@ -99,7 +102,8 @@ size_t Lexer::end_of_string(size_t i) const {
 }
 
 Token Lexer::take(Token::Kind kind, size_t end) {
-  Token t{kind, text_.substr(at_, end - at_), line_, static_cast<uint32_t>(at_ - line_start_ + 1)};
+  Token t{kind, text_.substr(at_, end - at_), line_, static_cast<uint32_t>(at_ - line_start_ + 1),
+          inline_assembly_};
   at_ = end;
   return t;
 }

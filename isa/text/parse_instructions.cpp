@@ -127,7 +127,7 @@ void Instructions::instruction() {
     return in_.skip_statement();
   }
   i.op = c.op;
-  i.origin = {mnemonic.line, lines_.current()};
+  i.origin = {mnemonic.line, lines_.place_of(mnemonic)};
   const bool is_call = c.forms.front().form->def->operation == Operation::call;
   const auto fits_form = is_call ? call(i, c) : others(i, mnemonic, c);
   if (!fits_form) return in_.skip_statement();

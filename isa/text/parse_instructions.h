@@ -9,7 +9,7 @@ namespace palladion::isa::detail {
 class Instructions {
  public:
   Instructions(Module& module, Tokens& in, NameTable& names, Operands& operands, Forms& forms,
-               const SourceLines& lines)
+               SourceLines& lines)
       : module_(module), in_(in), names_(names), operands_(operands), forms_(forms), lines_(lines) {}
 
   void instruction();  // one statement, which is appended to the function's body
@@ -28,7 +28,7 @@ class Instructions {
   NameTable& names_;
   Operands& operands_;
   Forms& forms_;
-  const SourceLines& lines_;
+  SourceLines& lines_;
 };
 
 }  // namespace palladion::isa::detail

@@ -59,7 +59,10 @@ uint32_t SourceLines::caller_at(const Place& at) {
 }
 
 // .loc file line column[, function_name label[+n], inlined_at file line column]
+// Within inline assembly LLVM numbers on with each line of the assembly: the author's is the first line's.
 void SourceLines::loc() {
+  const uint32_t within = in_.previous().inline_assembly;
+  const bool numbered_on = within != 0 && within == executed_within_;
   const auto at = place();
   if (!at) return in_.skip_statement();
   std::string name;
@@ -78,6 +81,7 @@ void SourceLines::loc() {
     }
   }
   in_.accept(';');
+  if (numbered_on) return;
   // Line 0: the compiler's own, of which only the caller is known.
   current_ = (*at)[1] == 0 ? caller : frame_at(*at, name, caller);
 }

@@ -25,8 +25,12 @@ class SourceLines {
     current_ = no_id;
     recent_.clear();
   }
-  uint32_t current() const { return current_; }  // of Module::frames: the place of the next instruction
-  void finish();                                 // the files of all places are known
+  // Of Module::frames: the place of this instruction.
+  uint32_t place_of(const Token& mnemonic) {
+    executed_within_ = mnemonic.inline_assembly;
+    return current_;
+  }
+  void finish();  // the files of all places are known
 
  private:
   using Place = std::array<uint32_t, 3>;                 // file, line, column
@@ -41,6 +45,7 @@ class SourceLines {
   Tokens& in_;
   Constants& numbers_;
   uint32_t current_ = no_id;
+  uint32_t executed_within_ = 0;                              // the inline assembly of the instruction before
   std::map<Key, uint32_t> frames_;                            // of Module::frames
   std::map<Place, uint32_t> recent_;                          // in this function: the frame named last
   std::vector<std::pair<uint32_t, std::string>> file_names_;  // .file index, name

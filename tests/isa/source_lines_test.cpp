@@ -52,6 +52,23 @@ TEST(source_lines, the_chain_of_inlined_functions_is_kept) {
   EXPECT_EQ(frames[2].at.file, "a.cu");
 }
 
+// As Triton's loads, stores and atomics are printed.
+TEST(source_lines, inline_assembly_is_where_its_first_line_is) {
+  const Module m = module_of(
+      ".loc 1 12 11\n// begin inline asm\n.loc 1 12 11\nmov.u32 %r1, 1;\n.loc 1 13 11\nmov.u32 %r1, 2;\n"
+      ".loc 1 14 11\nmov.u32 %r1, 3;\n// end inline asm\nmov.u32 %r1, 4;\n.loc 1 20 1\n"
+      "// begin inline asm\nmov.u32 %r1, 5;\n.loc 1 21 1\nmov.u32 %r1, 6;\n\n\t// end inline asm\n"
+      ".loc 1 30 1\n// begin inline asm\n.loc 1 8 3\n.loc 2 50 1, function_name $L__s, inlined_at 1 8 3\n"
+      "mov.u32 %r1, 7;\n.loc 2 51 1, function_name $L__s, inlined_at 1 8 3\nmov.u32 %r1, 8;\n// end inline "
+      "asm\n"
+      ".loc 1 31 1\nmov.u32 %r1, 9;",
+      ".file 1 \"a.py\"\n.file 2 \"b.py\"\n");
+  std::vector<uint32_t> lines;
+  for (const Instruction& i : m.functions.front().body)
+    if (i.origin.source != no_id) lines.push_back(m.frames[i.origin.source].at.line);
+  EXPECT_EQ(lines, (std::vector<uint32_t>{12, 12, 12, 12, 20, 20, 50, 50, 31, 31}));
+}
+
 TEST(source_lines, a_place_is_the_innermost_of_the_author) {
   const Module& m = inlined();
   const auto place = [&](size_t i) {

@@ -7,7 +7,9 @@
 #include <filesystem>
 
 #include "cuda/bundle/read.h"
+#include "cuda/cubin/carried_ptx.h"
 #include "isa/core/link.h"
+#include "isa/host/files.h"
 #include "isa/text/parse.h"
 #include "sim/machine/state/cluster.h"
 #include "sim/program/program.h"
@@ -163,15 +165,33 @@ std::string guesses(std::span<const std::byte> bytes, size_t at) {
 
 }  // namespace
 
+namespace {
+
+// Of a bundle that has machine code alone, what that carries.
+Outcome<std::string> ptx_of_bundle(const std::string& folder, const cuda::bundle::Manifest& m) {
+  if (m.ptx_file.empty() && !m.image_file.empty()) {
+    const auto image = read_text(std::filesystem::path(folder) / m.image_file, most_of_ptx);
+    auto carried = image ? cuda::cubin::ptx_with(*image, m.entry) : tl::unexpected(image.error());
+    if (carried && carried->linked.empty()) return std::move(carried->text);
+  }
+  auto text = cuda::bundle::read_ptx(folder, m);
+  if (!text) return user_error(text.error());
+  return std::move(*text);
+}
+
+}  // namespace
+
 Outcome<BundleProgram> open_bundle(const std::string& folder, const isa::ArchSpec* chip) {
   auto manifest = cuda::bundle::read_manifest(folder);
   if (!manifest) return user_error(manifest.error());
-  auto text = cuda::bundle::read_ptx(folder, *manifest);
-  if (!text) return user_error(text.error());
+  auto text = ptx_of_bundle(folder, *manifest);
+  if (!text) return tl::make_unexpected(text.error());
   BundleProgram out;
   out.name = std::filesystem::path(folder).lexically_normal().filename().string();
   if (out.name.empty()) out.name = folder;
-  out.ptx_path = (std::filesystem::path(folder) / manifest->ptx_file).string();
+  out.ptx_path = (std::filesystem::path(folder) /
+                  (manifest->ptx_file.empty() ? manifest->image_file : manifest->ptx_file))
+                     .string();
   out.ptx = std::move(*text);
   auto module = module_of_ptx(out.ptx, out.ptx_path, chip);
   if (!module) return tl::make_unexpected(module.error());

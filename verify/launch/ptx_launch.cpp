@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "isa/core/link.h"
 #include "isa/core/symbol_name.h"
 #include "isa/host/files.h"
 #include "isa/text/parse.h"
@@ -227,14 +228,38 @@ Outcome<isa::Dim3> dims(const std::optional<isa::Dim3>& given, const char* optio
 
 }  // namespace
 
+namespace {
+
+Outcome<std::unique_ptr<isa::Module>> verified(isa::Module module, const isa::ArchSpec* chip,
+                                               std::string_view text) {
+  isa::Diagnostics problems = chip == nullptr ? isa::verify(module) : isa::verify(module, *chip);
+  std::erase_if(problems, [](const isa::Diagnostic& d) { return d.severity == isa::Severity::warning; });
+  if (!problems.empty()) return failure_of(problems, text);
+  return std::make_unique<isa::Module>(std::move(module));
+}
+
+}  // namespace
+
 Outcome<std::unique_ptr<isa::Module>> module_of_ptx(const std::string& text, const std::string& path,
                                                     const isa::ArchSpec* chip) {
   auto module = isa::parse(text, path);
   if (!module) return failure_of(module.error(), text);
-  isa::Diagnostics problems = chip == nullptr ? isa::verify(*module) : isa::verify(*module, *chip);
-  std::erase_if(problems, [](const isa::Diagnostic& d) { return d.severity == isa::Severity::warning; });
-  if (!problems.empty()) return failure_of(problems, text);
-  return std::make_unique<isa::Module>(std::move(*module));
+  return verified(std::move(*module), chip, text);
+}
+
+Outcome<std::unique_ptr<isa::Module>> module_of_objects(std::span<const std::string> texts,
+                                                        const std::string& path, const isa::ArchSpec* chip) {
+  std::vector<isa::Module> parts;
+  for (const std::string& text : texts) {
+    auto part = isa::parse(text, path);
+    if (!part) return failure_of(part.error(), text);
+    parts.push_back(std::move(*part));
+  }
+  std::vector<const isa::Module*> pointers;
+  for (const isa::Module& part : parts) pointers.push_back(&part);
+  auto whole = isa::link(pointers);
+  if (!whole) return failure_of(whole.error());
+  return verified(std::move(*whole), chip, {});
 }
 
 Outcome<BoundArrays> bind_arguments(Job& job, isa::Module& module, const PtxLaunch& launch) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ namespace palladion::verify {
 // The text of a file, parsed and verified for a chip; null: for any. The error has places in the text.
 host::Outcome<std::unique_ptr<isa::Module>> module_of_ptx(const std::string& text, const std::string& path,
                                                           const isa::ArchSpec* chip);
+// The same of the objects of a linked program.
+host::Outcome<std::unique_ptr<isa::Module>> module_of_objects(std::span<const std::string> texts,
+                                                              const std::string& path,
+                                                              const isa::ArchSpec* chip);
 
 // What is bound to a .texref, .surfref or .samplerref variable.
 struct Binding {

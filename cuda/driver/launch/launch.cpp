@@ -13,6 +13,7 @@
 #include "cuda/driver/order/undefined.h"
 #include "cuda/driver/order/written.h"
 #include "cuda/driver/reporting.h"
+#include "cuda/driver/sources.h"
 #include "isa/core/symbol_name.h"
 #include "report/text/finding_text.h"
 #include "sim/check/core/merge.h"
@@ -229,7 +230,7 @@ Status Running::tell_findings(const LaunchRecord& record, const sim::RunResult& 
   count_errors(static_cast<uint64_t>(std::ranges::count_if(merged, counts)));
   for (const sim::Finding& f : merged) {
     if ((record.launches == 1 || counts(f)) && !sim::check::is_remark(f))
-      tell(report::finding_text(f, {.ptx = {}}));
+      tell(report::finding_text(f, {.ptx = {}, .source_line = source_line}));
     if (f.fatal && status == success) status = status_of(f);
   }
   if (result.deadlocked && status == success) status = launch_timeout;
@@ -248,7 +249,8 @@ void Running::judge(State& s, LaunchRecord& record, bool completed) {
     if (seen.schedules.front() == s.settings.schedule) continue;
     ++record.findings;
     count_errors(counted ? 1 : 0);
-    if (record.launches == 1 || counted) tell(report::finding_text(seen, {.schedules = judged.tried}));
+    if (record.launches == 1 || counted)
+      tell(report::finding_text(seen, {.schedules = judged.tried, .source_line = source_line}));
   }
   if (record.judged)
     record.judged->unite(judged);

@@ -1,4 +1,6 @@
 // Libraries, modules, kernels and variables.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "cuda/driver/modules/images.h"
@@ -46,7 +48,8 @@ Status attribute_of(int* out, int attribute, Kernel* k) {
   if (out == nullptr) return invalid_value;
   if (attribute == 9) return *out = k->carveout, success;
   if (attribute == 14) return *out = k->nonportable_cluster ? 1 : 0, success;
-  if (attribute == 5 || attribute == 6) return *out = state().arch->sm, success;
+  if (attribute == 5) return *out = k->image->ptx_chip, success;
+  if (attribute == 6) return *out = state().arch->sm, success;
   if (attribute == 7 || attribute == 15) return *out = 0, success;
   const auto needs = needs_of(*k);
   if (!needs) return needs.error();
@@ -122,6 +125,7 @@ Kernel* kernel_of(Image& image, const char* name, Status& status) {
   if (known != image.kernels.end()) return known->second.get();
   const isa::Module* module = module_of(image);
   status = module == nullptr ? no_binary_for_gpu : not_found;
+  if (module == nullptr) say_no_ptx(image, fmt::format("kernel `{}`", name));
   if (module == nullptr || *name == '\0' || module->find_entry(name) == nullptr) return nullptr;
   status = success;
   auto kernel = std::make_unique<Kernel>();
@@ -248,6 +252,7 @@ namespace {
 Status compiled(Image* image, int* options, void** values, unsigned count) {
   const palladion::isa::Module* module = module_of(*image);
   write_logs(options, values, count, image->log);
+  if (module == nullptr) say_no_ptx(*image, "a module");
   return module != nullptr ? success : image->ptx.empty() ? no_binary_for_gpu : invalid_ptx;
 }
 }  // namespace

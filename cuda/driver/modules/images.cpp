@@ -1,14 +1,18 @@
 #include "cuda/driver/modules/images.h"
 
 #include <fmt/format.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 
 #include "cuda/driver/modules/grid_functions.h"
-#include "cuda/fatbin/fatbin.h"
+#include "cuda/driver/sources.h"
+#include "isa/arch/target.h"
 #include "isa/core/link.h"
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
@@ -16,16 +20,56 @@
 namespace palladion::cuda::driver {
 namespace {
 
-void take_fatbin(Image& image, const void* start) {
-  if (auto text = ptx_of_fatbin(start))
-    image.ptx.push_back(std::move(*text));
-  else
-    image.why = text.error();
+// What an image is made of, of one or several objects.
+struct Parts {
+  std::vector<std::string> texts, newer;  // PTX; PTX for newer chips
+  std::string why;                        // an object has none
+
+  void take(tl::expected<fatbin::Program, std::string> program) {
+    if (!program) {
+      why = std::move(program.error());
+      return;
+    }
+    std::ranges::move(program->texts, std::back_inserter(program->newer ? newer : texts));
+  }
+  // Newer PTX where nothing else fits.
+  void give(Image& image) && {
+    image.newer = texts.empty();
+    image.ptx = std::move(image.newer ? newer : texts);
+    image.why = std::move(why);
+  }
+};
+
+// As many bytes as can be read: the header of the image may lie.
+std::string readable(const void* data, uint64_t bytes) {
+  constexpr uint64_t part = uint64_t{64} << 10;
+  std::string out;
+  while (out.size() < bytes) {
+    const size_t before = out.size(), wanted = std::min(part, bytes - before);
+    out.resize(before + wanted);
+    iovec to{out.data() + before, wanted};
+    iovec from{const_cast<char*>(static_cast<const char*>(data)) + before, wanted};
+    const ssize_t got = ::process_vm_readv(::getpid(), &to, 1, &from, 1, 0);
+    if (got < 0 && errno != EFAULT) {  // not allowed here
+      std::memcpy(to.iov_base, from.iov_base, wanted);
+      continue;
+    }
+    if (got == static_cast<ssize_t>(wanted)) continue;
+    out.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    break;
+  }
+  return out;
+}
+
+tl::expected<fatbin::Program, std::string> program_of_cubin(const void* data) {
+  constexpr uint64_t header = 64;
+  return fatbin::program_in(readable(data, std::max(header, fatbin::bytes_of(data))),
+                            static_cast<uint32_t>(state().arch->sm));
 }
 
 // A program linked from relocatable objects holds the linked machine code, and the fatbins that it was made
 // of.
-void take_wrapper(Image& image, const void* wrapper) {
+void take_wrapper(Parts& parts, const void* wrapper) {
   struct Wrapper {
     uint32_t magic, version;
     const void* data;
@@ -33,10 +77,10 @@ void take_wrapper(Image& image, const void* wrapper) {
   };
   const auto& w = *static_cast<const Wrapper*>(wrapper);
   if (w.version != 2 || w.objects == nullptr) {
-    if (w.data != nullptr) take_fatbin(image, w.data);
+    if (w.data != nullptr) parts.take(program_of(w.data));
     return;
   }
-  for (const void* const* object = w.objects; *object != nullptr; ++object) take_fatbin(image, *object);
+  for (const void* const* object = w.objects; *object != nullptr; ++object) parts.take(program_of(*object));
 }
 
 // A managed variable is managed memory: the host reaches it at the address that the device has.
@@ -64,40 +108,35 @@ void place_variables(const isa::Module& module) {
 
 }  // namespace
 
-tl::expected<std::string, std::string> ptx_of_fatbin(const void* start) {
-  const uint64_t bytes = fatbin::bytes_of(start);
-  const auto entries = fatbin::entries({static_cast<const std::byte*>(start), bytes});
-  if (!entries) return tl::unexpected(entries.error());
-  const auto usable = fatbin::usable_ptx(*entries, static_cast<uint32_t>(state().arch->sm));
-  if (usable.empty())
-    return tl::unexpected<std::string>(
-        "the program holds machine code only: compile it with PTX, code=[sm_90,compute_90]");
-  return fatbin::text(usable.front());
+tl::expected<fatbin::Program, std::string> program_of(const void* start) {
+  return fatbin::program_for({static_cast<const std::byte*>(start), fatbin::bytes_of(start)},
+                             static_cast<uint32_t>(state().arch->sm));
 }
 
 Status load_image(Image*& out, const void* data) {
   if (data == nullptr) return invalid_value;
   if (state().sticky != success) return state().sticky;
-  auto image = std::make_unique<Image>();
+  Parts parts;
   switch (fatbin::image_of(data)) {
     case fatbin::Image::wrapper:
-      take_wrapper(*image, data);
+      take_wrapper(parts, data);
       break;
     case fatbin::Image::fatbin:
-      take_fatbin(*image, data);
+      parts.take(program_of(data));
       break;
     case fatbin::Image::elf:
-      image->why = "machine code (cubin), which the machine does not run";
+      parts.take(program_of_cubin(data));
       break;
     case fatbin::Image::ptx:
       if (std::string_view(static_cast<const char*>(data)).find(".version") == std::string_view::npos)
         return invalid_image;  // some other text
-      image->ptx.emplace_back(static_cast<const char*>(data));
+      parts.texts.emplace_back(static_cast<const char*>(data));
       break;
     case fatbin::Image::unknown:
       return invalid_image;
   }
-  out = image.release();
+  out = new Image;
+  std::move(parts).give(*out);
   state().images.insert(out);
   return success;
 }
@@ -107,7 +146,11 @@ Status load_file(Image*& out, const char* name) {
   if (!in) return file_not_found;
   std::string text((std::istreambuf_iterator<char>(in)), {});
   text.push_back('\0');
-  if (text.starts_with("P\xED\x55\xBA") && fatbin::bytes_of(text.data()) > text.size()) return invalid_image;
+  constexpr size_t header = 64;
+  if (text.size() < header) text.resize(header);
+  const auto kind = fatbin::image_of(text.data());
+  const bool whole = kind == fatbin::Image::ptx || fatbin::bytes_of(text.data()) <= text.size();
+  if (kind == fatbin::Image::wrapper || !whole) return invalid_image;
   return load_image(out, text.data());
 }
 
@@ -119,7 +162,7 @@ int64_t constant_bytes(const isa::Module& module) {
   return bytes;
 }
 
-std::unique_ptr<isa::Module> compile(std::span<const std::string> texts, std::string& log) {
+std::unique_ptr<isa::Module> compile(std::span<const std::string> texts, std::string& log, bool newer) {
   std::vector<isa::Module> parts;
   for (const std::string& text : texts) {
     auto parsed = isa::parse(text);
@@ -135,6 +178,7 @@ std::unique_ptr<isa::Module> compile(std::span<const std::string> texts, std::st
   for (const isa::Module& part : parts) pointers.push_back(&part);
   auto linked = isa::link(pointers);
   if (!linked) return log += isa::render(linked.error()), nullptr;
+  if (newer) linked->target = state().arch->ptx_target;
   constexpr int64_t most_constants = 64 * 1024;
   if (const int64_t bytes = constant_bytes(*linked); bytes > most_constants)
     return log += fmt::format("{} bytes of .const, more than {}", bytes, most_constants), nullptr;
@@ -147,19 +191,29 @@ std::unique_ptr<isa::Module> compile(std::span<const std::string> texts, std::st
 isa::Module* module_of(Image& image) {
   if (image.tried) return image.module.get();
   image.tried = true;
-  if (image.ptx.empty()) {
-    fmt::print(stderr, "palladion exec: unsupported: a kernel without PTX: {}\n", image.why);
-    count_missing("a kernel without PTX");
-    return nullptr;
-  }
-  image.module = compile(image.ptx, image.log);
+  if (image.ptx.empty()) return nullptr;
+  image.module = compile(image.ptx, image.log, image.newer);
   if (image.module == nullptr) {
     fmt::print(stderr, "palladion exec: PTX of the program is refused:\n{}\n", image.log);
     count_missing("PTX that is refused");
     return nullptr;
   }
+  image.ptx_chip = isa::parse_target(fatbin::target_of(image.ptx.front())).number;
+  if (image.newer)
+    fmt::print(stderr,
+               "palladion exec: PTX for compute_{} alone runs on {}, which a driver would refuse: it uses "
+               "nothing newer\n",
+               image.ptx_chip, state().arch->name);
+  for (const std::string& text : image.ptx) keep_sources(text);
   place_variables(*image.module);
   return image.module.get();
+}
+
+void say_no_ptx(Image& image, const std::string& what) {
+  if (!image.ptx.empty() || count_missing(what + " without PTX") != 0) return;
+  fmt::print(stderr, "palladion exec: unsupported: {} without PTX{}{}\n", what, image.why.empty() ? "" : ": ",
+             image.why);
+  image.why.clear();  // it is said once
 }
 
 void write_logs(const int* options, void** values, unsigned count, std::string_view errors) {

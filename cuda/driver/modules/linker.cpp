@@ -1,13 +1,15 @@
-// cuLink*: PTX from several places becomes one image. What is complete is given back as PTX text, which is
-// what the library loads.
+// cuLink*: PTX from several places becomes one image. What is complete is given back as a cubin that carries
+// it.
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
+#include "cuda/cubin/carried_ptx.h"
 #include "cuda/driver/modules/images.h"
-#include "cuda/fatbin/fatbin.h"
 #include "isa/text/print.h"
 
 using namespace palladion::cuda::driver;
+namespace fatbin = palladion::cuda::fatbin;
 
 namespace {
 
@@ -27,16 +29,20 @@ struct Link : Handled<Link> {
   void** values = nullptr;
 };
 
+Status add_program(Link& link, tl::expected<fatbin::Program, std::string> program) {
+  if (!program) return unsupported("linking: " + program.error());
+  std::ranges::move(program->texts, std::back_inserter(link.texts));
+  return success;
+}
+
 // The fatbins in a host object or an archive of them: they begin at their magic number.
 Status add_host_code(Link& link, std::string_view bytes) {
   constexpr std::string_view magic = "P\xED\x55\xBA";
   bool found = false;
   for (size_t at = bytes.find(magic); at != std::string_view::npos; at = bytes.find(magic, at + 4)) {
-    if (bytes.size() - at < 16 || palladion::cuda::fatbin::bytes_of(bytes.data() + at) > bytes.size() - at)
-      continue;
-    auto text = ptx_of_fatbin(bytes.data() + at);
-    if (!text) return unsupported("linking of objects without PTX");
-    link.texts.push_back(std::move(*text));
+    if (bytes.size() - at < 16 || fatbin::bytes_of(bytes.data() + at) > bytes.size() - at) continue;
+    if (const Status status = add_program(link, program_of(bytes.data() + at)); status != success)
+      return status;
     found = true;
   }
   return found ? success : invalid_image;
@@ -45,25 +51,20 @@ Status add_host_code(Link& link, std::string_view bytes) {
 Status add(Link* link, Input type, std::string_view bytes) {
   if (!exist(link)) return invalid_handle;
   if (bytes.empty()) return invalid_value;
+  const auto chip = static_cast<uint32_t>(state().arch->sm);
   switch (type) {
     case Input::ptx:
       while (!bytes.empty() && bytes.back() == '\0') bytes.remove_suffix(1);
       link->texts.emplace_back(bytes);
       return success;
-    case Input::fatbin: {
-      if (palladion::cuda::fatbin::image_of(bytes.data()) != palladion::cuda::fatbin::Image::fatbin)
-        return invalid_image;
-      auto text = ptx_of_fatbin(bytes.data());
-      if (!text) return unsupported("linking of fatbins without PTX");
-      return link->texts.push_back(std::move(*text)), success;
-    }
+    case Input::fatbin:
+      if (fatbin::image_of(bytes.data()) != fatbin::Image::fatbin) return invalid_image;
+      return add_program(*link, fatbin::program_in(bytes, chip));
     case Input::object:
     case Input::library:
       return add_host_code(*link, bytes);
-    case Input::cubin:  // what cuLinkComplete or NVRTC gave under exec is PTX
-      if (palladion::cuda::fatbin::image_of(bytes.data()) == palladion::cuda::fatbin::Image::ptx)
-        return add(link, Input::ptx, bytes);
-      return unsupported("linking of machine code (cubins)");
+    case Input::cubin:
+      return add_program(*link, fatbin::program_in(bytes, chip));
     case Input::nvvm:
       return unsupported("linking of NVVM IR");
   }
@@ -105,9 +106,9 @@ PLD_CUDA cuLinkComplete(void* handle, void** image, size_t* bytes) {
   const auto module = compile(link->texts, log);
   write_logs(link->options.data(), link->values, static_cast<unsigned>(link->options.size()), log);
   if (module == nullptr) return invalid_ptx;
-  link->image = palladion::isa::print(*module);
+  link->image = palladion::cuda::cubin::carry(link->texts.size() == 1 ? link->texts.front() : print(*module));
   *image = link->image.data();
-  if (bytes != nullptr) *bytes = link->image.size() + 1;
+  if (bytes != nullptr) *bytes = link->image.size();
   return success;
 }
 PLD_CUDA cuLinkDestroy(void* handle) {

@@ -4,6 +4,7 @@
 
 #include "cuda/driver/order/call_site.h"
 #include "cuda/driver/reporting.h"
+#include "cuda/driver/sources.h"
 #include "cuda/driver/state.h"
 #include "report/text/finding_text.h"
 #include "sim/check/catalogue/catalogue.h"
@@ -26,7 +27,7 @@ void tell(sim::Finding finding) {
       return report_host_findings(s);
     }
   if (finding.severity == sim::FindingSeverity::error) count_errors(1);
-  fmt::print(stderr, "{}\n", report::finding_text(finding, {.ptx = {}}));
+  fmt::print(stderr, "{}\n", report::finding_text(finding, {.ptx = {}, .source_line = source_line}));
   s.host_findings.push_back(std::move(finding));
   report_host_findings(s);
 }

@@ -27,7 +27,7 @@ class Starts {
       count_ = std::min<size_t>(read<uint32_t>(header_.bytes, 8), (header_.bytes.size() - table) / row);
   }
   // The function that `address` lies in, with what follows it up to the next one.
-  std::optional<Function> around(uint64_t address) const {
+  std::optional<RuntimeFunction> around(uint64_t address) const {
     size_t low = 0, high = count_;
     while (low < high) {
       const size_t middle = (low + high) / 2;
@@ -35,7 +35,7 @@ class Starts {
     }
     if (low == 0) return std::nullopt;
     const uint64_t from = start(low - 1);
-    return Function{"", from, low < count_ ? start(low) - from : jump_bytes};
+    return RuntimeFunction{"", from, low < count_ ? start(low) - from : jump_bytes};
   }
 
  private:
@@ -86,22 +86,22 @@ bool is_function(const Elf64_Sym& s) {
   return ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_shndx != SHN_UNDEF && s.st_value != 0;
 }
 
-std::vector<Function> functions_by_symbol(const ElfFile& file, uint32_t table) {
-  std::vector<Function> all;
+std::vector<RuntimeFunction> functions_by_symbol(const ElfFile& file, uint32_t table) {
+  std::vector<RuntimeFunction> all;
   file.for_each_symbol(table, [&](std::string_view name, const Elf64_Sym& s) {
     if (is_function(s)) all.push_back({std::string(name), s.st_value, s.st_size});
   });
   return all;
 }
 
-std::vector<Function> functions_by_own_name(const ElfFile& file) {
+std::vector<RuntimeFunction> functions_by_own_name(const ElfFile& file) {
   constexpr std::string_view everyones("\0cudaMalloc", 12);  // with the NUL that ends it
   const ElfFile::Section data = file.section(".rodata"), code = file.section(".text");
   if (::memmem(data.bytes.data(), data.bytes.size(), everyones.data(), everyones.size()) == nullptr)
     return {};
   const auto names = names_in(data);
   const Starts starts(file);
-  std::multimap<std::string, Function> users;
+  std::multimap<std::string, RuntimeFunction> users;
   for_each_reference(code, [&](uint64_t from, uint64_t to) {
     const auto name = names.find(to);
     if (name == names.end()) return;
@@ -112,7 +112,7 @@ std::vector<Function> functions_by_own_name(const ElfFile& file) {
       if (at->second.address == function->address) return;
     users.emplace(function->name, *function);
   });
-  std::vector<Function> all;
+  std::vector<RuntimeFunction> all;
   for (const auto& [name, function] : users)
     if (users.count(name) == 1) all.push_back(function);
   return all;

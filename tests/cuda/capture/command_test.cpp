@@ -8,14 +8,18 @@
 #include <iterator>
 
 #include "cuda/bundle/read.h"
-#include "cuda/toolkit/cubin.h"
+#include "cuda/cubin/carried_ptx.h"
+#include "cuda/cubin/cubin.h"
 #include "cuda/toolkit/match.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 namespace toolkit = palladion::cuda::toolkit;
+namespace cubin = palladion::cuda::cubin;
 using palladion::cuda::bundle::Contents;
+using ::testing::Contains;
+using ::testing::Field;
 using ::testing::HasSubstr;
 
 std::string contents_of(const fs::path& path) {
@@ -58,6 +62,21 @@ TEST_F(CaptureCommand, RunsTheProgramAndNamesItsBundles) {
     ASSERT_TRUE(before) << before.error();
     EXPECT_EQ(before->size(), b.bytes);
   }
+}
+
+TEST_F(CaptureCommand, RecordsThePtxThatMachineCodeCarries) {
+  ::setenv("AS_CUBIN", "1", 1);
+  const std::string said = capture("--kernel add -- " PLD_PROGRAM " proc add_one");
+  ::unsetenv("AS_CUBIN");
+  EXPECT_THAT(said, HasSubstr("0001-add_one: with its PTX, which the machine code carried"));
+  const auto manifest = palladion::cuda::bundle::read_manifest(bundle());
+  ASSERT_TRUE(manifest) << manifest.error();
+  EXPECT_EQ(manifest->ptx_source, cubin::carried_source);
+  const auto ptx = palladion::cuda::bundle::read_ptx(bundle(), *manifest);
+  ASSERT_TRUE(ptx) << ptx.error();
+  EXPECT_THAT(*ptx, HasSubstr(".entry add_one("));
+  EXPECT_THAT(manifest->buffers, Contains(Field(&palladion::cuda::bundle::Buffer::name, "table")))
+      << "variables of the module are known by its PTX";
 }
 
 TEST_F(CaptureCommand, SaysWhenNothingWasRecorded) {
@@ -196,10 +215,58 @@ TEST_F(CaptureCommand, AddressesOfTheHeapAreNamedWhereTheyDiffer) {
   EXPECT_THAT(contents_of(log), HasSubstr("may all be addresses of blocks of the heap"));
 }
 
-TEST(Cubin, LengthsThatLieFindNothing) {
-  std::string elf = "\177ELF\2" + std::string(59, '\377');
-  for (size_t n = 0; n <= elf.size(); ++n)
-    EXPECT_TRUE(toolkit::section_of(elf.substr(0, n), ".text.k").empty());
+const std::string stores_77 =
+    ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {\n.reg .b64 %d;\n"
+    ".reg .b32 %r;\nld.param.u64 %d, [p];\nmov.b32 %r, 77;\nst.global.u32 [%d], %r;\nret;\n}\n";
+
+// A bundle that was recorded without PTX, of machine code that carries it.
+TEST_F(CaptureCommand, ComparesMachineCodeThatCarriesItsPtx) {
+  palladion::cuda::bundle::Manifest m = bundle_of(stores_77);
+  m.ptx_file.clear();
+  m.image_file = "kernel.cubin";
+  const std::string image = cubin::carry(stores_77);
+  m.image_checksum = palladion::cuda::bundle::checksum(std::as_bytes(std::span(image)));
+  m.parameters.assign(8, 0);
+  m.parameters[5] = 0x7f;
+  fs::create_directories(folder_ / "one");
+  std::ofstream(folder_ / "one/kernel.cubin", std::ios::binary) << image;
+  expect_equal(folder_, m, "");
+}
+
+// One text in two folders, of which the second alone has the cubin.
+TEST_F(CaptureCommand, FindsTheCubinBesideEachFileOfOneText) {
+  for (const char* place : {"a", "b"}) {
+    fs::create_directories(folder_ / place);
+    std::ofstream(folder_ / place / "k.ptx") << stores_77;
+  }
+  const std::string code = "\177ELF\2 of a chip, which no tool reads";
+  std::ofstream(folder_ / "b/k.cubin") << code;
+  const toolkit::Match found = toolkit::match_ptx(code, "k", {folder_ / "a", folder_ / "b"});
+  EXPECT_EQ(found.ptx, stores_77);
+  EXPECT_THAT(found.source, HasSubstr("/b/k.ptx: the cubin beside it has the same bytes"));
+}
+
+TEST_F(CaptureCommand, MatchesPtxThatTheMachineCodeCarries) {
+  const toolkit::Match found = toolkit::match_ptx(cubin::carry(stores_77), "k", {folder_});
+  EXPECT_EQ(found.ptx, stores_77);
+  EXPECT_EQ(found.source, "the machine code, which carries it");
+  EXPECT_EQ(toolkit::match_ptx(cubin::carry(stores_77), "other", {folder_}).ptx, "");
+}
+
+// The same text but for comments and lines, in a file of its own.
+TEST_F(CaptureCommand, FindsTheWholeTextOfWhatMachineCodeCarries) {
+  const std::string whole = "// made by a framework\n" + stores_77 + ".file 1 \"k.py\"\n";
+  const auto behind = [](std::string text, const std::string& place, const std::string& more) {
+    return text.insert(text.find(place) + place.size(), more);
+  };
+  const std::string lines = behind(whole, "ld.param.u64 %d, [p];\n", "\t.loc 1 7 3 // k.py:7:3\n");
+  std::string carried = behind(stores_77, "ld.param.u64 %d, [p];\n", "\n");
+  std::ofstream(folder_ / "other.ptx") << behind(lines, "mov.b32 %r, 7", "8");
+  EXPECT_EQ(toolkit::match_text(carried, "k", {folder_}).ptx, "");
+  std::ofstream(folder_ / "k.ptx") << lines;
+  const toolkit::Match found = toolkit::match_text(carried, "k", {folder_});
+  EXPECT_EQ(found.ptx, lines);
+  EXPECT_THAT(found.source, HasSubstr("/k.ptx: the text that the machine code carries"));
 }
 
 // Two kernels of one name: the one whose code was recorded is found.
@@ -218,7 +285,7 @@ TEST_F(CaptureCommand, MatchesPtxByItsCodeNotByItsName) {
       "ptxas -arch=sm_90 -O2 -o " + cubin + " " + (folder_ / "source.txt").string() + " >/dev/null 2>&1";
   ASSERT_EQ(std::system(assemble.c_str()), 0);
   const std::string bytes = contents_of(cubin);
-  EXPECT_FALSE(toolkit::code_of(bytes, "k").empty());
+  EXPECT_FALSE(cubin::code_of(bytes, "k").empty());
   EXPECT_THAT(toolkit::match_ptx(bytes, "k", {folder_}).why_not,
               HasSubstr("none assembles to the recorded code"));
   EXPECT_THAT(toolkit::match_ptx(bytes, "other", {folder_}).why_not, HasSubstr("no file of PTX"));

@@ -1,5 +1,6 @@
 // A program as capture meets it: finds the driver's functions in one of two ways, and launches kernels.
 //   launching_program dlsym|proc KERNEL [LAUNCHES [graph]]
+// With the variable AS_CUBIN it loads machine code that carries its PTX.
 #include <dlfcn.h>
 
 #include <cstdint>
@@ -7,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include "cuda/cubin/carried_ptx.h"
 
 namespace {
 
@@ -41,7 +44,7 @@ int main(int argc, char** argv) {
   if (library == nullptr) return 3;
   const int launches = argc > 3 ? std::atoi(argv[3]) : 1;
   void* const stream = argc > 4 ? argv : nullptr;
-  const std::string image = ptx;
+  const std::string image = std::getenv("AS_CUBIN") != nullptr ? palladion::cuda::cubin::carry(ptx) : ptx;
   void *module = nullptr, *kernel = nullptr;
   uint64_t data = 0, inner = 0;
   function<Status(void**, const void*)>("cuModuleLoadData")(&module, image.c_str());

@@ -12,6 +12,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "cuda/cubin/carried_ptx.h"
+#include "cuda/fatbin/program.h"
+
 namespace palladion::cuda::fatbin {
 namespace {
 
@@ -84,6 +87,62 @@ TEST(Fatbin, PtxForTheChipAloneComesFirst) {
   for (const Entry& e : usable_ptx(*all, 90)) texts.push_back(text(e).value_or("?"));
   EXPECT_THAT(texts, ::testing::ElementsAre(alone, ptx, old));
   EXPECT_TRUE(usable_ptx(*all, 75).empty());
+}
+
+// The texts that a chip is given of such entries.
+std::vector<Text> given(uint32_t compute, const std::vector<Text>& all) {
+  Text file;
+  for (const Text& e : all) file += e;
+  file = fatbin(file);
+  const auto program = program_for(bytes(file), compute);
+  return program ? program->texts : std::vector<Text>{"error: " + program.error()};
+}
+
+Text for_target(const char* target) {
+  return Text(".version 9.0\n.target ") + target + "\n.entry k() { ret; }\n";
+}
+Text general(uint32_t arch) {
+  return entry(Kind::ptx, arch, for_target(("sm_" + std::to_string(arch)).c_str()), Packing::none);
+}
+Text code(uint32_t arch, const char* target) {
+  return entry(Kind::cubin, arch, cubin::carry(for_target(target)), Packing::zstd);
+}
+
+TEST(Fatbin, AChipIsGivenItsOwnPtxThenWhatItsCodeCarriesThenOlderPtx) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(given(90, {general(75), code(90, "sm_90a"), general(90)}), ElementsAre(for_target("sm_90")));
+  EXPECT_THAT(given(90, {general(75), code(90, "sm_90a")}), ElementsAre(for_target("sm_90a")));
+  EXPECT_THAT(given(90, {general(75), code(100, "sm_100a")}), ElementsAre(for_target("sm_75")));
+  EXPECT_THAT(given(103, {code(90, "sm_90"), code(100, "sm_100f")}), ElementsAre(for_target("sm_100f")));
+  EXPECT_THAT(given(90, {code(100, "sm_100a")}), ElementsAre(HasSubstr("no machine code for this chip")));
+  EXPECT_THAT(given(90, {entry(Kind::cubin, 90, Text(80, 'c'), Packing::none)}),
+              ElementsAre(HasSubstr("broken machine code")));
+}
+
+TEST(Fatbin, PtxForANewerChipAloneIsSaidToBeThat) {
+  const auto newer = [](const std::vector<Text>& all) {
+    Text file;
+    for (const Text& e : all) file += e;
+    file = fatbin(file);
+    const auto program = program_for(bytes(file), 90);
+    return program && program->newer ? program->texts.front() : Text();
+  };
+  const Text alone = entry(Kind::ptx, 100, for_target("sm_100a"), Packing::none),
+             family = entry(Kind::ptx, 100, for_target("sm_100f"), Packing::none);
+  EXPECT_EQ(newer({general(121), alone, family, general(120)}), for_target("sm_120"))
+      << "the oldest of all chips";
+  EXPECT_EQ(newer({alone, family}), "");
+  EXPECT_EQ(newer({general(120), general(80)}), "");
+}
+
+TEST(Fatbin, AFileIsPtxACubinOrAFatbin) {
+  const Text text = for_target("sm_90");
+  for (const Text& file : {text, cubin::carry(text), fatbin(general(90))}) {
+    const auto program = program_in(file, 90);
+    ASSERT_TRUE(program) << program.error();
+    EXPECT_EQ(program->texts.front(), text);
+  }
+  for (size_t n = 0; n < 200; ++n) program_in(cubin::carry(text).substr(0, n), 90);
 }
 
 TEST(Fatbin, EveryPackingGivesTheText) {

@@ -1,0 +1,9 @@
+#pragma once
+#include <string>
+
+namespace palladion::cuda::preload {
+
+// Where this library and what it directs programs to lies.
+std::string own_folder();
+
+}  // namespace palladion::cuda::preload
