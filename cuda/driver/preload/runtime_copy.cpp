@@ -4,7 +4,6 @@
 #include <cstring>
 #include <map>
 #include <optional>
-#include <unordered_map>
 
 #include "cuda/driver/preload/jump.h"
 
@@ -51,21 +50,14 @@ bool is_word(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-// Texts that are names of the API: by their address.
-std::unordered_map<uint64_t, std::string> names_in(const ElfFile::Section& data) {
-  constexpr std::string_view mark("\0cuda", 5);
-  std::unordered_map<uint64_t, std::string> names;
-  const char* at = data.bytes.data();
-  while (const auto* const found = static_cast<const char*>(
-             ::memmem(at, static_cast<size_t>(data.bytes.end() - at), mark.data(), mark.size()))) {
-    const char* end = found + 1;
-    while (end != data.bytes.end() && is_word(*end)) ++end;
-    if (end != data.bytes.end() && *end == '\0')
-      names.emplace(data.address + static_cast<uint64_t>(found + 1 - data.bytes.data()),
-                    std::string(found + 1, end));
-    at = found + 1;
-  }
-  return names;
+// The name of the API that begins at `address`; it may end a longer text, which linkers merge. Empty: there
+// is none.
+std::string name_at(const ElfFile::Section& data, uint64_t address) {
+  if (!data.holds(address)) return {};
+  const std::string_view rest = data.bytes.substr(address - data.address);
+  if (!rest.starts_with("cuda")) return {};
+  const auto* const end = std::ranges::find_if_not(rest, is_word);
+  return end != rest.end() && *end == '\0' ? std::string(rest.begin(), end) : std::string();
 }
 
 // f(address of the instruction, what it refers to) for each `lea register, [rip + distance]`.
@@ -95,19 +87,18 @@ std::vector<RuntimeFunction> functions_by_symbol(const ElfFile& file, uint32_t t
 }
 
 std::vector<RuntimeFunction> functions_by_own_name(const ElfFile& file) {
-  constexpr std::string_view everyones("\0cudaMalloc", 12);  // with the NUL that ends it
+  constexpr std::string_view everyones("cudaMalloc", 11);  // with the NUL that ends it
   const ElfFile::Section data = file.section(".rodata"), code = file.section(".text");
   if (::memmem(data.bytes.data(), data.bytes.size(), everyones.data(), everyones.size()) == nullptr)
     return {};
-  const auto names = names_in(data);
   const Starts starts(file);
   std::multimap<std::string, RuntimeFunction> users;
   for_each_reference(code, [&](uint64_t from, uint64_t to) {
-    const auto name = names.find(to);
-    if (name == names.end()) return;
+    std::string name = name_at(data, to);
+    if (name.empty()) return;
     auto function = starts.around(from);
     if (!function) return;
-    function->name = name->second;
+    function->name = std::move(name);
     for (auto [at, end] = users.equal_range(function->name); at != end; ++at)
       if (at->second.address == function->address) return;
     users.emplace(function->name, *function);
