@@ -35,7 +35,6 @@ SUITES = {  # the package, its tests; those of unittest are modules, those of py
     "warp": ("warp-lang", lambda: modules("warp", "warp", "tests/**/test_*.py")),
     "cupy": ("cupy-cuda13x", lambda: [str(f) for f in sorted(
         pathlib.Path(os.environ["CUPY_TESTS"]).glob("c*_tests/*/test_*.py"))]),
-    "own": ("jax", lambda: [str(f) for f in sorted(pathlib.Path(__file__).absolute().parent.glob("test_*.py"))]),
 }
 
 
