@@ -4,7 +4,7 @@
 # pld_exec_library(TARGET FOLDER NAME VERSION)
 function(pld_exec_library target folder name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${folder}/(runtime|cublas|preload)/")  # libraries of their own
+  list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${folder}/(runtime|cublas|cudnn|cupti|nvml|preload)/")  # libraries of their own
   add_library(${target} SHARED ${sources})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_options(${target} PRIVATE ${PLD_WARNINGS} ${PLD_BASELINE} -fvisibility=hidden)
@@ -30,20 +30,29 @@ set_target_properties(palladion_cudart PROPERTIES SOVERSION 13)
 target_link_libraries(palladion_cudart PRIVATE palladion_cuda)
 target_sources(palladion_cudart PRIVATE ${PROJECT_SOURCE_DIR}/cuda/driver/lifetime.cpp)
 
-# cuBLAS' handles, and each function of absent.txt as one that answers by name. cublasLt is the same file.
-pld_exec_library(palladion_cublas cuda/driver/cublas cublas)
-set_target_properties(palladion_cublas PROPERTIES SOVERSION 13)
-target_link_libraries(palladion_cublas PRIVATE palladion_cuda)
-file(READ ${PROJECT_SOURCE_DIR}/cuda/driver/cublas/absent.txt names)
-string(REGEX MATCHALL "[A-Za-z0-9_]+" names "${names}")
-set(text "namespace palladion::cuda::cublas {\nint unsupported(const char* name);\n}\n#define PLD_ABSENT(name) \\\n\
-  extern \"C\" __attribute__((visibility(\"default\"))) int name() { return palladion::cuda::cublas::unsupported(#name); }\n")
-foreach(name ${names})
-  string(APPEND text "PLD_ABSENT(${name})\n")
-endforeach()
-file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/cublas_absent.cpp CONTENT "${text}" @ONLY)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/driver/cublas/absent.txt)
-target_sources(palladion_cublas PRIVATE ${PROJECT_BINARY_DIR}/cublas_absent.cpp)
+# pld_stand_in(NAME FILE VERSION): in place of a library of NVIDIA's; each function of absent.txt answers by name.
+function(pld_stand_in name soname version)
+  set(folder cuda/driver/${name})
+  pld_exec_library(palladion_${name} ${folder} ${soname})
+  set_target_properties(palladion_${name} PROPERTIES SOVERSION ${version})
+  target_link_libraries(palladion_${name} PRIVATE palladion_cuda)
+  file(READ ${PROJECT_SOURCE_DIR}/${folder}/absent.txt names)
+  string(REGEX MATCHALL "[A-Za-z0-9_]+" names "${names}")
+  set(text "namespace palladion::cuda::${name} {\nint unsupported(const char* name);\n}\n#define PLD_ABSENT(name) \\\n\
+  extern \"C\" __attribute__((visibility(\"default\"))) int name() { return palladion::cuda::${name}::unsupported(#name); }\n")
+  foreach(absent ${names})
+    string(APPEND text "PLD_ABSENT(${absent})\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${name}_absent.cpp CONTENT "${text}" @ONLY)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/absent.txt)
+  target_sources(palladion_${name} PRIVATE ${PROJECT_BINARY_DIR}/${name}_absent.cpp)
+endfunction()
+pld_stand_in(cublas cublas 13)
+pld_stand_in(cudnn cudnn 9)
+pld_stand_in(cupti cupti 13)
+pld_stand_in(nvml nvidia-ml 1)
+
+# cublasLt is the same file as cuBLAS.
 set(light ${PROJECT_BINARY_DIR}/exec/libcublasLt.so.13)
 add_custom_command(TARGET palladion_cublas POST_BUILD
   COMMAND ${CMAKE_COMMAND} -E create_symlink libcublas.so.13 ${light})
@@ -57,8 +66,8 @@ endif()
 pld_exec_library(palladion_exec cuda/driver/preload palladion_exec)
 target_link_options(palladion_exec PRIVATE LINKER:-z,initfirst)
 # The libraries above are loaded with it, so that whoever needs NVIDIA's by name has them.
-target_link_libraries(palladion_exec PRIVATE -Wl,--no-as-needed palladion_cuda palladion_cudart palladion_cublas
-  ${CMAKE_DL_LIBS})
+target_link_libraries(palladion_exec PRIVATE -Wl,--no-as-needed palladion_cuda palladion_cudart palladion_cublas palladion_cudnn
+  palladion_cupti palladion_nvml ${CMAKE_DL_LIBS})
 
 # What stands in for ptxas, nvlink, NVRTC's machine code and nvJitLink.
 pld_exec_library(palladion_compilers cuda/compilers/library palladion_compilers)

@@ -102,8 +102,11 @@ constexpr Kept kept[] = {{"TRITON_CACHE_DIR", "triton"},    {"TORCHINDUCTOR_CACH
                          {"WARP_CACHE_PATH", "warp"},       {"TILELANG_CACHE_DIR", "tilelang"},
                          {"CUTE_DSL_CACHE_DIR", "cute_dsl"}};
 // What makes compilers that are within a program give machine code that carries its PTX.
-constexpr std::pair<const char*, const char*> with_lines[] = {{"CUTE_DSL_LINEINFO", "1"},
-                                                              {"NVCC_APPEND_FLAGS", "-lineinfo"}};
+constexpr std::pair<const char*, const char*> with_lines[] = {
+    {"CUTE_DSL_LINEINFO", "1"},
+    {"NVCC_APPEND_FLAGS", "-lineinfo"},
+    // and XLA measures no times of kernels
+    {"XLA_FLAGS", "--xla_gpu_generate_line_info=true --xla_gpu_autotune_level=0"}};
 
 // The user's own settings stay.
 void set_compilers(const fs::path& folder) {

@@ -11,7 +11,9 @@ using namespace palladion::cuda::driver;
 
 namespace {
 
-constexpr int driver_version = 13000;
+// Of the last toolkit of CUDA 13: PTX of each is taken, and programs that compile at run time (Warp) make PTX
+// only for a driver that is not older than they are.
+constexpr int driver_version = 13090;
 
 struct ErrorText {
   Status status;

@@ -74,14 +74,14 @@ std::pair<std::string, int> without_version(const std::string& name) {
 
 // CUDA 13 gave its newest version of a function the plain name: in an older library that is the one with the
 // highest number, and what it calls by the plain name is another.
-std::map<std::string, const void*> targets_of(const std::vector<Function>& functions, void* library) {
+std::map<std::string, const void*> targets_of(const std::vector<RuntimeFunction>& functions, void* library) {
   std::map<std::string, int> newest;
-  for (const Function& f : functions) {
+  for (const RuntimeFunction& f : functions) {
     const auto [plain, version] = without_version(f.name);
     newest[plain] = std::max(newest[plain], version);
   }
   std::map<std::string, const void*> targets;
-  for (const Function& f : functions) {
+  for (const RuntimeFunction& f : functions) {
     const auto [plain, version] = without_version(f.name);
     const void* target = ::dlsym(library, f.name.c_str());
     if (version < newest[plain]) target = nullptr;
@@ -94,13 +94,13 @@ std::map<std::string, const void*> targets_of(const std::vector<Function>& funct
 
 // Functions that ours lacks are the program's own, or of a later library. Where one has no room for a jump,
 // they are trampolines to a library that is opened by its name, which is ours.
-void redirect(const Object& object, const std::vector<Function>& functions, void* library) {
+void redirect(const Object& object, const std::vector<RuntimeFunction>& functions, void* library) {
   const auto targets = targets_of(functions, library);
-  const auto is_trampoline = [&](const Function& f) {
+  const auto is_trampoline = [&](const RuntimeFunction& f) {
     return targets.contains(f.name) && !has_room(f.address, f.bytes);
   };
   if (std::ranges::any_of(functions, is_trampoline)) return;
-  for (const Function& f : functions) {
+  for (const RuntimeFunction& f : functions) {
     const auto target = targets.find(f.name);
     if (target != targets.end() && !write_jump(object.base + f.address, target->second))
       refuse(std::string("this system does not let a process change its own code: ") + std::strerror(errno) +
@@ -108,7 +108,9 @@ void redirect(const Object& object, const std::vector<Function>& functions, void
   }
 }
 
-bool is_of_runtime(const Function& f) { return f.name.starts_with("cuda") || f.name.starts_with("__cuda"); }
+bool is_of_runtime(const RuntimeFunction& f) {
+  return f.name.starts_with("cuda") || f.name.starts_with("__cuda");
+}
 
 // Libraries of CUDA's toolkit, which compute with machine code: they are left as they are.
 bool is_of_toolkit(const Object& object) {
@@ -133,13 +135,13 @@ std::vector<std::string> archives_for(const Object& object) {
 }
 
 void redirect_stripped(const Object& object, const ElfFile& file) {
-  std::vector<Function> all = functions_by_own_name(file);
+  std::vector<RuntimeFunction> all = functions_by_own_name(file);
   if (all.empty()) return;
   redirect(object, all, ours().runtime());
   if (!file.has_section(".nvFatBinSegment")) return;  // it registers no kernels
   for (const std::string& archive : archives_for(object)) {
-    const std::vector<Function> more = functions_by_bytes(file, all, archive);
-    if (std::ranges::none_of(more, [](const Function& f) { return f.name == first_call; })) continue;
+    const std::vector<RuntimeFunction> more = functions_by_bytes(file, all, archive);
+    if (std::ranges::none_of(more, [](const RuntimeFunction& f) { return f.name == first_call; })) continue;
     return redirect(object, more, ours().runtime());
   }
   const std::string what =
@@ -157,9 +159,9 @@ void take(const Object& object) {
   if (!file.valid()) return;
   if (twin != nullptr) return redirect(object, functions_by_symbol(file, SHT_DYNSYM), twin);
   if (file.names(SHT_SYMTAB, first_call)) {
-    std::vector<Function> functions = functions_by_symbol(file, SHT_SYMTAB);
-    std::erase_if(functions, [](const Function& f) { return !is_of_runtime(f); });
-    if (std::ranges::any_of(functions, [](const Function& f) { return f.name == first_call; }))
+    std::vector<RuntimeFunction> functions = functions_by_symbol(file, SHT_SYMTAB);
+    std::erase_if(functions, [](const RuntimeFunction& f) { return !is_of_runtime(f); });
+    if (std::ranges::any_of(functions, [](const RuntimeFunction& f) { return f.name == first_call; }))
       redirect(object, functions, ours().runtime());
   } else if (!file.has(SHT_SYMTAB) && !file.names(SHT_DYNSYM, first_call) && !is_of_toolkit(object)) {
     redirect_stripped(object, file);

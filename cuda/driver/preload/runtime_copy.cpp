@@ -4,7 +4,6 @@
 #include <cstring>
 #include <map>
 #include <optional>
-#include <unordered_map>
 
 #include "cuda/driver/preload/jump.h"
 
@@ -27,7 +26,7 @@ class Starts {
       count_ = std::min<size_t>(read<uint32_t>(header_.bytes, 8), (header_.bytes.size() - table) / row);
   }
   // The function that `address` lies in, with what follows it up to the next one.
-  std::optional<Function> around(uint64_t address) const {
+  std::optional<RuntimeFunction> around(uint64_t address) const {
     size_t low = 0, high = count_;
     while (low < high) {
       const size_t middle = (low + high) / 2;
@@ -35,7 +34,7 @@ class Starts {
     }
     if (low == 0) return std::nullopt;
     const uint64_t from = start(low - 1);
-    return Function{"", from, low < count_ ? start(low) - from : jump_bytes};
+    return RuntimeFunction{"", from, low < count_ ? start(low) - from : jump_bytes};
   }
 
  private:
@@ -51,21 +50,14 @@ bool is_word(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-// Texts that are names of the API: by their address.
-std::unordered_map<uint64_t, std::string> names_in(const ElfFile::Section& data) {
-  constexpr std::string_view mark("\0cuda", 5);
-  std::unordered_map<uint64_t, std::string> names;
-  const char* at = data.bytes.data();
-  while (const auto* const found = static_cast<const char*>(
-             ::memmem(at, static_cast<size_t>(data.bytes.end() - at), mark.data(), mark.size()))) {
-    const char* end = found + 1;
-    while (end != data.bytes.end() && is_word(*end)) ++end;
-    if (end != data.bytes.end() && *end == '\0')
-      names.emplace(data.address + static_cast<uint64_t>(found + 1 - data.bytes.data()),
-                    std::string(found + 1, end));
-    at = found + 1;
-  }
-  return names;
+// The name of the API that begins at `address`; it may end a longer text, which linkers merge. Empty: there
+// is none.
+std::string name_at(const ElfFile::Section& data, uint64_t address) {
+  if (!data.holds(address)) return {};
+  const std::string_view rest = data.bytes.substr(address - data.address);
+  if (!rest.starts_with("cuda")) return {};
+  const auto* const end = std::ranges::find_if_not(rest, is_word);
+  return end != rest.end() && *end == '\0' ? std::string(rest.begin(), end) : std::string();
 }
 
 // f(address of the instruction, what it refers to) for each `lea register, [rip + distance]`.
@@ -86,33 +78,32 @@ bool is_function(const Elf64_Sym& s) {
   return ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_shndx != SHN_UNDEF && s.st_value != 0;
 }
 
-std::vector<Function> functions_by_symbol(const ElfFile& file, uint32_t table) {
-  std::vector<Function> all;
+std::vector<RuntimeFunction> functions_by_symbol(const ElfFile& file, uint32_t table) {
+  std::vector<RuntimeFunction> all;
   file.for_each_symbol(table, [&](std::string_view name, const Elf64_Sym& s) {
     if (is_function(s)) all.push_back({std::string(name), s.st_value, s.st_size});
   });
   return all;
 }
 
-std::vector<Function> functions_by_own_name(const ElfFile& file) {
-  constexpr std::string_view everyones("\0cudaMalloc", 12);  // with the NUL that ends it
+std::vector<RuntimeFunction> functions_by_own_name(const ElfFile& file) {
+  constexpr std::string_view everyones("cudaMalloc", 11);  // with the NUL that ends it
   const ElfFile::Section data = file.section(".rodata"), code = file.section(".text");
   if (::memmem(data.bytes.data(), data.bytes.size(), everyones.data(), everyones.size()) == nullptr)
     return {};
-  const auto names = names_in(data);
   const Starts starts(file);
-  std::multimap<std::string, Function> users;
+  std::multimap<std::string, RuntimeFunction> users;
   for_each_reference(code, [&](uint64_t from, uint64_t to) {
-    const auto name = names.find(to);
-    if (name == names.end()) return;
+    std::string name = name_at(data, to);
+    if (name.empty()) return;
     auto function = starts.around(from);
     if (!function) return;
-    function->name = name->second;
+    function->name = std::move(name);
     for (auto [at, end] = users.equal_range(function->name); at != end; ++at)
       if (at->second.address == function->address) return;
     users.emplace(function->name, *function);
   });
-  std::vector<Function> all;
+  std::vector<RuntimeFunction> all;
   for (const auto& [name, function] : users)
     if (users.count(name) == 1) all.push_back(function);
   return all;

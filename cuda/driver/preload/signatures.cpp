@@ -86,11 +86,12 @@ std::vector<Pattern> patterns_of(const std::string& archive) {
 
 }  // namespace
 
-std::vector<Function> functions_by_bytes(const ElfFile& file, const std::vector<Function>& known,
-                                         const std::string& archive) {
+std::vector<RuntimeFunction> functions_by_bytes(const ElfFile& file,
+                                                const std::vector<RuntimeFunction>& known,
+                                                const std::string& archive) {
   if (known.empty()) return {};
   constexpr uint64_t around = 256 << 10, alignment = 16;  // the library's code is one piece
-  const auto [low, high] = std::ranges::minmax(known, {}, &Function::address);
+  const auto [low, high] = std::ranges::minmax(known, {}, &RuntimeFunction::address);
   const ElfFile::Section code = file.section(".text");
   std::map<std::vector<uint64_t>, std::vector<Pattern>> found;  // by where they are
   for (Pattern& p : patterns_of(archive)) {
@@ -101,7 +102,7 @@ std::vector<Function> functions_by_bytes(const ElfFile& file, const std::vector<
       if (code.holds(at) && p.matches(code.bytes.substr(at - code.address))) places.push_back(at);
     if (!places.empty()) found[places].push_back(std::move(p));
   }
-  std::vector<Function> all;
+  std::vector<RuntimeFunction> all;
   for (const auto& [places, patterns] : found)
     for (size_t i = 0; i < places.size() && places.size() == patterns.size(); ++i)
       all.push_back({patterns[i].name, places[i], patterns[i].bytes.size()});

@@ -1,0 +1,63 @@
+// Libraries in place of NVIDIA's: what programs start with is there, the rest answers by name.
+#include "tests/cuda/driver/library.h"
+
+namespace palladion::cuda::driver {
+namespace {
+
+class StandIns : public Driver {
+ protected:
+  void open(const char* file) {
+    library_ = dlopen((driver_folder + "/" + file).c_str(), RTLD_NOW);
+    ASSERT_NE(library_, nullptr) << dlerror();
+  }
+  void expect_by_name(const char* function, Status not_supported_status) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(call(function), not_supported_status);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              std::string("palladion exec: unsupported: ") + function + "\n");
+  }
+};
+
+TEST_F(StandIns, NvmlTellsOfTheDevice) {
+  open("libnvidia-ml.so.1");
+  unsigned count = 0;
+  void* device = nullptr;
+  EXPECT_EQ(call("nvmlInit_v2"), success);
+  EXPECT_EQ(call("nvmlDeviceGetCount_v2", &count), success);
+  EXPECT_EQ(count, 1U);
+  EXPECT_EQ(call("nvmlDeviceGetHandleByIndex_v2", 1U, &device), 2) << "there is no second device";
+  ASSERT_EQ(call("nvmlDeviceGetHandleByIndex_v2", 0U, &device), success);
+  char name[96] = {}, short_name[4] = {};
+  EXPECT_EQ(call("nvmlDeviceGetName", device, static_cast<char*>(name), 96U), success);
+  EXPECT_NE(std::string(name).find("NVIDIA"), std::string::npos);
+  EXPECT_EQ(call("nvmlDeviceGetUUID", device, static_cast<char*>(short_name), 4U), 7) << "too short";
+  EXPECT_EQ(call("nvmlDeviceGetUUID", device, static_cast<char*>(name), 96U), success);
+  EXPECT_EQ(std::string(name).size(), 40U);
+  int major = 0, minor = 0;
+  EXPECT_EQ(call("nvmlDeviceGetCudaComputeCapability", device, &major, &minor), success);
+  EXPECT_GE(major, 9);
+  expect_by_name("nvmlDeviceGetTemperature", 3);
+}
+
+TEST_F(StandIns, CuptiHasAVersionAndMeasuresNothing) {
+  open("libcupti.so.13");
+  uint32_t version = 0;
+  EXPECT_EQ(call("cuptiGetVersion", &version), success);
+  EXPECT_EQ(version, 130000U);
+  expect_by_name("cuptiActivityEnable", 27);
+}
+
+TEST_F(StandIns, CudnnHasHandles) {
+  open("libcudnn.so.9");
+  void *handle = nullptr, *stream = nullptr;
+  int here = 0;
+  ASSERT_EQ(call("cudnnCreate", &handle), success);
+  EXPECT_EQ(call("cudnnSetStream", handle, static_cast<void*>(&here)), success);
+  EXPECT_EQ(call("cudnnGetStream", handle, &stream), success);
+  EXPECT_EQ(stream, &here);
+  EXPECT_EQ(call("cudnnDestroy", handle), success);
+  expect_by_name("cudnnConvolutionForward", 3000);
+}
+
+}  // namespace
+}  // namespace palladion::cuda::driver
