@@ -69,6 +69,21 @@ def test_a_product_is_right(arch):
     assert palladion.time(product[(1, 1)], a, b, c, 128, 128, 128, BM=128, BN=128, BK=64, arch=arch).cycles > 1000
 
 
+def test_a_kernel_that_was_compiled_elsewhere_has_its_own_lines(tmp_path):
+    """Triton's cache knows the text of a kernel alone."""
+    import importlib.util
+    text = inspect.getsource(lost_update.fn)
+    for folder in ("first", "second"):
+        file = tmp_path / folder / "moved.py"
+        file.parent.mkdir()
+        file.write_text("import triton\nimport triton.language as tl\n" + text)
+        spec = importlib.util.spec_from_file_location("moved", file)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        result = palladion.check(module.lost_update[(4,)], np.ones(512, np.float32), np.zeros(1, np.float32), B=128)
+        assert {f.file for f in result.findings} == {str(file)}
+
+
 def test_autotune_takes_the_fastest_by_the_clock():
     tuned = triton.autotune([triton.Config({"BLOCK": 128}, num_warps=4), triton.Config({"BLOCK": 1024}, num_warps=1)],
                             key=[])(scaled)
