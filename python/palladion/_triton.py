@@ -263,7 +263,9 @@ def _bind(caught: _Caught, ptx: str, arch: str) -> Launch:
                "shared": metadata.shared, "cooperative": bool(getattr(metadata, "launch_cooperative_grid", False)),
                "programmatic": bool(getattr(metadata, "launch_pdl", False))}
     _name_parameters(kernel, source)
-    return kernel.bind(values[:len(kernel.parameters)], request, arrays)
+    bound = kernel.bind(values[:len(kernel.parameters)], request, arrays)
+    bound.fmad = bool(getattr(metadata, "enable_fp_fusion", True))
+    return bound
 
 
 def _flat(source: Any, metadata: Any, args: Sequence[Any], arrays: Arrays) -> Iterator[Any]:

@@ -1,7 +1,11 @@
 """`run`, `check`, `compare`, `time` on PTX with arrays of NumPy and PyTorch."""
+import shutil
+import subprocess
+
 import numpy as np
 import palladion
 import pytest
+from conftest import REVERSED
 
 
 def test_run_updates_arrays_in_place(good, arrays):
@@ -154,6 +158,20 @@ def test_dlpack_arrays(good, arrays):
     x, y = arrays
     assert palladion.run(good, palladion.In(Foreign(x)), y, 2.0, grid=1).ok
     assert np.array_equal(y, 2 * x[::-1] + 1)
+
+
+def test_machine_code_that_carries_its_ptx(arrays, tmp_path):
+    ptxas = shutil.which("ptxas")
+    if ptxas is None:
+        pytest.skip("no ptxas")
+    x, y = arrays
+    (tmp_path / "good.ptx").write_text(REVERSED.replace("BARRIER", "bar.sync 0;"))
+    subprocess.run([ptxas, "-lineinfo", "-arch=sm_90", "good.ptx", "-o", "good.cubin"], cwd=tmp_path, check=True)
+    assert palladion.run(palladion.load(tmp_path / "good.cubin")["reversed"], x, y, 2.0, grid=1).ok
+    assert np.array_equal(y, 2 * x[::-1] + 1)
+    subprocess.run([ptxas, "-arch=sm_90", "good.ptx", "-o", "bare.cubin"], cwd=tmp_path, check=True)
+    with pytest.raises(palladion.Error, match="line"):
+        palladion.load(tmp_path / "bare.cubin")
 
 
 def test_an_endless_kernel_ends_by_its_limit(arrays):
