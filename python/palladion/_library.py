@@ -53,9 +53,10 @@ class _Handle:
         self._finalizer = weakref.finalize(self, _close, close, value, keep)
 
 
-def _close(close: Callable[[int], None], value: int, keep: Any) -> None:
+def _close(close: Callable[[int], None], value: Optional[int], keep: Any) -> None:
     del keep
-    close(value)
+    if value is not None:
+        close(value)
 
 
 class NativeProgram(_Handle):

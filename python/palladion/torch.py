@@ -191,8 +191,8 @@ class _Call:
 
 def _is_plain_copy(to: Any, source: Any) -> bool:
     """Bytes as they are: the driver copies them, and judges the order of it."""
-    return (to.dtype == source.dtype and to.shape == source.shape and to.is_contiguous() and source.is_contiguous()
-            and to.is_conj() == source.is_conj() and to.is_neg() == source.is_neg())
+    return bool(to.dtype == source.dtype and to.shape == source.shape and to.is_contiguous() and source.is_contiguous()
+                and to.is_conj() == source.is_conj() and to.is_neg() == source.is_neg())
 
 
 def _on_host(operator: Any) -> Callable[..., Any]:
