@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 import pathlib
 import subprocess
@@ -54,6 +53,7 @@ class FileKernel:
     def __init__(self, file: KernelFile, name: str) -> None:
         self.file, self.name = file, name
         self._recorded: Dict[Choice, Recorded] = {}
+        self._programs: Dict[str, Program] = {}
 
     def __repr__(self) -> str:
         return f"<FileKernel {self.name} of {self.file.path}>"
@@ -85,13 +85,11 @@ class FileKernel:
         request = dict(recorded.launch, arrays=arrays.members(), params=params)
         return Launch(NativeJob(program.native, request, arrays.addresses()), arrays, program.path, outputs)
 
-    @functools.lru_cache(maxsize=64)  # noqa: B019 (kernels live as long as their files)
-    def _program_of(self, ptx: str) -> Program:
-        folder = str(pathlib.Path(self.file.path).resolve().parent)
-        return Program(ptx, self.name + ".ptx", self.file.arch, [folder])
-
     def _program(self, recorded: Recorded) -> Program:
-        return self._program_of(recorded.ptx)
+        if recorded.ptx not in self._programs:
+            folder = str(pathlib.Path(self.file.path).resolve().parent)
+            self._programs[recorded.ptx] = Program(recorded.ptx, self.name + ".ptx", self.file.arch, [folder])
+        return self._programs[recorded.ptx]
 
     def _new_outputs(self, inputs: Sequence[Any], choice: Dict[str, Any]) -> List[Any]:
         return [_new(a, inputs) for a in self.recorded_for(inputs, choice).arrays("out")]
