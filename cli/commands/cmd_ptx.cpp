@@ -5,6 +5,7 @@
 #include "cli/support/output.h"
 #include "isa/host/files.h"
 #include "isa/text/print.h"
+#include "report/run/launch_json.h"
 #include "report/run/lowered_text.h"
 #include "sim/program/compile/compile.h"
 
@@ -14,6 +15,7 @@ namespace {
 struct PtxRequest {
   SubjectRequest subject;
   std::string output;    // a file; empty: standard output
+  std::string launch;    // a file for the launch; empty: none
   bool lowered = false;  // what ptxas makes of it
 };
 
@@ -24,6 +26,10 @@ struct WordsOfPtx {
   void state(Words& words) {
     subject.state(words);
     words.text("-o,--output", given.output, "output file (default: standard output)", Value::output);
+    words.text(
+        "--launch", given.launch,
+        "a file for the launch of a kernel as JSON: grid, arrays, parameters; `palladion.load` reads it",
+        Value::output);
     words.flag(
         "--lowered", given.lowered,
         "print beside each instruction what ptxas makes of it, as the clock predicts: SASS instructions, "
@@ -60,9 +66,22 @@ std::string printed(const Subject& subject) {
                     {.source_lines = true, .collect_files = !subject.is_foreign(), .buffer_names = true});
 }
 
+// Of a kernel by name or of a file: what is launched with it, without contents of arrays.
+Outcome<void> write_launch(Subject& subject, const std::string& file) {
+  if (subject.spec == nullptr) return user_error("--launch takes a kernel by name, or of a file of C++");
+  std::vector<std::string> names(subject.spec->inputs.begin(), subject.spec->inputs.end());
+  names.insert(names.end(), subject.spec->outputs.begin(), subject.spec->outputs.end());
+  subject.job = job_of(*subject.kernel, blank_inputs(*subject.kernel), names);
+  const auto written = write_text(file, launch_json(launched(subject)));
+  return written ? Outcome<void>{} : not_written(written.error());
+}
+
 Outcome<ExitCode> print_ptx(const PtxRequest& request) {
-  const auto subject = load_program(request.subject);
+  auto subject = load_program(request.subject);
   if (!subject) return tl::make_unexpected(subject.error());
+  if (!request.launch.empty())
+    if (const auto written = write_launch(*subject, request.launch); !written)
+      return tl::make_unexpected(written.error());
   const auto* const file = std::get_if<PtxFile>(&request.subject.what);
   const Outcome<std::string> text =
       request.lowered ? lowered(*subject, file != nullptr ? file->entry : "") : printed(*subject);

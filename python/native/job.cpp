@@ -75,9 +75,19 @@ Outcome<ParamValue> map_value(const Job& job, int over, const Request& map) {
   return TensorMapValue{over, *made};
 }
 
+Outcome<ParamValue> encoded_map_value(int over, std::string_view text) {
+  const std::vector<uint8_t> bytes = bytes_of_text(text);
+  if (bytes.size() != isa::tensor_map_bytes) return host::user_error("a tensor map has 128 bytes");
+  const auto map =
+      isa::decode_tensor_map(std::as_bytes(std::span<const uint8_t, isa::tensor_map_bytes>(bytes)));
+  if (!map) return host::user_error(map.error());
+  return TensorMapValue{over, *map};
+}
+
 Outcome<ParamValue> value_of(const Job& job, const Request& param) {
   if (!param.has("array")) return BytesValue{bytes_of_text(param.text("bytes"))};
   const auto over = int(param.number("array"));
+  if (param.has("tensor_map")) return encoded_map_value(over, param.text("tensor_map"));
   const auto maps = param.objects("map");
   return maps.empty() ? Outcome<ParamValue>(PointerValue{over}) : map_value(job, over, maps.front());
 }

@@ -22,7 +22,8 @@ struct LaunchedJob {
 
 // {"entry", "grid", "block", "cluster", "shared", "cooperative", "programmatic",
 //  "arrays": [{"name", "role": "in", "out", "inout", "scratch" or "profile", "dtype", "shape"}],
-//  "params": [{"array": i}, {"array": i, "map": {...}}, {"bytes": "hexadecimal"}]}
+//  "params": [{"array": i}, {"array": i, "map": {...}}, {"array": i, "tensor_map": encoded}, {"bytes"}]}, as
+//  launch_json has it (report/run/launch_json.h), bytes as hexadecimal digits.
 // A map is {"box", "strides", "swizzle": bytes, "oob": "zero" or "nan", "l2": bytes, "offset": bytes},
 // outermost dimension first, strides in elements. `data`: the contents of each array that is read, row-major.
 Outcome<std::unique_ptr<LaunchedJob>> open_job(const Program& program, const Request& request,

@@ -211,6 +211,9 @@ Outcome<Performed> run(LaunchedJob& launched, const Asked& asked, void* const* o
   if (done.recording) std::ranges::copy(done.recording->observers(), std::back_inserter(observers));
   sim::RunOptions options = asked.run;
   asked.conditions.apply(options);
+  const Job& job = launched.job;
+  const uint64_t clusters = job.grid.count() / std::max<uint64_t>(1, job.cluster.count());
+  options.threads = unsigned(std::clamp<uint64_t>(clusters, 1, options.threads));  // more would only wait
   report::Report report;
   report.command = "run";
   report.schedule = name(asked.conditions);

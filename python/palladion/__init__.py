@@ -9,7 +9,7 @@
 Subjects of `run`, `check`, `compare` and `time`: PTX (a text or a file), a `triton.jit` function, a kernel of a C++ file
 (`load`), a recorded launch (a folder). Arrays: NumPy, PyTorch, JAX and whatever has DLPack.
 
-`activate` puts the simulated GPU under CUDA programs of this process: Triton, PyTorch, CuPy, numba.
+`activate` puts the simulated GPU under CUDA programs of this process: PyTorch with Triton; `palladion exec` around others.
 """
 from ._errors import Error, FindingsError, InternalError, Unsupported
 from ._home import __version__

@@ -1,4 +1,4 @@
-"""The simulated GPU under the CUDA programs of this process: PyTorch, Triton, CuPy, numba, JAX."""
+"""The simulated GPU under the CUDA programs of this process, such as PyTorch and Triton."""
 from __future__ import annotations
 
 import ctypes
@@ -42,7 +42,7 @@ def activate(arch: str = "h200", check: str = "all", schedule: str = "functional
              threads: int = 0, max_instructions: int = 1 << 30, fmad: bool = True, quiet: bool = False) -> None:
     """Puts a simulated GPU under this process: what uses CUDA from now on runs in it, checked.
 
-    Call it before PyTorch, CuPy or another user of CUDA is imported: they find our libraries then, as under `palladion exec`,
+    Call it before PyTorch or another user of CUDA is imported: they find our libraries then, as under `palladion exec`,
     within which it attaches to that one's. `check`, `schedule`, `threads`, `max_instructions`, `fmad`: as of `run`, for each
     launch. `schedules`: how many each launch is judged under, or "all". `quiet`: findings are not printed when they are
     found; `findings()` has them in any case. Called again it may change `schedule` and `quiet` alone.

@@ -96,6 +96,16 @@ class View:
             raise Error("an array whose strides are no multiples of its elements: numpy.ascontiguousarray makes a copy")
         return interface["shape"], [s // size for s in array.strides], size, not read_only
 
+    @staticmethod
+    def type_of(array: Any) -> Tuple[str, Tuple[int, ...], bool]:
+        """Element type by the machine's name, shape, whether it lies densely, without its bytes."""
+        if not _is_torch(array):
+            view = View(array)
+            return view.dtype, tuple(array.shape), view.dense
+        view = View.__new__(View)
+        view._name(str(array.dtype).replace("torch.", ""))
+        return view.dtype, tuple(array.shape), bool(array.is_contiguous())
+
     def _name(self, name: str) -> None:
         if name not in _DTYPES:
             raise Error(f"the machine has no element type {name}; give the array as integers: array.view(...)")

@@ -6,12 +6,11 @@ import functools
 import json
 import threading
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from ._errors import raise_for
 from ._home import home
 
-T = TypeVar("T")
 Addresses = Sequence[Optional[int]]
 
 
@@ -53,9 +52,10 @@ class _Handle:
         self._finalizer = weakref.finalize(self, _close, close, value, keep)
 
 
-def _close(close: Callable[[int], None], value: int, keep: Any) -> None:
+def _close(close: Callable[[int], None], value: Optional[int], keep: Any) -> None:
     del keep
-    close(value)
+    if value is not None:
+        close(value)
 
 
 class NativeProgram(_Handle):
@@ -86,18 +86,27 @@ class NativeJob(_Handle):
             self.value, text, _array(outputs), _array(wanted))))
 
 
-def _interruptible(function: Callable[[], T]) -> T:
-    """Python delivers signals between its own instructions, in its main thread: the call happens in another one."""
+def _interruptible(function: Callable[[], int]) -> int:
+    """The answer of a call. Python delivers signals between its own instructions, in its main thread: the call happens in
+    another one."""
     if threading.current_thread() is not threading.main_thread():
         return function()
-    results: List[T] = []
-    thread = threading.Thread(target=lambda: results.append(function()))
-    thread.start()
+    results: List[int] = []
+    done = threading.Event()  # Thread.join that was interrupted does not wait again before Python 3.13
+
+    def call() -> None:
+        try:
+            results.append(function())
+        finally:
+            done.set()
+
+    threading.Thread(target=call).start()
     try:
-        thread.join()
+        done.wait()
     except KeyboardInterrupt:
         _library().palladion_stop(1)
-        thread.join()
+        done.wait()
         _library().palladion_stop(0)
+        _library().palladion_free(results[0])
         raise
     return results[0]

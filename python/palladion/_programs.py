@@ -4,10 +4,12 @@ from __future__ import annotations
 import dataclasses
 import os
 import pathlib
+import subprocess
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Union
 
 from ._arrays import Arrays, In, TensorMap, dims, is_array, scalar_bytes
 from ._errors import Error
+from ._home import home
 from ._library import NativeJob, NativeProgram
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -23,6 +25,8 @@ class Launch:
     """what lines of PTX refer to"""
     outputs: Sequence[Any] = ()
     """arrays that the launch makes, for `Result.outputs`"""
+    fmad: bool = True
+    """whether its assembler would contract products and sums"""
 
 
 class Kernel:
@@ -132,7 +136,7 @@ def is_ptx(text: str) -> bool:
 
 
 def load(source: PathLike, arch: str = "h200", name: str = "kernel.ptx") -> Any:
-    """The kernels of `source`: a file of PTX, PTX as a text, a file of C++ with palladion's API, or a recorded launch.
+    """The kernels of `source`: a file of PTX, a cubin or fatbin that carries its PTX, PTX as a text, a file of C++ with palladion's API, or a recorded launch.
 
     PTX: a `Program`, `program["saxpy"]` is a kernel for `run` and `check`; `name` stands in messages for a text. C++: a
     `KernelFile`, whose kernels are called with arrays: `load("matmul.cpp")["matmul"](a, b)`. Raises Error where the source
@@ -148,9 +152,22 @@ def load(source: PathLike, arch: str = "h200", name: str = "kernel.ptx") -> Any:
         from ._files import KernelFile
         return KernelFile(text, arch)
     try:
-        contents = path.read_text(encoding="utf-8", errors="surrogateescape")
+        contents = path.read_bytes()
     except OSError as e:
         raise Error(f"{text}: {e.strerror}") from None
-    if not is_ptx(contents):
+    if contents[:4] in (_ELF, _FATBIN):
+        return Program(_carried_ptx(text, arch), text, arch, [str(path.parent)])
+    if not is_ptx(ptx := contents.decode("utf-8", "surrogateescape")):
         raise Error(f"{text} is no PTX: it has no .version and .target")
-    return Program(contents, text, arch, [str(path.parent)])
+    return Program(ptx, text, arch, [str(path.parent)])
+
+
+_ELF, _FATBIN = b"\x7fELF", b"\x50\xed\x55\xba"
+
+
+def _carried_ptx(path: str, arch: str) -> str:
+    """Of machine code with line information, or of a fatbin: the program reads them."""
+    done = subprocess.run([str(home().program), "ptx", "--ptx", path, "--arch", arch], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Error(done.stderr or done.stdout)
+    return done.stdout

@@ -159,7 +159,7 @@ class Result:
     @property
     def ok(self) -> bool:
         """No errors, and every comparison holds."""
-        return self.json["exit_code"] == 0
+        return bool(self.json["exit_code"] == 0)
 
     @property
     def completed(self) -> bool:

@@ -32,6 +32,7 @@ def _launch(subject: Any, args: Any, arch: Optional[str], entry: Optional[str], 
 
 def _perform(launch: Launch, request: Dict[str, Any], write: bool, wanted: Any = None) -> Result:
     request = {name: value for name, value in request.items() if value is not None}
+    request.setdefault("fmad", launch.fmad)
     addresses = launch.arrays.wanted(wanted)
     answer = launch.job.perform(request, launch.arrays.addresses() if write else None, addresses)
     if write:
@@ -46,7 +47,7 @@ def _perform(launch: Launch, request: Dict[str, Any], write: bool, wanted: Any =
 
 def run(subject: Any, *args: Any, grid: Any = None, block: Any = None, cluster: Any = None, shared: int = 0,
         entry: Optional[str] = None, arch: Optional[str] = None, schedule: str = "functional", checks: str = "all",
-        threads: int = 0, max_instructions: int = 1 << 30, fmad: bool = True, strict: bool = False,
+        threads: int = 0, max_instructions: int = 1 << 30, fmad: Optional[bool] = None, strict: bool = False,
         **more: Any) -> Result:
     """Runs one launch in the simulated GPU, with the checkers, under one schedule; arrays are updated in place.
 
@@ -57,7 +58,7 @@ def run(subject: Any, *args: Any, grid: Any = None, block: Any = None, cluster: 
     dynamic shared memory. `arch`: h200 (the default), b200 and others of `palladion list`. `schedule`: functional,
     hardware (with the chip's clock), latest, earliest, seeded:N. `checks`: all, none, or some of race, barrier, memory,
     numerics. `threads` of the host; 0: all cores. `max_instructions` of a warp, after which it is taken for endless.
-    `fmad`: contract products and sums as ptxas does. `strict`: what only breaks the letter of PTX is an error.
+    `fmad`: contract products and sums as ptxas does; None: as the kernel's compiler asks for. `strict`: what only breaks the letter of PTX is an error.
 
     Raises Error where the launch is refused, Unsupported where this version lacks something.
     """
@@ -69,7 +70,7 @@ def run(subject: Any, *args: Any, grid: Any = None, block: Any = None, cluster: 
 def check(subject: Any, *args: Any, grid: Any = None, block: Any = None, cluster: Any = None, shared: int = 0,
           entry: Optional[str] = None, arch: Optional[str] = None, schedule: Optional[str] = None, checks: str = "all",
           seeds: int = 20, seed: int = 0, explore: Optional[int] = None, threads: int = 0,
-          max_instructions: int = 1 << 30, fmad: bool = True, strict: bool = False, wanted: Any = None,
+          max_instructions: int = 1 << 30, fmad: Optional[bool] = None, strict: bool = False, wanted: Any = None,
           relative: float = 0, absolute: float = 0, **more: Any) -> Result:
     """Judges a launch under many schedules: races, barriers, deadlocks, memory, numerics. Arrays are not changed.
 

@@ -11,6 +11,7 @@ import functools
 import inspect
 import os
 import pathlib
+import re
 import struct
 import sys
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
@@ -107,7 +108,7 @@ class _Utils:
 
     @staticmethod
     def load_binary(name: str, kernel: bytes, shared: int, device: int) -> Tuple[Any, Any, int, int, int]:
-        return object(), object(), 0, 0, 1024  # module, function, registers, spills, threads
+        return None, None, 0, 0, 1024  # module, which Triton would unload, function, registers, spills, threads
 
 
 class _Driver:
@@ -198,12 +199,32 @@ def launch(subject: Any, args: Sequence[Any], kwargs: Dict[str, Any], arch: str,
         grid = (grid,)
     if arch[:1] not in _SM:
         raise Unsupported(f"Triton kernels for {arch}")
+    wrapped, named = [_wrapped(value) for value in args], {name: _wrapped(value) for name, value in kwargs.items()}
     with _active(arch) as driver:
-        compiled = kernel.run(*map(_wrapped, args), grid=grid, warmup=False,
-                              **{name: _wrapped(value) for name, value in kwargs.items()})
+        compiled = kernel.run(*wrapped, grid=grid, warmup=False, **named)
         if not driver.caught:
             raise Error("Triton launched nothing: the grid is empty")
+        function = driver.caught[-1].source.fn
+        if _names_another_file(compiled.asm["ptx"], function):
+            function.device_caches.pop(driver.get_current_device(), None)
+            with _compiling_anew():
+                compiled = kernel.run(*wrapped, grid=grid, warmup=False, **named)
         return _bind(driver.caught[-1], compiled.asm["ptx"], arch)
+
+
+def _names_another_file(ptx: str, function: Any) -> bool:
+    """Triton's cache knows the text of a kernel, not its file: what was compiled elsewhere has lines of that file."""
+    files = re.findall(r'^\s*\.file\s+\d+\s+"([^"]*)"', ptx, re.M)
+    source = inspect.getsourcefile(function.fn)
+    return bool(files) and source is not None and os.path.abspath(source) not in map(os.path.abspath, files)
+
+
+@contextlib.contextmanager
+def _compiling_anew() -> Iterator[None]:
+    from triton import knobs
+    with knobs.compilation.scope():
+        knobs.compilation.always_compile = True
+        yield
 
 
 def _microseconds(caught: _Caught, arch: str) -> float:
@@ -242,7 +263,9 @@ def _bind(caught: _Caught, ptx: str, arch: str) -> Launch:
                "shared": metadata.shared, "cooperative": bool(getattr(metadata, "launch_cooperative_grid", False)),
                "programmatic": bool(getattr(metadata, "launch_pdl", False))}
     _name_parameters(kernel, source)
-    return kernel.bind(values[:len(kernel.parameters)], request, arrays)
+    bound = kernel.bind(values[:len(kernel.parameters)], request, arrays)
+    bound.fmad = bool(getattr(metadata, "enable_fp_fusion", True))
+    return bound
 
 
 def _flat(source: Any, metadata: Any, args: Sequence[Any], arrays: Arrays) -> Iterator[Any]:

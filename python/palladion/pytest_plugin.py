@@ -49,27 +49,27 @@ def pytest_configure(config: Any) -> None:
                                        "have (a code, or a list), the schedule under which they run")
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: Any) -> Generator[None, Any, Any]:
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item: Any) -> Generator[None, Any, None]:
     if not item.config.option.palladion:
-        return (yield)
+        yield
+        return
     mark = item.get_closest_marker("palladion")
     schedule = mark.kwargs.get("schedule") if mark else None
     _active.findings()  # what was launched between tests
     if schedule:
         _active.set_schedule(schedule)
-    try:
-        return (yield)
-    finally:
-        if schedule:
-            _active.set_schedule(item.config.option.palladion_schedule)
+    yield
+    if schedule:
+        _active.set_schedule(item.config.option.palladion_schedule)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, Any]:
-    report = yield
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None]:
+    outcome = yield
     if not item.config.option.palladion:
-        return report
+        return
+    report = outcome.get_result()
     _active.wait()
     found = _active.findings()
     _active.clear_fault()
@@ -77,7 +77,6 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, Any]
         _judge(report, found, _expected(item), call.excinfo)
     elif found:
         _show(report, found, set())
-    return report
 
 
 def _expected(item: Any) -> Set[str]:

@@ -63,6 +63,21 @@ def install(caching: bool = False) -> int:
     return len(_library.palladion_operators)
 
 
+def as_torch_kernel(kernel: Any, **choice: Any) -> Callable[..., Any]:
+    """A kernel of `palladion.load("file.cpp")` as a function of tensors, which gives new tensors on the same device.
+
+    As Pallas' `plgpu.as_torch_kernel`: tensors on a GPU are computed there, in PyTorch's current stream; those on the host,
+    and on the device of `activate`, in the simulated GPU. `choice`: sizes and settings by name."""
+    def call(*tensors: Any) -> Any:
+        import torch
+        if not all(isinstance(t, torch.Tensor) for t in tensors):
+            raise TypeError("a torch kernel takes tensors")
+        return kernel(*tensors, **choice)
+
+    call.__name__ = kernel.name
+    return call
+
+
 def _replace(name: str) -> None:
     import torch
     space, _, rest = name.partition("::")
@@ -176,8 +191,8 @@ class _Call:
 
 def _is_plain_copy(to: Any, source: Any) -> bool:
     """Bytes as they are: the driver copies them, and judges the order of it."""
-    return (to.dtype == source.dtype and to.shape == source.shape and to.is_contiguous() and source.is_contiguous()
-            and to.is_conj() == source.is_conj() and to.is_neg() == source.is_neg())
+    return bool(to.dtype == source.dtype and to.shape == source.shape and to.is_contiguous() and source.is_contiguous()
+                and to.is_conj() == source.is_conj() and to.is_neg() == source.is_neg())
 
 
 def _on_host(operator: Any) -> Callable[..., Any]:

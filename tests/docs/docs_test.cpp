@@ -137,15 +137,17 @@ void Handbook::try_block(const Block& block) const {
 }
 
 // What a block of commands needs that a test has not: they are looked up, not run.
-constexpr const char* needs[] = {"needs=build", "needs=install", "needs=gpu", "needs=project"};
+constexpr const char* needs[] = {"needs=build", "needs=install", "needs=gpu", "needs=project",
+                                 "needs=python"};
 
 bool is_run(const Block& block) {
   return block.info.starts_with("console") && block.info.find("needs=") == std::string::npos;
 }
 
 bool is_looked_up(const Block& block) {
-  return std::any_of(std::begin(needs), std::end(needs),
-                     [&](const char* n) { return block.info == std::string("console ") + n; });
+  return std::any_of(std::begin(needs), std::end(needs), [&](const char* n) {
+    return (block.info + " ").starts_with(std::string("console ") + n + " ");
+  });
 }
 
 // The command exists and has these options.
@@ -153,6 +155,7 @@ void Handbook::look_up_words(const std::string& place, const std::string& comman
   std::istringstream in(command);
   std::string name, verb;
   in >> name;
+  if (name == "pip" || name == "python" || name == "pytest") return;  // run by tests/python/test_docs.py
   if (name == "git" || name == "cmake" || name == "cd" || name == "export" || name == "$EDITOR") return;
   in >> verb;
   if (name == "./dev") {

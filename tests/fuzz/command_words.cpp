@@ -113,7 +113,7 @@ const Words options_of_run = {"--schedule functional",
                               "--check race",
                               "--check barrier,memory",
                               "--check numerics"};
-const Words options_of_ptx = {"--lowered", "--output >.ptx", "--arch h100"};
+const Words options_of_ptx = {"--lowered", "--output >.ptx", "--launch >.json", "--arch h100"};
 
 const Words absurd_words = {"0",
                             "-1",
@@ -234,6 +234,7 @@ const std::vector<OptionWord>& run_options() {
       {"--entry", one_of({"saxpy", "k", "sum_integers"})},
       {"--arg", one_of({"u32:64", "f32:2", "in:f32[64]=iota", "inout:f32[64]=zeros", "u64:0", "out:u8[64]"})},
       {"--lowered", {}},
+      {"--launch", output_of(".json")},
       {"--output", output_of(".ptx")},
       {"--top", one_of({"0", "1"})},
       {"--state", output_of(".state")},

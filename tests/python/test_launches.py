@@ -1,7 +1,15 @@
 """`run`, `check`, `compare`, `time` on PTX with arrays of NumPy and PyTorch."""
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
 import numpy as np
 import palladion
 import pytest
+from conftest import REVERSED
 
 
 def test_run_updates_arrays_in_place(good, arrays):
@@ -156,6 +164,34 @@ def test_dlpack_arrays(good, arrays):
     assert np.array_equal(y, 2 * x[::-1] + 1)
 
 
+def test_a_recorded_launch(tmp_path):
+    (tmp_path / "good.ptx").write_text(REVERSED.replace("BARRIER", "bar.sync 0;"))
+    program = str(palladion._home.home().program)
+    done = subprocess.run([program, "exec", "--", program, "capture", "-o", str(tmp_path / "bundles"), "--", sys.executable,
+                           str(pathlib.Path(__file__).parent / "write_bundle.py"), str(tmp_path / "good.ptx")],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (folder,) = (tmp_path / "bundles").iterdir()
+    compared = palladion.compare(folder)
+    assert compared.ok and len(compared.comparisons) == 2 and all(c.bits_equal for c in compared.comparisons)
+    assert palladion.check(palladion.load(folder)).expect_clean().verdict.decided
+    assert palladion.time(folder).cycles > 100
+
+
+def test_machine_code_that_carries_its_ptx(arrays, tmp_path):
+    ptxas = shutil.which("ptxas")
+    if ptxas is None:
+        pytest.skip("no ptxas")
+    x, y = arrays
+    (tmp_path / "good.ptx").write_text(REVERSED.replace("BARRIER", "bar.sync 0;"))
+    subprocess.run([ptxas, "-lineinfo", "-arch=sm_90", "good.ptx", "-o", "good.cubin"], cwd=tmp_path, check=True)
+    assert palladion.run(palladion.load(tmp_path / "good.cubin")["reversed"], x, y, 2.0, grid=1).ok
+    assert np.array_equal(y, 2 * x[::-1] + 1)
+    subprocess.run([ptxas, "-arch=sm_90", "good.ptx", "-o", "bare.cubin"], cwd=tmp_path, check=True)
+    with pytest.raises(palladion.Error, match="line"):
+        palladion.load(tmp_path / "bare.cubin")
+
+
 def test_an_endless_kernel_ends_by_its_limit(arrays):
     endless = palladion.load("""
 .version 8.0
@@ -165,6 +201,30 @@ def test_an_endless_kernel_ends_by_its_limit(arrays):
 """)
     result = palladion.run(endless, grid=1, block=32, max_instructions=100_000)
     assert not result.ok and not result.completed and result.findings[0].fatal
+
+
+ENDLESS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import palladion
+HEAD = ".version 8.0\\n.target sm_90\\n.address_size 64\\n.visible .entry "
+print("begins", flush=True)
+try:
+    palladion.run(HEAD + "endless() { .reg .u32 %r; mov.u32 %r, 0; L: add.u32 %r, %r, 1; bra L; }", grid=1, block=32,
+                  max_instructions=0)
+except KeyboardInterrupt:
+    print("ended", flush=True)
+print(palladion.run(HEAD + "nothing() { ret; }", grid=1, block=32).ok)
+"""
+
+
+def test_ctrl_c_ends_a_run():
+    running = subprocess.Popen([sys.executable, "-c", ENDLESS, pathlib.Path(palladion.__file__).parents[1]],
+                               stdout=subprocess.PIPE, text=True)
+    assert running.stdout.readline() == "begins\n"
+    time.sleep(1)  # until it runs
+    running.send_signal(signal.SIGINT)
+    assert running.communicate(timeout=60)[0] == "ended\nTrue\n" and running.returncode == 0
 
 
 def test_a_tensor_map_is_a_parameter():

@@ -69,6 +69,37 @@ def test_a_product_is_right(arch):
     assert palladion.time(product[(1, 1)], a, b, c, 128, 128, 128, BM=128, BN=128, BK=64, arch=arch).cycles > 1000
 
 
+def test_a_kernel_that_was_compiled_elsewhere_has_its_own_lines(tmp_path):
+    """Triton's cache knows the text of a kernel alone."""
+    import importlib.util
+    text = inspect.getsource(lost_update.fn)
+    for folder in ("first", "second"):
+        file = tmp_path / folder / "moved.py"
+        file.parent.mkdir()
+        file.write_text("import triton\nimport triton.language as tl\n" + text)
+        spec = importlib.util.spec_from_file_location("moved", file)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        result = palladion.check(module.lost_update[(4,)], np.ones(512, np.float32), np.zeros(1, np.float32), B=128)
+        assert {f.file for f in result.findings} == {str(file)}
+
+
+def test_contraction_is_what_the_launch_asks_for():
+    @triton.jit
+    def fused(x, out, B: tl.constexpr):
+        i = tl.arange(0, B)
+        v = tl.load(x + i)
+        tl.store(out + i, v * v + v)
+
+    x = np.random.default_rng(1).random(128).astype(np.float32)
+    together, apart = np.zeros_like(x), np.zeros_like(x)
+    palladion.run(fused[(1,)], x, together, B=128, enable_fp_fusion=True)
+    palladion.run(fused[(1,)], x, apart, B=128, enable_fp_fusion=False)
+    assert np.array_equal(apart, x * x + x)
+    wide = x.astype(np.float64)
+    assert np.array_equal(together, (wide * wide + wide).astype(np.float32)) and not np.array_equal(together, apart)
+
+
 def test_autotune_takes_the_fastest_by_the_clock():
     tuned = triton.autotune([triton.Config({"BLOCK": 128}, num_warps=4), triton.Config({"BLOCK": 1024}, num_warps=1)],
                             key=[])(scaled)

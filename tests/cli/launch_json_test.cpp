@@ -1,0 +1,40 @@
+// `palladion ptx --launch`: what is launched, for programs that make the launch.
+#include <boost/json/parse.hpp>
+
+#include "tests/cli/program.h"
+
+namespace palladion::cli {
+namespace {
+
+class LaunchJson : public Program {};
+
+TEST_F(LaunchJson, SaysArraysAndParameters) {
+  const auto ran = run("ptx vector_add --shape n=1024 -o " + file("a.ptx") + " --launch " + file("a.json"));
+  ASSERT_EQ(ran.status, 0) << ran.out;
+  const auto launch = boost::json::parse(read(file("a.json"))).as_object();
+  EXPECT_EQ(launch.at("kernel"), "vector_add");
+  EXPECT_EQ(launch.at("sizes").at("n"), 1024);
+  const auto& arrays = launch.at("arrays").as_array();
+  ASSERT_EQ(arrays.size(), 3U);
+  EXPECT_EQ(arrays[0].at("role"), "in");
+  EXPECT_EQ(arrays[2].at("role"), "out");
+  EXPECT_EQ(arrays[2].at("shape"), boost::json::array({1024}));
+  EXPECT_EQ(launch.at("params").as_array().size(), 3U);
+}
+
+TEST_F(LaunchJson, EncodesTensorMaps) {
+  const auto ran =
+      run("ptx matmul_ws --shape m=256,n=256,k=256 -o " + file("a.ptx") + " --launch " + file("a.json"));
+  ASSERT_EQ(ran.status, 0) << ran.out;
+  const auto launch = boost::json::parse(read(file("a.json"))).as_object();
+  EXPECT_EQ(launch.at("params").at(0).at("array"), 0);
+  EXPECT_EQ(launch.at("params").at(0).at("tensor_map").as_string().size(), 256U);
+}
+
+TEST_F(LaunchJson, IsOfKernelsAlone) {
+  const auto ran = run("ptx --ptx docs/howto/saxpy.ptx --launch " + file("a.json"));
+  EXPECT_NE(ran.status, 0);
+}
+
+}  // namespace
+}  // namespace palladion::cli
