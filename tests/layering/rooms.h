@@ -15,7 +15,7 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"sim", {"isa"}},
     {"cuda/abi", {}},
     {"cuda/fatbin", {}},
-    {"cuda/bundle", {}},
+    {"cuda/bundle", {"isa"}},
     {"cuda/native", {"isa", "cuda/abi"}},
     {"cuda/toolkit", {"cuda/native", "cuda/bundle", "verify/arrays", "isa"}},
     {"cuda/capture", {"cuda/bundle", "cuda/fatbin", "cuda/abi"}},
