@@ -116,9 +116,15 @@ Run::~Run() = default;
 Run::Run(Run&&) noexcept = default;
 Run& Run::operator=(Run&&) noexcept = default;
 
-bool Run::advance() { return held_ != nullptr && held_->grid.advance(*held_->how); }
+bool Run::advance() {
+  if (held_ == nullptr) return false;
+  held_->parts.memory->index();
+  return held_->grid.advance(*held_->how);
+}
 Run::Step Run::step() {
-  if (held_ == nullptr || !held_->grid.advance_or_wait(*held_->how)) return Step::over;
+  if (held_ == nullptr) return Step::over;
+  held_->parts.memory->index();
+  if (!held_->grid.advance_or_wait(*held_->how)) return Step::over;
   return held_->grid.waits ? Step::waits : Step::on;
 }
 uint64_t Run::outside_changes() const {

@@ -16,26 +16,12 @@
 #include <map>
 
 #include "cli/support/output.h"
+#include "isa/host/descriptor.h"
 
 namespace palladion::cli {
 namespace {
 
 constexpr int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-
-// A descriptor of this process.
-class File {
- public:
-  explicit File(int file) : file_(file) {}
-  ~File() {
-    if (file_ >= 0) ::close(file_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int get() const { return file_; }
-
- private:
-  int file_;
-};
 
 // While it exists, the signals that concern the program wait until they are read.
 class Signals {
@@ -144,7 +130,7 @@ Outcome<ProgramEnd> run_to_its_end(const ProgramStart& start, const TakeRecord& 
   int ends[2];
   struct stat about{};
   if (::pipe(ends) != 0) return user_error(fmt::format("no pipe: {}", std::strerror(errno)));
-  const File reader(ends[0]), writer(ends[1]);
+  const Descriptor reader(ends[0]), writer(ends[1]);
   ::fcntl(reader.get(), F_SETFD, FD_CLOEXEC);
   ::fstat(writer.get(), &about);
   const std::string name = fmt::format("{}:{}:{}", writer.get(), about.st_ino, ::getpid());

@@ -174,7 +174,13 @@ Outcome<ExitCode> lab_grade_one(LabRequest request) {
   labs::supervise(orders, limits);
   labs::limit_resources(limits);
   request.unconfined = orders.unconfined;
-  const auto verdict = judge(*lab, request.args[0], request);
+  const auto enter = [&]() -> Outcome<void> {
+    const labs::Limits reads{.readable = labs::system_folders(), .submission = request.args[0]};
+    if (labs::confine_judge(reads) || request.unconfined) return {};
+    return unsupported("the judge is not confined: this kernel offers no Landlock, or no seccomp",
+                       "--unconfined insists");
+  };
+  const auto verdict = judge(*lab, request.args[0], request, enter);
   if (!verdict) return tl::make_unexpected(verdict.error());
   write_out(json_line(verdict_json(*verdict)) + "\n");
   return exit_clean;

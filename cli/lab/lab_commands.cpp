@@ -162,14 +162,16 @@ void print_next(const labs::LabVerdict& verdict, const labs::ProgressFile& progr
 
 }  // namespace
 
-Outcome<labs::LabVerdict> judge(const Lab& lab, const fs::path& file, const LabRequest& request) {
+Outcome<labs::LabVerdict> judge(const Lab& lab, const fs::path& file, const LabRequest& request,
+                                const labs::Enter& enter) {
   const Polled polled;
   return labs::judge_file(lab, file,
                           {.threads = request.threads,
                            .program = program_name(),
                            .stop = &interrupt_flag(),
                            .unconfined = request.unconfined,
-                           .note = print_err});
+                           .note = print_err,
+                           .enter = enter});
 }
 
 const Lab* lab_of_file(const fs::path& file) {

@@ -39,7 +39,7 @@ Outcome<ExitCode> lab_grade_one(LabRequest request);
 
 // Judges a file; Ctrl-C ends it.
 Outcome<labs::LabVerdict> judge(const labs::Lab& lab, const std::filesystem::path& file,
-                                const LabRequest& request);
+                                const LabRequest& request, const labs::Enter& enter = {});
 // The lab that this file is of: by its name, or by its folder's.
 const labs::Lab* lab_of_file(const std::filesystem::path& file);
 

@@ -16,6 +16,7 @@
 #include <random>
 
 #include "cuda/bundle/json_reader.h"
+#include "isa/host/descriptor.h"
 
 namespace palladion::cuda::bundle {
 namespace {
@@ -113,20 +114,6 @@ Manifest manifest_of(const json::value& document) {
   return m;
 }
 
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
 // A regular file of `bytes`, where they are known; of at most `most` bytes.
 void check_size(const std::filesystem::path& path, const struct stat& status, std::optional<uint64_t> bytes,
                 uint64_t most) {
@@ -141,9 +128,9 @@ void check_size(const std::filesystem::path& path, const struct stat& status, st
 std::vector<std::byte> read_file(const std::filesystem::path& folder, const std::string& name,
                                  std::optional<uint64_t> bytes, uint64_t most) {
   const std::filesystem::path path = folder / name;
-  const File file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  const host::Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   struct stat status{};
-  if (file.get() < 0 || ::fstat(file.get(), &status) != 0)
+  if (!file || ::fstat(file.get(), &status) != 0)
     fail(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
   check_size(path, status, bytes, most);
   const auto size = static_cast<uint64_t>(status.st_size);

@@ -1,8 +1,11 @@
 #include "cuda/capture/memory.h"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -168,10 +171,26 @@ uint64_t Reached::bytes() const {
 }
 
 bool write_file(const std::string& path, const void* bytes, uint64_t size) {
-  std::FILE* const file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return false;
-  const bool whole = size == 0 || std::fwrite(bytes, size, 1, file) == 1;
-  return (std::fclose(file) == 0) && whole;
+  const std::string aside = path + ".part";
+  const int file = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (file < 0) return false;
+  bool whole = true;
+  for (uint64_t at = 0; whole && at < size;) {
+    const ssize_t put = ::write(file, static_cast<const char*>(bytes) + at, size - at);
+    if (put > 0) at += static_cast<uint64_t>(put);
+    whole = put > 0 || (put < 0 && errno == EINTR);
+  }
+  whole = whole && ::fsync(file) == 0;
+  whole = ::close(file) == 0 && whole && ::rename(aside.c_str(), path.c_str()) == 0;
+  if (!whole) ::unlink(aside.c_str());
+  return whole;
+}
+
+void sync_folder(const std::string& path) {
+  const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  ::fsync(folder);
+  ::close(folder);
 }
 
 bool store_contents(std::span<const std::byte> bytes, const std::string& folder, const std::string& name,

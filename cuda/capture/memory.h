@@ -65,6 +65,8 @@ bool store_contents(std::span<const std::byte> bytes, const std::string& folder,
 // Without them: a constant stays, a seed stands for other contents.
 void store_stripped(std::span<const std::byte> bytes, uint64_t seed, bundle::Contents& out);
 
+// The file is complete and on the disk before it has its name.
 bool write_file(const std::string& path, const void* bytes, uint64_t size);
+void sync_folder(const std::string& path);
 
 }  // namespace palladion::cuda::capture

@@ -243,6 +243,12 @@ bool Recording::write(const std::string& file, const std::string& text) {
   return false;
 }
 
-bool Recording::write_manifest() { return write(std::string(bundle::manifest_file), bundle::text(m_)); }
+// What it names is on the disk before it is, and its own name before the program goes on.
+bool Recording::write_manifest() {
+  sync_folder(folder_);
+  const bool whole = write(std::string(bundle::manifest_file), bundle::text(m_));
+  sync_folder(folder_);
+  return whole;
+}
 
 }  // namespace palladion::cuda::capture

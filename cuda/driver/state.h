@@ -100,6 +100,7 @@ struct Block {
   Pointer base = 0;
   size_t size = 0, mapped = 0;
   uint8_t* machine_view = nullptr;  // its bytes; null: where the program has them
+  sim::ZeroedBytes owned;           // that view, where the block has it
   Origin origin = Origin::device;
   uint64_t id = 0;
   uint32_t host_flags = 0;

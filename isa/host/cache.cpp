@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "isa/core/hash.h"
+#include "isa/host/descriptor.h"
 
 namespace palladion::host {
 
@@ -30,17 +31,12 @@ fs::path cache_root() {
 
 struct OpenFile {
   explicit OpenFile(const fs::path& path, int flags)
-      : fd(::open(path.c_str(), flags | O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) {
-    if (fd >= 0) ::fstat(fd, &about);
+      : file(::open(path.c_str(), flags | O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) {
+    if (file) ::fstat(file.get(), &about);
   }
-  ~OpenFile() {
-    if (fd >= 0) ::close(fd);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
   bool is_ours() const { return about.st_uid == ::geteuid(); }
 
-  int fd;
+  Descriptor file;
   struct stat about{};
 };
 
@@ -51,9 +47,10 @@ Result<void> make_private(const fs::path& folder) {
   };
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return refused(std::strerror(errno));
   const OpenFile open(folder, O_DIRECTORY);
-  if (open.fd < 0) return refused(errno == ENOTDIR || errno == ELOOP ? "is no folder" : std::strerror(errno));
+  if (!open.file) return refused(errno == ENOTDIR || errno == ELOOP ? "is no folder" : std::strerror(errno));
   if (!open.is_ours()) return refused("belongs to another user");
-  if ((open.about.st_mode & 022) != 0 && ::fchmod(open.fd, 0700) != 0) return refused(std::strerror(errno));
+  if ((open.about.st_mode & 022) != 0 && ::fchmod(open.file.get(), 0700) != 0)
+    return refused(std::strerror(errno));
   return {};
 }
 
@@ -63,7 +60,7 @@ std::optional<uint64_t> checksum_of(const OpenFile& file) {
   isa::Fnv1a hash;
   hash.step(size);
   if (size == 0) return hash.value();
-  void* const at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
+  void* const at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.file.get(), 0);
   if (at == MAP_FAILED) return std::nullopt;
   const char* const bytes = static_cast<const char*>(at);
   for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
@@ -103,8 +100,8 @@ Kept state_of_kept(const fs::path& file) {
   constexpr uint64_t most = 64;
   const OpenFile open(file, O_NONBLOCK);
   const auto stated = read_text(sum_of(file), most);
-  if ((open.fd < 0 && errno == ENOENT) || !stated) return Kept::absent;
-  if (open.fd < 0 || !S_ISREG(open.about.st_mode)) return Kept::damaged;
+  if ((!open.file && errno == ENOENT) || !stated) return Kept::absent;
+  if (!open.file || !S_ISREG(open.about.st_mode)) return Kept::damaged;
   if (!open.is_ours() || (open.about.st_mode & 022) != 0) return Kept::damaged;
   const auto checksum = checksum_of(open);
   return checksum && sum_text(*checksum) == *stated ? Kept::whole : Kept::damaged;
@@ -112,10 +109,10 @@ Kept state_of_kept(const fs::path& file) {
 
 Result<void> seal(const fs::path& file) {
   const OpenFile open(file, 0);
-  const bool synced = open.fd >= 0 && ::fsync(open.fd) == 0;
+  const bool synced = open.file && ::fsync(open.file.get()) == 0;
   const auto checksum = synced ? checksum_of(open) : std::nullopt;
   if (!checksum) return tl::make_unexpected(fmt::format("{}: {}", file.string(), std::strerror(errno)));
-  if (::fchmod(open.fd, open.about.st_mode & 0755) != 0)
+  if (::fchmod(open.file.get(), open.about.st_mode & 0755) != 0)
     return tl::make_unexpected(fmt::format("{}: {}", file.string(), std::strerror(errno)));
   return write_text(sum_of(file), sum_text(*checksum));
 }

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <thread>
 
+#include "isa/host/descriptor.h"
 #include "isa/host/interrupt.h"
 #include "isa/host/numbers.h"
 
@@ -26,18 +27,6 @@ namespace fs = std::filesystem;
 tl::unexpected<std::string> failure(const fs::path& path, std::string_view what) {
   return tl::make_unexpected(fmt::format("{}: {}: {}", path.string(), what, std::strerror(errno)));
 }
-
-struct Descriptor {
-  int fd = -1;
-  explicit Descriptor(int value) : fd(value) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-  // Some file systems report a failed write only here.
-  bool close() { return ::close(std::exchange(fd, -1)) == 0; }
-};
 
 tl::unexpected<std::string> too_large(const fs::path& path, uint64_t most) {
   return tl::make_unexpected(
@@ -68,14 +57,14 @@ bool wait_for_bytes(int fd, bool has_writer) {
 template <class Buffer>
 Result<Buffer> read_whole(const fs::path& path, uint64_t most) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (file.fd < 0) return failure(path, "cannot be opened");
+  if (!file) return failure(path, "cannot be opened");
   struct stat info{};
-  if (::fstat(file.fd, &info) != 0) return failure(path, "cannot be read");
+  if (::fstat(file.get(), &info) != 0) return failure(path, "cannot be read");
   if (S_ISDIR(info.st_mode))
     return tl::make_unexpected(fmt::format("{}: is a folder, not a file", path.string()));
   if (S_ISREG(info.st_mode) && uint64_t(info.st_size) > most) return too_large(path, most);
   const bool is_pipe = S_ISFIFO(info.st_mode);
-  if (is_pipe && !wait_for_bytes(file.fd, false))
+  if (is_pipe && !wait_for_bytes(file.get(), false))
     return tl::make_unexpected(fmt::format("{}: {}", path.string(),
                                            interrupted()
                                                ? "interrupted, before a program wrote into this pipe"
@@ -87,10 +76,10 @@ Result<Buffer> read_whole(const fs::path& path, uint64_t most) {
     // One byte more than known: a file that grows, or a pipe, is read to its end.
     if (filled == content.size())
       content.resize(size_t(std::min<uint64_t>(filled + (filled < 65536 ? 65536 : filled / 2), most + 1)));
-    const ssize_t got = ::read(file.fd, content.data() + filled, content.size() - filled);
+    const ssize_t got = ::read(file.get(), content.data() + filled, content.size() - filled);
     if (got < 0 && errno == EINTR) continue;
     const bool may_come = !S_ISREG(info.st_mode);  // /proc/kmsg calls itself a file
-    if (got < 0 && errno == EAGAIN && may_come && wait_for_bytes(file.fd, true)) continue;
+    if (got < 0 && errno == EAGAIN && may_come && wait_for_bytes(file.get(), true)) continue;
     if (got < 0) return failure(path, "cannot be read");
     if (got == 0) break;
     filled += size_t(got);
@@ -141,8 +130,8 @@ int open_new(const fs::path& aside, bool named) {
 // Whether `aside` is complete and on the disk; else errno says why.
 bool write_aside(const fs::path& aside, bool named, std::initializer_list<std::span<const std::byte>> parts) {
   Descriptor file(open_new(aside, named));
-  if (file.fd < 0 || !write_parts(file.fd, parts) || ::fsync(file.fd) != 0) return false;
-  const std::string open = fmt::format("/proc/self/fd/{}", file.fd);
+  if (!file || !write_parts(file.get(), parts) || ::fsync(file.get()) != 0) return false;
+  const std::string open = fmt::format("/proc/self/fd/{}", file.get());
   if (!named && ::linkat(AT_FDCWD, open.c_str(), AT_FDCWD, aside.c_str(), AT_SYMLINK_FOLLOW) != 0)
     return false;
   return file.close();
@@ -150,7 +139,7 @@ bool write_aside(const fs::path& aside, bool named, std::initializer_list<std::s
 
 void sync_folder(const fs::path& folder) {
   const Descriptor open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (open.fd >= 0) ::fsync(open.fd);
+  if (open) ::fsync(open.get());
 }
 
 }  // namespace
@@ -171,8 +160,7 @@ Result<void> write_file(const fs::path& path, std::initializer_list<std::span<co
   }
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (file.fd < 0 || !write_parts(file.fd, parts) || !file.close())
-      return failure(path, "cannot be written");
+    if (!file || !write_parts(file.get(), parts) || !file.close()) return failure(path, "cannot be written");
     return {};
   }
   const fs::path target = target_of(path), aside = beside(target);
@@ -199,9 +187,9 @@ Result<void> probe_file(const fs::path& path) {
   if (exists && ::access(path.c_str(), W_OK) != 0) return failure(path, "cannot be written");
   if (exists && !fs::is_regular_file(status)) return {};
   const fs::path aside = beside(target_of(path));
-  if (const Descriptor nameless(open_new(aside, false)); nameless.fd >= 0) return {};
+  if (const Descriptor nameless(open_new(aside, false)); nameless) return {};
   const Unfinished removed(aside);
-  if (const Descriptor named(open_new(aside, true)); named.fd < 0) return failure(path, "cannot be written");
+  if (const Descriptor named(open_new(aside, true)); !named) return failure(path, "cannot be written");
   ::unlink(aside.c_str());
   return {};
 }

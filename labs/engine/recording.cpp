@@ -202,9 +202,12 @@ Outcome<std::vector<Recording>> recordings_of(const Ended& ended, const std::vec
 void set_confined_program(std::string path) { program_path() = std::move(path); }
 const std::string& confined_program() { return program_path(); }
 
-Outcome<Recordings> record_file(const Lab& lab, const fs::path& file, const std::vector<Values>& all_values,
-                                const RecordRequest& request) {
-  Recordings out;
+namespace {
+
+// Compiles and records; what the recording says, or the compiler's error in `out`. Its temporary files are
+// gone.
+Outcome<Ended> ended_recording(const Lab& lab, const fs::path& file, const std::vector<Values>& all_values,
+                               const RecordRequest& request, Recordings& out) {
   const auto start = std::chrono::steady_clock::now();
   Confiner confiner(file, request.unconfined);
   if (confiner.folder().empty()) return user_error("there is no place for temporary files");
@@ -217,15 +220,28 @@ Outcome<Recordings> record_file(const Lab& lab, const fs::path& file, const std:
   if (!object) {
     if (messages.empty()) return tl::make_unexpected(object.error());
     out.compiler_error = first_error(messages);
-    return out;
+    return Ended{};
   }
   std::vector<std::string> words = {object->string(), file.string(), lab.kernel,
                                     lab.arch.empty() ? std::string(isa::default_arch().name) : lab.arch};
   for (const Values& values : all_values) words.push_back(text_of(values));
-  const Ended ended = confiner.run("record-confined", words);
+  Ended ended = confiner.run("record-confined", words);
   if (const auto allowed = confiner.allowed(); !allowed) return tl::make_unexpected(allowed.error());
   out.confined = confiner.held();
-  auto all = recordings_of(ended, all_values, file);
+  return ended;
+}
+
+}  // namespace
+
+Outcome<Recordings> record_file(const Lab& lab, const fs::path& file, const std::vector<Values>& all_values,
+                                const RecordRequest& request) {
+  Recordings out;
+  const auto ended = ended_recording(lab, file, all_values, request, out);
+  if (!ended) return tl::make_unexpected(ended.error());
+  if (!out.compiler_error.empty()) return out;
+  if (request.enter)
+    if (const auto entered = request.enter(); !entered) return tl::make_unexpected(entered.error());
+  auto all = recordings_of(*ended, all_values, file);
   if (!all) return tl::make_unexpected(all.error());
   out.all = std::move(*all);
   return out;

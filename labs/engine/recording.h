@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,9 +32,13 @@ struct Recordings {
   double compile_seconds = 0;
 };
 
+// Confines this process before it parses what a submission made; a failure ends the judging.
+using Enter = std::function<host::Outcome<void>()>;
+
 struct RecordRequest {
   bool unconfined = false;  // also where the kernel does not confine enough
   kernels::Note note = {};
+  Enter enter = {};
 };
 
 // The error: there is no compiler, the process ended before it was done, or it took too long; unsupported

@@ -44,6 +44,7 @@ constexpr uint64_t all_rights = read_rights | LANDLOCK_ACCESS_FS_WRITE_FILE | LA
 constexpr uint64_t rights_of_files =
     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE;
 constexpr uint64_t truncate_right = uint64_t{1} << 14;  // LANDLOCK_ACCESS_FS_TRUNCATE, of version 3
+constexpr uint64_t write_rights = all_rights | truncate_right;
 
 class Rules {
  public:
@@ -61,13 +62,12 @@ class Rules {
   Rules& operator=(const Rules&) = delete;
 
   // A path that does not exist needs no rule.
-  void allow(const fs::path& path, bool writes, int flags = 0) const {
+  void allow(const fs::path& path, uint64_t rights, int flags = 0) const {
     const int file = ::open(path.c_str(), O_PATH | O_CLOEXEC | flags);
     if (file < 0) return;
     struct stat about{};
     ::fstat(file, &about);
-    uint64_t rights = writes ? handled_ : read_rights;
-    if (!S_ISDIR(about.st_mode)) rights &= rights_of_files | truncate_right;
+    rights &= S_ISDIR(about.st_mode) ? handled_ : handled_ & (rights_of_files | truncate_right);
     const landlock_path_beneath_attr rule{.allowed_access = rights, .parent_fd = file};
     ::syscall(SYS_landlock_add_rule, rules_, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
     ::close(file);
@@ -147,7 +147,8 @@ constexpr int refused_calls[] = {SYS_socket,
 
 constexpr unsigned no_permission = SECCOMP_RET_ERRNO | 1;  // EPERM
 
-bool filter_calls(bool may_start_programs) {
+// Those that are listed are permitted, and no other; or refused.
+bool filter_calls(std::span<const int> listed, bool permits) {
   constexpr uint32_t first_of_x32 = 0x40000000;
   std::vector<sock_filter> program = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
@@ -157,14 +158,11 @@ bool filter_calls(bool may_start_programs) {
       BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first_of_x32, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, no_permission),
   };
-  const std::span<const int> listed =
-      may_start_programs ? std::span<const int>(refused_calls) : std::span<const int>(permitted_calls);
-  const unsigned of_listed = may_start_programs ? no_permission : SECCOMP_RET_ALLOW;
   for (const int call : listed) {
     program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, uint32_t(call), 0, 1));
-    program.push_back(BPF_STMT(BPF_RET | BPF_K, of_listed));
+    program.push_back(BPF_STMT(BPF_RET | BPF_K, permits ? SECCOMP_RET_ALLOW : no_permission));
   }
-  program.push_back(BPF_STMT(BPF_RET | BPF_K, may_start_programs ? SECCOMP_RET_ALLOW : no_permission));
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, permits ? no_permission : SECCOMP_RET_ALLOW));
   const sock_fprog filter{.len = static_cast<unsigned short>(program.size()), .filter = program.data()};
   return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
@@ -209,12 +207,25 @@ void confine(const Limits& limits, Confined& held) {
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   limit_resources(limits);
   const Rules rules;
-  for (const fs::path& path : limits.readable) rules.allow(path, false);
-  for (const fs::path& path : limits.writable) rules.allow(path, true);
-  rules.allow(limits.submission, false, O_NOFOLLOW);
+  for (const fs::path& path : limits.readable) rules.allow(path, read_rights);
+  for (const fs::path& path : limits.writable) rules.allow(path, write_rights);
+  rules.allow(limits.submission, read_rights, O_NOFOLLOW);
   if (rules.enforce()) held.emplace_back("paths");
   drop_privileges();
-  if (!is_sanitized && filter_calls(limits.may_start_programs)) held.emplace_back("calls");
+  const bool filtered = !is_sanitized && (limits.may_start_programs ? filter_calls(refused_calls, false)
+                                                                    : filter_calls(permitted_calls, true));
+  if (filtered) held.emplace_back("calls");
+}
+
+bool confine_judge(const Limits& limits) {
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  const Rules rules;
+  for (const fs::path& path : limits.readable) rules.allow(path, read_rights & ~LANDLOCK_ACCESS_FS_EXECUTE);
+  rules.allow(limits.submission, read_rights & ~LANDLOCK_ACCESS_FS_EXECUTE, O_NOFOLLOW);
+  drop_privileges();
+  std::vector<int> refused(std::begin(refused_calls), std::end(refused_calls));
+  refused.insert(refused.end(), {SYS_execve, SYS_execveat});
+  return rules.enforce() && (is_sanitized || filter_calls(refused, false));
 }
 
 }  // namespace palladion::labs

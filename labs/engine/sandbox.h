@@ -35,6 +35,10 @@ void limit_resources(const Limits& limits);
 // The limits of resources, and all that this kernel offers for the paths and calls; adds to `held` what does.
 void confine(const Limits& limits, Confined& held);
 
+// For the judge, which has one thread now: from here on it reads what `limits` names, writes what is open,
+// and starts no program. False: this kernel does not offer that.
+bool confine_judge(const Limits& limits);
+
 // What programs need of the system: their libraries and settings.
 std::vector<std::filesystem::path> system_folders();
 

@@ -46,7 +46,8 @@ class Judge {
     for (const Case& one : lab_.cases) all_values.push_back(one.values);
     for (const Measure& one : lab_.measures) all_values.push_back(one.values);
     auto recordings =
-        record_file(lab_, v_.file, all_values, {.unconfined = request_.unconfined, .note = request_.note});
+        record_file(lab_, v_.file, all_values,
+                    {.unconfined = request_.unconfined, .note = request_.note, .enter = request_.enter});
     if (!recordings) return tl::make_unexpected(recordings.error());
     v_.confined = recordings->confined;
     v_.compile_seconds = recordings->compile_seconds;

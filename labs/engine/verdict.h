@@ -83,6 +83,7 @@ struct JudgeRequest {
   const std::atomic<bool>* stop = nullptr;  // set from outside: judging ends
   bool unconfined = false;                  // also where this kernel does not confine enough
   kernels::Note note = {};                  // a line when something takes long
+  Enter enter = {};                         // none: the process stays as it is
 };
 
 // The error: the file is a link or no file, there is no compiler, or the recording ended without an answer;

@@ -4,6 +4,7 @@
 // to the host.
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -348,7 +349,9 @@ class Fuzzer {
 void run_process(uint64_t seed, size_t n, Shared& shared) {
   setenv("PALLADION_EXEC", "v1;max=1000;threads=1", 1);
   if (std::getenv("HOST_FUZZ_TALK") == nullptr && freopen("/dev/null", "w", stderr) == nullptr) std::_Exit(2);
-  alarm(60);
+  const rlimit seconds{60, 60};  // of the processor: the machine may be busy
+  setrlimit(RLIMIT_CPU, &seconds);
+  alarm(600);
   Fuzzer fuzzer(seed, shared);
   fuzzer.begin();
   for (size_t i = 0; i < n; ++i) fuzzer.step();

@@ -1,9 +1,14 @@
 // Submissions that misbehave: what they may not do, and what is said of them.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <atomic>
+#include <thread>
 
 #include "labs/engine/sandbox.h"
 #include "tests/labs/submissions.h"
@@ -68,6 +73,65 @@ TEST(Judge, AllocatesNoMoreThanItsLimit) {
   };
   EXPECT_TRUE(allocates(size_t{1} << 30));
   EXPECT_FALSE(allocates(size_t{9} << 30));
+}
+
+// What of the attempts works in a process that has become a judge.
+std::string what_a_judge_can_do(const fs::path& submission, const fs::path& folder) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int kept = ::open((folder / "open").c_str(), O_CREAT | O_WRONLY, 0600);
+    std::string can = labs::confine_judge({.readable = labs::system_folders(), .submission = submission})
+                          ? "judge "
+                          : "not confined ";
+    const auto opens = [](const fs::path& path, int flags) { return ::open(path.c_str(), flags, 0600) >= 0; };
+    if (opens(submission, O_RDONLY)) can += "reads-submission ";
+    if (opens("/etc/passwd", O_RDONLY)) can += "reads-users ";
+    if (opens(submission, O_WRONLY)) can += "writes-submission ";
+    if (opens(folder / "new", O_CREAT | O_WRONLY)) can += "makes-files ";
+    if (::unlink((folder / "open").c_str()) == 0) can += "removes-files ";
+    if (::write(kept, "x", 1) == 1) can += "writes-what-is-open ";
+    if (::socket(AF_INET, SOCK_STREAM, 0) >= 0) can += "has-network ";
+    std::atomic<bool> ran = false;
+    std::thread([&] { ran = !opens("/etc/passwd", O_RDONLY); }).join();
+    if (ran) can += "threads ";
+    ::execl("/bin/true", "true", nullptr);
+    (void)!::write(ends[1], can.data(), can.size());
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string all(1000, ' ');
+  const ssize_t got = ::read(ends[0], all.data(), all.size());
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return all.substr(0, size_t(std::max<ssize_t>(got, 0)));
+}
+
+TEST(Judge, ReadsTheSubmissionAndTheSystemAlone) {
+#ifdef PLD_SANITIZED
+  GTEST_SKIP() << "a sanitizer needs calls of its own: builds with one do not limit them";
+#endif
+  if (!has_landlock()) GTEST_SKIP() << "this kernel has no Landlock: paths are not confined";
+  const fs::path file = written("judge", "tail.cpp", submission(""));
+  EXPECT_EQ(what_a_judge_can_do(file, file.parent_path()),
+            "judge reads-submission writes-what-is-open threads ");
+}
+
+TEST(Judge, IsConfinedBeforeItParsesAndRefusesWhereItCannotBe) {
+  const fs::path file = written("entered", "tail.cpp", submission(""));
+  labs::set_confined_program(std::string(PLD_BINARY_DIR) + "/palladion");
+  int entered = 0;
+  const auto enter = [&]() -> host::Outcome<void> { return ++entered, host::Outcome<void>(); };
+  const auto verdict = labs::judge_file(tail(), file, {.threads = 2, .enter = enter});
+  ASSERT_TRUE(verdict);
+  EXPECT_TRUE(verdict->passed);
+  EXPECT_EQ(entered, 1);
+  const auto refuse = []() -> host::Outcome<void> { return host::unsupported("no judge"); };
+  const auto none = labs::judge_file(tail(), file, {.threads = 2, .enter = refuse});
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().text, testing::HasSubstr("no judge"));
 }
 
 // Whether it could is told by the kernel that it records: with a wrong tile the lab is not passed.

@@ -14,7 +14,9 @@
 #include <boost/json/serialize.hpp>
 #include <cerrno>
 #include <cstddef>
+#include <optional>
 #include <span>
+#include <string_view>
 
 #include "labs/lab.h"
 #include "tests/cli/program.h"
@@ -235,7 +237,23 @@ TEST_F(HostileSubmissions, AttemptsAreSeen) {
               testing::Not(testing::HasSubstr("paths")));
 }
 
-TEST_F(HostileSubmissions, FilesAreRefused) {
+class HostileFiles : public HostileSubmissions, public testing::WithParamInterface<const char*> {
+ protected:
+  // The setting of that name; none: it cannot be had here.
+  std::optional<Setting> setting() const {
+    const std::string_view name = GetParam();
+    if (name == "WithoutNamespaces") return Setting{GetParam(), ::getuid(), {SYS_unshare, SYS_mount}, EPERM};
+    if (name == "AsThisUser") return Setting{GetParam(), ::getuid(), {}, 0};
+    if (!is_root() || !reaches(nobody, program())) return std::nullopt;
+    if (name == "AsNobody") return Setting{GetParam(), nobody, {}, 0};
+    return Setting{GetParam(), nobody, {SYS_unshare, SYS_mount}, EPERM};
+  }
+};
+
+TEST_P(HostileFiles, AreRefused) {
+  const auto setting = this->setting();
+  if (!setting)
+    GTEST_SKIP() << "NOT TESTED as a user without rights: " << program() << " is closed to others";
   for (size_t i = 0; i < std::size(files); ++i)
     write("class/m" + std::to_string(i) + "/tail.cpp", filled(files[i].code));
   for (size_t i = 0; i < std::size(files); ++i) write("class/m" + std::to_string(i) + "/helper.txt", right());
@@ -244,10 +262,14 @@ TEST_F(HostileSubmissions, FilesAreRefused) {
   fs::create_directories(file("class/piped"));
   ::mkfifo(file("class/piped/tail.cpp").c_str(), 0644);
   write("class/two\n  alice/tail.cpp", "#error no\n");
-  expect_grades({"as this user", ::getuid(), {}, 0});
+  expect_grades(*setting);
   EXPECT_EQ(grades().size(), 4 + std::size(files));
   EXPECT_THAT(read(file("out/text")), testing::Not(testing::HasSubstr("\n  alice/")));
 }
+INSTANTIATE_TEST_SUITE_P(Hostile, HostileFiles,
+                         testing::Values("AsThisUser", "WithoutNamespaces", "AsNobody",
+                                         "AsNobodyWithoutNamespaces"),
+                         [](const auto& setting) { return setting.param; });
 
 // Without Landlock nothing is run, whatever else there is; `lab check` says so as well.
 TEST_F(HostileSubmissions, WithoutLandlockNothingIsRun) {

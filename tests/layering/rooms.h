@@ -17,7 +17,7 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"cuda/cubin", {}},
     {"cuda/fatbin", {"cuda/cubin"}},
     {"cuda/compilers", {"cuda/fatbin", "cuda/cubin", "isa"}},
-    {"cuda/bundle", {}},
+    {"cuda/bundle", {"isa"}},
     {"cuda/native", {"isa", "cuda/abi"}},
     {"cuda/toolkit", {"cuda/native", "cuda/bundle", "cuda/cubin", "cuda/fatbin", "verify/arrays", "isa"}},
     {"cuda/capture", {"cuda/bundle", "cuda/fatbin", "cuda/cubin", "cuda/abi"}},

@@ -1,9 +1,15 @@
 // The words of `sweep --set`, and the file that keeps what is done.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <random>
+#include <utility>
 
 #include "tests/support/toolkit.h"
 #include "verify/sweep/axes.h"
@@ -139,6 +145,52 @@ TEST_F(SweepFile, ALastLineThatWasCutShortIsDoneAgain) {
     }
     EXPECT_EQ(contents(file()), whole + state_line(some(3, 300)) + "\n") << "nothing is left of the cut line";
   }
+}
+
+TEST_F(SweepFile, AKilledSweepCanAlwaysBeResumed) {
+  std::mt19937 random(1);
+  uint64_t lines = 0;
+  for (int round = 0; round < 40; ++round) {
+    const pid_t sweep = ::fork();
+    if (sweep == 0) {
+      auto state = SweepState::open(file(), false, notes_);
+      for (uint64_t key = lines + 1; state && state->append(some(key, key)); ++key) continue;
+      ::_exit(1);
+    }
+    ::usleep(random() % 4000);
+    ::kill(sweep, SIGKILL);
+    int status = 0;
+    ::waitpid(sweep, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "nothing else ended it";
+    auto state = SweepState::open(file(), false, notes_);
+    ASSERT_TRUE(state) << state.error().text;
+    for (uint64_t key = 1; key <= lines; ++key) ASSERT_NE(state->find(key), nullptr) << key;
+    while (state->find(lines + 1) != nullptr) ++lines;
+  }
+  EXPECT_GT(lines, 100U);
+  const auto entries = std::filesystem::directory_iterator(folder_.path());
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1) << "and no other file";
+}
+
+TEST_F(SweepFile, ALineThatTheDiskCannotTakeIsTakenBack) {
+  const pid_t sweep = ::fork();
+  if (sweep == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    auto state = SweepState::open(file(), false, notes_);
+    bool good = state && state->append(some(1, 100));
+    rlimit limit{};
+    ::getrlimit(RLIMIT_FSIZE, &limit);
+    const rlim_t most = std::exchange(limit.rlim_cur, std::filesystem::file_size(file()) + 10);
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    good = good && !state->append(some(2, 200));
+    limit.rlim_cur = most;
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    ::_exit(good && state->append(some(3, 300)) ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(sweep, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(contents(file()), state_line(some(1, 100)) + "\n" + state_line(some(3, 300)) + "\n");
 }
 
 TEST_F(SweepFile, AFileThatIsSomethingElseIsLeftAsItIs) {

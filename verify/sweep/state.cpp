@@ -123,19 +123,24 @@ Outcome<SweepState> SweepState::open(const std::string& file, bool must_exist,
     state.known_.insert_or_assign(timed.key, std::move(timed));
     whole = end + 1;
   }
-  state.descriptor_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (state.descriptor_ < 0 || (whole < text.size() && ::ftruncate(state.descriptor_, off_t(whole)) != 0))
+  if (!exists || whole < text.size())
+    if (const auto written = write_text(file, std::string_view(text).substr(0, whole)); !written)
+      return user_error(written.error());
+  state.size_ = whole;
+  state.descriptor_ = Descriptor(::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (!state.descriptor_)
     return user_error(fmt::format("{}: cannot be written: {}", file, std::strerror(errno)));
   return state;
 }
 
 SweepState::SweepState(SweepState&& other) noexcept
     : file_(std::move(other.file_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
+      descriptor_(std::move(other.descriptor_)),
+      size_(other.size_),
       known_(std::move(other.known_)) {}
 
 SweepState::~SweepState() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  if (descriptor_) ::fdatasync(descriptor_.get());
 }
 
 const Timed* SweepState::find(uint64_t key) const {
@@ -144,12 +149,21 @@ const Timed* SweepState::find(uint64_t key) const {
 }
 
 tl::expected<void, std::string> SweepState::append(const Timed& timed) {
-  if (descriptor_ < 0) return {};
+  using namespace std::chrono;
+  if (!descriptor_) return {};
   const std::string line = state_line(timed) + "\n";
   const std::lock_guard lock(mutex_);
-  // One write a line: an interrupted sweep leaves complete lines.
-  if (::write(descriptor_, line.data(), line.size()) == ssize_t(line.size())) return {};
-  return tl::make_unexpected(fmt::format("{}: cannot be written: {}", file_, std::strerror(errno)));
+  // One write a line: a sweep that is killed leaves complete lines, but perhaps the last.
+  const ssize_t put = ::write(descriptor_.get(), line.data(), line.size());
+  if (put == ssize_t(line.size())) {
+    size_ += line.size();
+    const auto now = steady_clock::now();
+    if (now - synced_ >= 1s) ::fdatasync(descriptor_.get()), synced_ = now;
+    return {};
+  }
+  const int why = put < 0 ? errno : ENOSPC;
+  if (put > 0) (void)!::ftruncate(descriptor_.get(), off_t(size_));  // no line may follow a part of one
+  return tl::make_unexpected(fmt::format("{}: cannot be written: {}", file_, std::strerror(why)));
 }
 
 }  // namespace palladion::verify

@@ -2,12 +2,14 @@
 // the configuration is done.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "isa/host/descriptor.h"
 #include "isa/host/outcome.h"
 #include "sim/launch/clock.h"
 
@@ -36,20 +38,23 @@ bool read_state_line(std::string_view line, Timed& timed);
 class SweepState {
  public:
   // No file: nothing is kept. `must_exist`: for --resume. A last line that was cut short is dropped, and
-  // reported in `notes`; any other line that cannot be read is an error: the file is something else.
+  // reported in `notes`; any other line that cannot be read is an error: the file is something else. The file
+  // without that line replaces the old one.
   static host::Outcome<SweepState> open(const std::string& file, bool must_exist,
                                         std::vector<std::string>& notes);
   SweepState(SweepState&& other) noexcept;
-  ~SweepState();
+  ~SweepState();  // what was appended is on the disk
 
   const Timed* find(uint64_t key) const;
-  // Written atomically, from any thread. The error is a sentence.
+  // A whole line or nothing, from any thread; on the disk a second later. The error is a sentence.
   tl::expected<void, std::string> append(const Timed& timed);
 
  private:
   SweepState() = default;
   std::string file_;
-  int descriptor_ = -1;
+  host::Descriptor descriptor_;
+  uint64_t size_ = 0;  // bytes, of whole lines
+  std::chrono::steady_clock::time_point synced_;
   std::map<uint64_t, Timed> known_;
   std::mutex mutex_;
 };

@@ -30,8 +30,8 @@ Status fill_now(Pointer p, size_t pitch, uint32_t value, uint32_t element, size_
   if (const Status status = may_call_synchronous(); status != success) return status;
   const MemsetNode m{
       .dst = p, .pitch = pitch, .value = value, .element_bytes = element, .width = width, .height = height};
-  const Synchronous operation = begin_synchronous(order::Operation::Does::fill,
-                                                  fmt::format("fill of {} bytes", width * height * element));
+  const Synchronous operation = begin_synchronous(
+      order::Operation::Does::fill, fmt::format("fill of {} bytes", (Size(width) * height * element).n));
   const Status status =
       operation.status != success ? operation.status : fill(p, pitch, value, element, width, height);
   // The host does not wait for a fill of the device's memory.

@@ -72,11 +72,12 @@ uint8_t* host_of(State& s, const void* p) {
 struct Views {
   void* program = nullptr;     // at the allocation's address
   uint8_t* machine = nullptr;  // elsewhere
+  sim::ZeroedBytes owned;      // that view, where it is not mapped
 
   uint8_t* bound() const { return machine != nullptr ? machine : static_cast<uint8_t*>(program); }
   void unmap(size_t mapped) const {
     if (program != nullptr) munmap(program, mapped);
-    if (machine != nullptr) munmap(machine, mapped);
+    if (machine != nullptr && owned == nullptr) munmap(machine, mapped);
   }
 };
 
@@ -87,13 +88,16 @@ void* map_pages(Pointer at, size_t mapped, int how, int file) {
   return p != MAP_FAILED ? p : nullptr;
 }
 
-// The device's own: a host that uses the address gets a segmentation fault, as beside a GPU.
-Views map_for_machine(size_t mapped) {
-  return {nullptr, static_cast<uint8_t*>(map_pages(0, mapped, MAP_PRIVATE | MAP_ANONYMOUS, -1))};
+// The device's own: a host that uses the address gets a segmentation fault, as beside a GPU. Small ones are
+// of the heap: a process may have 65530 mappings.
+Views for_machine(size_t mapped) {
+  sim::ZeroedBytes bytes = sim::zeroed_bytes(mapped);
+  uint8_t* const machine = bytes.get();
+  return {nullptr, machine, std::move(bytes)};
 }
 
 Views map_once(Pointer at, size_t mapped) {
-  return {map_pages(at, mapped, MAP_PRIVATE | MAP_ANONYMOUS, -1), nullptr};
+  return {map_pages(at, mapped, MAP_PRIVATE | MAP_ANONYMOUS, -1), nullptr, nullptr};
 }
 
 // The machine's view stays open while pages of the program's are closed.
@@ -149,9 +153,11 @@ Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name) {
   if (bytes > room_of(origin)) return out_of_memory;
   const size_t mapped = (bytes + page - 1) / page * page;
   const bool shared = reaches_host(origin);
-  const Views views = !shared    ? map_for_machine(mapped)
-                      : judges() ? map_twice(at, mapped)
-                                 : map_once(at, mapped);
+  Views views;
+  try {
+    views = !shared ? for_machine(mapped) : judges() ? map_twice(at, mapped) : map_once(at, mapped);
+  } catch (const std::bad_alloc&) {
+  }
   if (views.bound() == nullptr) return out_of_memory;
   if (!s.machine->memory().bind_at(at, {views.bound(), bytes}, name != nullptr ? name : name_of(origin),
                                    false)) {
@@ -166,6 +172,7 @@ Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name) {
                   .size = bytes,
                   .mapped = mapped,
                   .machine_view = views.machine,
+                  .owned = std::move(views.owned),
                   .origin = origin,
                   .id = s.next_id++,
                   .owner = current()};
@@ -190,8 +197,9 @@ Status release(Pointer p) {
   const auto at = s.blocks.find(p);
   if (at == s.blocks.end() || at->second.origin == Origin::mapped) return invalid_value;
   s.machine->memory().release(p);
-  const Block& b = at->second;
-  if (b.mapped != 0) Views{reaches_host(b.origin) ? to(p) : nullptr, b.machine_view}.unmap(b.mapped);
+  Block& b = at->second;
+  if (b.mapped != 0)
+    Views{reaches_host(b.origin) ? to(p) : nullptr, b.machine_view, std::move(b.owned)}.unmap(b.mapped);
   forget(p);
   forget_in_pool(p);
   if (at->second.origin == Origin::managed) forget_advice(p, at->second.size);
@@ -309,9 +317,18 @@ std::string text_of(const Memcpy3D& c) {
            : side && is_known(side->base) ? "device memory"
                                           : "pageable memory";
   };
-  return fmt::format("copy of {} bytes from {} to {}", c.width * c.height * c.depth, where(source(c)),
-                     where(destination(c)));
+  return fmt::format("copy of {} bytes from {} to {}", (Size(c.width) * c.height * c.depth).n,
+                     where(source(c)), where(destination(c)));
 }
+
+namespace {
+
+template <class T>
+void repeat(uint8_t* bytes, T value, size_t count) {
+  for (size_t i = 0; i < count; ++i) std::memcpy(bytes + i * sizeof value, &value, sizeof value);
+}
+
+}  // namespace
 
 Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t width, size_t height) {
   State& s = state();
@@ -328,7 +345,7 @@ Status fill(Pointer to, size_t pitch, uint32_t value, uint32_t element, size_t w
     if (element == 1)
       std::memset(bytes, static_cast<int>(value), width);
     else
-      for (size_t x = 0; x < width; ++x) std::memcpy(bytes + x * element, &value, element);
+      element == 2 ? repeat(bytes, static_cast<uint16_t>(value), width) : repeat(bytes, value, width);
   }
   return success;
 }

@@ -2,6 +2,7 @@
 #include <initializer_list>
 
 #include "cuda/driver/runtime/state.h"
+#include "cuda/driver/sizes.h"
 
 namespace palladion::cuda::runtime {
 
@@ -109,7 +110,7 @@ Status place_of(const void* array, size_t x, size_t y, size_t& offset) {
   driver::Array3DDescriptor d{};
   Format f;
   const Status status = array_of(array, d, f);
-  offset = y * d.width * f.bytes + x;
+  offset = (driver::Size(y) * d.width * f.bytes + x).n;
   return status;
 }
 

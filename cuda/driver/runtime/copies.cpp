@@ -1,5 +1,6 @@
 // Copies and fills: of bytes, rows, volumes and variables.
 #include "cuda/driver/runtime/state.h"
+#include "cuda/driver/sizes.h"
 
 namespace palladion::cuda::runtime {
 namespace {
@@ -51,14 +52,22 @@ Status from_symbol(void* to, const void* symbol, size_t bytes, size_t offset, in
 }
 
 Status fill_3d(const PitchedPtr& p, int value, const Extent& e, Stream stream, bool async) {
-  const auto byte = static_cast<unsigned char>(value);
-  if (e.width == 0 || e.height == 0) return success;
-  for (size_t z = 0; z < e.depth; ++z) {
-    const Pointer slice = at(p.ptr) + z * p.pitch * p.ysize;
-    const Status status = async ? cuMemsetD2D8Async(slice, p.pitch, byte, e.width, e.height, stream)
-                                : cuMemsetD2D8_v2(slice, p.pitch, byte, e.width, e.height);
-    if (status != success) return status;
-  }
+  const auto fill = [&](Pointer to, size_t rows) {
+    const auto byte = static_cast<unsigned char>(value);
+    return async ? cuMemsetD2D8Async(to, p.pitch, byte, e.width, rows, stream)
+                 : cuMemsetD2D8_v2(to, p.pitch, byte, e.width, rows);
+  };
+  if (e.width == 0 || e.height == 0 || e.depth == 0) return success;
+  if (e.depth == 1 || e.height == p.ysize) return fill(at(p.ptr), (driver::Size(e.height) * e.depth).n);
+  const driver::Size slice = driver::Size(p.pitch) * p.ysize;
+  if (slice.n == 0) return fill(at(p.ptr), e.height);  // all slices are one
+  const driver::Size end = slice * (e.depth - 1) + driver::Size(p.pitch) * (e.height - 1) + e.width;
+  Pointer base = 0;
+  size_t size = ~at(p.ptr);  // up to the last address
+  if (cuMemGetAddressRange_v2(&base, &size, at(p.ptr)) != success) base = at(p.ptr);
+  if (!driver::fits(at(p.ptr) - base, end.n, size)) return driver::invalid_value;
+  for (size_t z = 0; z < e.depth; ++z)
+    if (const Status status = fill(at(p.ptr) + z * slice.n, e.height); status != success) return status;
   return success;
 }
 
@@ -123,15 +132,15 @@ Status driver_copy(const Copy3D& p, Memcpy3D& out) {
   if (const Status s = element_of(p.src_array, from)) return s;
   if (const Status s = element_of(p.dst_array, to)) return s;
   if (p.src_array != nullptr && p.dst_array != nullptr && from != to) return driver::invalid_value;
-  out.src_x = p.src_pos.x * from, out.src_y = p.src_pos.y, out.src_z = p.src_pos.z;
+  out.src_x = (driver::Size(p.src_pos.x) * from).n, out.src_y = p.src_pos.y, out.src_z = p.src_pos.z;
   out.src_type = p.src_array != nullptr ? driver::memory_array : driver::memory_unified;
   out.src_array = p.src_array, out.src_device = at(p.src.ptr);
   out.src_pitch = p.src.pitch, out.src_height = p.src.ysize;
-  out.dst_x = p.dst_pos.x * to, out.dst_y = p.dst_pos.y, out.dst_z = p.dst_pos.z;
+  out.dst_x = (driver::Size(p.dst_pos.x) * to).n, out.dst_y = p.dst_pos.y, out.dst_z = p.dst_pos.z;
   out.dst_type = p.dst_array != nullptr ? driver::memory_array : driver::memory_unified;
   out.dst_array = p.dst_array, out.dst_device = at(p.dst.ptr);
   out.dst_pitch = p.dst.pitch, out.dst_height = p.dst.ysize;
-  out.width = p.extent.width * (p.src_array != nullptr ? from : to);
+  out.width = (driver::Size(p.extent.width) * (p.src_array != nullptr ? from : to)).n;
   out.height = p.extent.height, out.depth = p.extent.depth;
   return success;
 }

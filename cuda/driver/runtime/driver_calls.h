@@ -67,6 +67,7 @@ PLD_CALLED cuMemHostGetFlags(unsigned*, void*);
 PLD_CALLED cuMemHostRegister_v2(void*, size_t, unsigned);
 PLD_CALLED cuMemHostUnregister(void*);
 PLD_CALLED cuMemGetInfo_v2(size_t*, size_t*);
+PLD_CALLED cuMemGetAddressRange_v2(Pointer*, size_t*, Pointer);
 PLD_CALLED cuMemAllocAsync(Pointer*, size_t, void*);
 PLD_CALLED cuMemAllocFromPoolAsync(Pointer*, size_t, void*, void*);
 PLD_CALLED cuMemFreeAsync(Pointer, void*);

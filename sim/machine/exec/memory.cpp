@@ -56,7 +56,7 @@ isa::Space common_space(const Exec& x, isa::Space stated, const uint64_t* addres
 bool resolve_params(Exec& x, const uint64_t* addresses, uint64_t size, Pointers& p, const char* what) {
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
-    if (addresses[i] + size > x.launch.params.size()) {
+    if (size > x.launch.params.size() || addresses[i] > x.launch.params.size() - size) {
       x.fault(Code::parameter_bounds,
               fmt::format("{} of {} bytes at byte {} of {} bytes of kernel parameters", what, size,
                           addresses[i], x.launch.params.size()));

@@ -46,12 +46,19 @@ ZeroedBytes zeroed_bytes(uint64_t size) {
 
 bool GlobalMemory::insert(Allocation allocation) {
   const auto end = [](const Allocation& a) { return a.base + std::max<uint64_t>(a.size, 1); };
-  const auto after = std::ranges::upper_bound(allocations_, allocation.base, {}, &Allocation::base);
+  const auto after = allocations_.upper_bound(allocation.base);
   if (end(allocation) < allocation.base) return false;
-  if (after != allocations_.end() && end(allocation) > after->base) return false;
-  if (after != allocations_.begin() && end(*(after - 1)) > allocation.base) return false;
-  allocations_.insert(after, std::move(allocation));
+  if (after != allocations_.end() && end(allocation) > after->first) return false;
+  if (after != allocations_.begin() && end(std::prev(after)->second) > allocation.base) return false;
+  allocations_.emplace_hint(after, allocation.base, std::move(allocation));
+  bases_.clear();
   return true;
+}
+
+void GlobalMemory::index() {
+  if (!bases_.empty()) return;
+  indexed_.clear();
+  for (const auto& [base, a] : allocations_) bases_.push_back(base), indexed_.push_back(&a);
 }
 
 Address GlobalMemory::add(uint64_t size, uint8_t* bytes, ZeroedBytes owned, std::string name,
@@ -59,9 +66,9 @@ Address GlobalMemory::add(uint64_t size, uint8_t* bytes, ZeroedBytes owned, std:
   const uint64_t room = (size + guard + alignment - 1) / alignment * alignment;
   // A place that nothing bound at a chosen address occupies, nor its guard gap.
   for (;;) {
-    const auto above = std::ranges::lower_bound(allocations_, next_ + room, {}, &Allocation::base);
+    const auto above = allocations_.lower_bound(next_ + room);
     if (above == allocations_.begin()) break;
-    const Allocation& below = *(above - 1);
+    const Allocation& below = std::prev(above)->second;
     if (below.base + below.size + guard <= next_) break;
     next_ = (below.base + below.size + guard + alignment - 1) / alignment * alignment;
   }
@@ -98,29 +105,21 @@ bool GlobalMemory::bind_at(Address base, std::span<uint8_t> bytes, std::string n
 }
 
 void GlobalMemory::share_with_host(Address base) {
-  const auto at = std::ranges::lower_bound(allocations_, base, {}, &Allocation::base);
-  if (at != allocations_.end() && at->base == base) at->host_writes = true;
+  if (const auto at = allocations_.find(base); at != allocations_.end()) at->second.host_writes = true;
 }
 
 void GlobalMemory::release(Address base) {
   constexpr size_t most_freed = 1024;
-  const auto at = std::ranges::lower_bound(allocations_, base, {}, &Allocation::base);
-  if (at == allocations_.end() || at->base != base) return;
-  std::erase_if(freed_, [&](const Allocation& a) { return a.base == base; });
-  if (freed_.size() == most_freed) freed_.erase(freed_.begin());
-  freed_.push_back({.base = base, .size = at->size, .name = std::move(at->name)});
+  const auto at = allocations_.find(base);
+  if (at == allocations_.end()) return;
+  if (freed_.size() == most_freed) freed_.pop_front();
+  freed_.push_back({.base = base, .size = at->second.size, .name = std::move(at->second.name)});
   allocations_.erase(at);
-}
-
-const Allocation* GlobalMemory::lookup(Address address) const {
-  const auto after = std::ranges::upper_bound(allocations_, address, {}, &Allocation::base);
-  if (after == allocations_.begin()) return nullptr;
-  const Allocation& a = *(after - 1);
-  return address < a.base + std::max<uint64_t>(a.size, 1) ? &a : nullptr;
+  bases_.clear();
 }
 
 void GlobalMemory::track_unmaterialised() {
-  for (Allocation& a : allocations_) {
+  for (auto& [base, a] : allocations_) {
     const uint64_t granules = granules_of(a);
     a.unmaterialised = zeroed_bytes(granules);
     if (a.undefined) std::memset(a.unmaterialised.get(), 1, granules);
@@ -128,18 +127,18 @@ void GlobalMemory::track_unmaterialised() {
 }
 
 void GlobalMemory::forget_unmaterialised() {
-  for (Allocation& a : allocations_) a.unmaterialised = nullptr;
+  for (auto& [base, a] : allocations_) a.unmaterialised = nullptr;
 }
 
 void GlobalMemory::note(Address address, uint64_t size, bool moved) const {
   const Allocation* a = lookup(address);
-  if (a != nullptr && a->unmaterialised != nullptr && address - a->base + size <= a->size)
+  if (a != nullptr && a->unmaterialised != nullptr && a->holds(address, size))
     mark_unmaterialised<unmaterialised_granule>(a->unmaterialised.get(), address - a->base, size, !moved);
 }
 
 bool GlobalMemory::unmaterialised(Address address, uint64_t size) const {
   const Allocation* a = lookup(address);
-  return a != nullptr && a->unmaterialised != nullptr && address - a->base + size <= a->size &&
+  return a != nullptr && a->unmaterialised != nullptr && a->holds(address, size) &&
          any_unmaterialised<unmaterialised_granule>(a->unmaterialised.get(), address - a->base, size);
 }
 
@@ -171,7 +170,7 @@ void MemoryImage::put(const Pages& pages, uint8_t* bytes, uint64_t size) {
 
 MemoryImage GlobalMemory::image() const {
   MemoryImage image;
-  for (const Allocation& a : allocations_) {
+  for (const auto& [base, a] : allocations_) {
     image.arrays_.push_back(
         {.base = a.base, .bytes = MemoryImage::pages(a.bytes, a.size), .unmaterialised = {}});
     if (a.unmaterialised != nullptr)
@@ -182,18 +181,19 @@ MemoryImage GlobalMemory::image() const {
 
 void GlobalMemory::restore(const MemoryImage& image) {
   for (const MemoryImage::Array& array : image.arrays_) {
-    const auto a = std::ranges::find(allocations_, array.base, &Allocation::base);
-    if (a == allocations_.end()) continue;
-    MemoryImage::put(array.bytes, a->bytes, a->size);
-    if (a->unmaterialised != nullptr)
-      MemoryImage::put(array.unmaterialised, a->unmaterialised.get(), granules_of(*a));
+    const auto found = allocations_.find(array.base);
+    if (found == allocations_.end()) continue;
+    const Allocation& a = found->second;
+    MemoryImage::put(array.bytes, a.bytes, a.size);
+    if (a.unmaterialised != nullptr)
+      MemoryImage::put(array.unmaterialised, a.unmaterialised.get(), granules_of(a));
   }
 }
 
 const Allocation* GlobalMemory::nearest(Address address, uint64_t& best) const {
   const Allocation* nearest = nullptr;
   best = ~0ULL;
-  for (const Allocation& a : allocations_) {
+  for (const auto& [base, a] : allocations_) {
     const uint64_t distance = address < a.base            ? a.base - address
                               : address - a.base < a.size ? 0
                                                           : address - a.base - a.size;

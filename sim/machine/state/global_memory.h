@@ -1,7 +1,10 @@
 #pragma once
 // GMEM of one device: allocations at device addresses, backed by host memory. Allocations are made
 // before a run; during a run only bytes change, so look-ups need no lock.
+#include <algorithm>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,6 +31,11 @@ struct Allocation {
   bool host_writes = false;    // pinned or managed: the host can write there while a kernel runs
   ZeroedBytes owned;           // null when bound to the caller's memory
   ZeroedBytes unmaterialised;  // bytes that are not materialised, see unmaterialised.h; null: not tracked
+
+  // Whether [address, address + count) lies in it, which begins at or before `address`.
+  bool holds(Address address, uint64_t count) const {
+    return count <= size && address - base <= size - count;
+  }
 };
 
 // The bytes of all allocations. Pages of zeros take no room, as they take none in the host's memory.
@@ -70,12 +78,17 @@ class GlobalMemory {
   // Host pointer of [address, address+size), or nullptr when any byte is outside all allocations.
   uint8_t* find(Address address, uint64_t size) const {
     const Allocation* a = lookup(address);
-    return a != nullptr && address + size <= a->base + a->size ? a->bytes + (address - a->base) : nullptr;
+    return a != nullptr && a->holds(address, size) ? a->bytes + (address - a->base) : nullptr;
   }
-  const Allocation* lookup(Address address) const;
+  const Allocation* lookup(Address address) const {
+    const Allocation* const a = below(address);
+    return a != nullptr && address - a->base < std::max<uint64_t>(a->size, 1) ? a : nullptr;
+  }
+  // Makes look-ups fast until the next allocation or release: to be called before a run goes on.
+  void index();
   template <class Visit>
   void for_each(Visit&& visit) const {
-    for (const Allocation& a : allocations_) visit(a);
+    for (const auto& [base, a] : allocations_) visit(a);
   }
   // For runs without values, see sim/machine/exec/values_checked.h. From track_unmaterialised on, arrays
   // without contents are not materialised; `note` records stores of known values (`moved`) and of tensor
@@ -98,13 +111,24 @@ class GlobalMemory {
   std::string describe(Address address) const;
 
  private:
+  // With the largest base that is not above the address.
+  const Allocation* below(Address address) const {
+    if (bases_.empty()) {
+      const auto after = allocations_.upper_bound(address);
+      return after != allocations_.begin() ? &std::prev(after)->second : nullptr;
+    }
+    const auto after = std::upper_bound(bases_.begin(), bases_.end(), address) - bases_.begin();
+    return after != 0 ? indexed_[static_cast<size_t>(after - 1)] : nullptr;
+  }
   const Allocation* nearest(Address address, uint64_t& distance) const;
   const Allocation* freed(Address address) const;
   bool insert(Allocation allocation);
   Address add(uint64_t size, uint8_t* bytes, ZeroedBytes owned, std::string name, bool undefined);
 
-  std::vector<Allocation> allocations_;  // ascending bases
-  std::vector<Allocation> freed_;        // without their bytes; the last ones, in order
+  std::map<Address, Allocation> allocations_;  // by their bases
+  std::vector<Address> bases_;                 // of all; empty: not since the last change
+  std::vector<const Allocation*> indexed_;     // in the order of their bases
+  std::deque<Allocation> freed_;               // without their bytes; the last ones, in order
   bool (*is_host_)(Address) = nullptr;
   Address next_ = 0x7F00'0000'0000;
 };

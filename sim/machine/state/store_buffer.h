@@ -16,7 +16,8 @@ class GlobalMemory;
 class StoreBuffer {
  public:
   static constexpr uint64_t chunk_bytes = 256;
-  static constexpr size_t most_chunks = 1 << 12;  // then the cluster's quantum ends
+  // Then the cluster's quantum ends. All resident clusters' buffers fit in a cache together.
+  static constexpr size_t most_chunks = 1 << 8;
 
   // Whether stores wait for the boundary: not those of a cluster that runs alone.
   bool delays = false;

@@ -209,6 +209,19 @@ TEST_F(Arguments, CallsWithoutAContextAreRefused) {
   EXPECT_EQ(call("cuMemFree_v2", p), success);
 }
 
+// The whole takes a second; one whose time grows with the square of their number would take minutes.
+TEST_F(Arguments, AllocationsAreFreedInAnyOrder) {
+  constexpr size_t n = 200'000;
+  std::vector<Pointer> p(n);
+  const auto make = [&](size_t i) { ASSERT_EQ(call("cuMemAlloc_v2", &p[i], size_t{16}), success); };
+  const auto free = [&](size_t i) { ASSERT_EQ(call("cuMemFree_v2", p[i]), success); };
+  for (size_t i = 0; i < n; ++i) make(i);
+  for (size_t i = 0; i < n; i += 2) free(i);
+  for (size_t i = 0; i < n; i += 2) make(i);  // there is still room
+  for (size_t i = 0; i < n; ++i) free(i);     // the oldest first
+  EXPECT_EQ(call("cuMemFree_v2", p.front()), invalid_value);
+}
+
 TEST_F(Arguments, AHundredThousandAllocationsLive) {
   constexpr size_t n = 100'000;
   std::vector<Pointer> all_of_them(n);

@@ -158,6 +158,61 @@ TEST_F(Runtime, AThreadWhoseContextWasTakenGetsThePrimaryOneAgain) {
   EXPECT_EQ(call("cudaMalloc", &p, size_t{64}), 0) << "the device is not lost";
 }
 
+TEST_F(Runtime, AVolumeThatLeavesItsMemoryIsNotFilled) {
+  constexpr size_t all = ~size_t{0}, bytes = 4096;
+  void* p = nullptr;
+  ASSERT_EQ(call("cudaMalloc", &p, bytes), 0);
+  ASSERT_EQ(call("cudaMemset", p, 7, bytes), 0);
+  const auto fill = [&](size_t pitch, size_t ysize, size_t width, size_t height, size_t depth) {
+    return call("cudaMemset3D", PitchedPtr{p, pitch, width, ysize}, 1, Extent{width, height, depth});
+  };
+  EXPECT_EQ(fill(16, 4, 16, 2, 65), driver::invalid_value) << "the last slice lies outside";
+  EXPECT_EQ(fill(16, 4, 16, 4, 65), driver::invalid_value);
+  EXPECT_EQ(fill(size_t{1} << 32, size_t{1} << 32, 16, 2, 3), driver::invalid_value) << "a slice of 2^64";
+  EXPECT_EQ(fill(16, all / 16 + 1, 16, 2, 3), driver::invalid_value);
+  EXPECT_EQ(fill(16, 1, 16, 2, all), driver::invalid_value);
+  EXPECT_EQ(fill(all, 2, 16, 2, 2), driver::invalid_value);
+  EXPECT_EQ(fill(16, 2, all, 2, 2), driver::invalid_value);
+  EXPECT_EQ(fill(16, all, 16, all, all), driver::invalid_value);
+  std::vector<uint8_t> now(bytes);
+  ASSERT_EQ(copy(now.data(), p, bytes, device_to_host), 0);
+  EXPECT_EQ(now, std::vector<uint8_t>(bytes, 7));
+  EXPECT_EQ(fill(16, 4, 8, 2, 64), 0);
+  EXPECT_EQ(fill(0, 0, 8, 1, all), 0) << "a slice again and again";
+  ASSERT_EQ(copy(now.data(), p, bytes, device_to_host), 0);
+  for (size_t i = 0; i < bytes; ++i) ASSERT_EQ(now[i], i % 16 < 8 && i / 16 % 4 < 2 ? 1 : 7) << i;
+}
+
+TEST_F(Runtime, PlacesInArraysDoNotOverflow) {
+  constexpr size_t all = ~size_t{0};
+  void *array = nullptr, *p = nullptr;
+  const ChannelDesc floats{32, 0, 0, 0, 2};
+  ASSERT_EQ(call("cudaMallocArray", &array, &floats, size_t{16}, size_t{4}, 0U), 0);
+  ASSERT_EQ(call("cudaMalloc", &p, size_t{4096}), 0);
+  std::vector<uint8_t> host(4096, 5);
+  const void* const from = host.data();
+  const int kind = host_to_device;
+  for (const size_t y :
+       {size_t{4}, all / 64 + 1, all, size_t{1} << 58})  // rows of 64 bytes: some are 0 again
+    EXPECT_EQ(call("cudaMemcpyToArray", array, size_t{0}, y, from, size_t{16}, kind), driver::invalid_value)
+        << y;
+  EXPECT_EQ(call("cudaMemcpyToArray", array, all - 15, size_t{0}, from, size_t{32}, kind),
+            driver::invalid_value);
+  Copy3D c{};
+  c.src = {host.data(), 64, 64, 4};
+  c.dst_array = array;
+  c.extent = {4, 1, 1};
+  c.kind = kind;
+  EXPECT_EQ(call("cudaMemcpy3D", static_cast<const Copy3D*>(&c)), 0);
+  for (const size_t x : {all / 4 + 1, all, size_t{1} << 62}) {
+    c.dst_pos = {x, 0, 0};
+    EXPECT_EQ(call("cudaMemcpy3D", static_cast<const Copy3D*>(&c)), driver::invalid_value) << x;
+    c.dst_pos = {0, 0, 0}, c.extent.width = x;
+    EXPECT_EQ(call("cudaMemcpy3D", static_cast<const Copy3D*>(&c)), driver::invalid_value) << x;
+    c.extent.width = 4;
+  }
+}
+
 TEST_F(Runtime, AKernelCannotReachMemoryOfTheProcess) {
   std::vector<uint32_t> mine(32, 7);
   EXPECT_EQ(launch(&add_, 32, mine.data()), 0);
