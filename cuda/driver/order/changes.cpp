@@ -76,7 +76,8 @@ class UnwrittenReads::Part {
   void read(uint64_t at, uint64_t size, const sim::Origin& origin) {
     const Shadow* const s = shadow(at);
     if (s == nullptr || s->is_written(at, size)) return;
-    for (const order::Range& r : s->unwritten(at, size).all()) keep(r.begin, r.end - r.begin, origin);
+    const order::Ranges unwritten = s->unwritten(at, size);
+    for (const order::Range& r : unwritten.all()) keep(r.begin, r.end - r.begin, origin);
   }
   void keep(uint64_t at, uint64_t size, const sim::Origin& origin) {
     if (bytes.size() < most_reads) bytes.add(at, at + size);
