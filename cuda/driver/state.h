@@ -39,11 +39,11 @@ template <class T>
 class Handled {
  public:
   static bool exists(const void* handle) { return all().contains(handle); }
-  Handled(const Handled&) : Handled() {}
   Handled& operator=(const Handled&) = default;
 
  private:
   friend T;
+  Handled(const Handled&) : Handled() {}
   Handled() { all().insert(static_cast<T*>(this)); }
   ~Handled() { all().erase(static_cast<T*>(this)); }
   static std::unordered_set<const void*>& all() {
