@@ -56,8 +56,7 @@ inline Output assemble(const std::string& ptxas, const std::string& text, const 
 
 }  // namespace palladion::isa::toolkit
 
-#define PLD_NEED_TOOL(path)                                                                            \
-  if ((path).empty()) {                                                                                \
-    GTEST_SKIP()                                                                                       \
-        << "*** NOT RUN: no CUDA toolkit on PATH or in CUDA_HOME; nothing is proven by this test ***"; \
+#define PLD_NEED_TOOL(path)                       \
+  if ((path).empty()) {                           \
+    GTEST_SKIP() << "the CUDA toolkit is absent"; \
   }
