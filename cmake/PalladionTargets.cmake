@@ -3,7 +3,11 @@
 include(StaticFmt)
 include(CarriedTbb)
 find_package(tl-expected REQUIRED)
-set(Boost_USE_STATIC_LIBS ON)  # the program may be carried to a machine without Boost
+if(PLD_SANITIZE)
+  set(Boost_USE_STATIC_LIBS OFF)  # not made for shared libraries that take C++'s library from elsewhere
+else()
+  set(Boost_USE_STATIC_LIBS ON)  # the program may be carried to a machine without Boost
+endif()
 find_package(Boost 1.81 REQUIRED COMPONENTS json)
 find_package(Threads REQUIRED)
 find_program(CCACHE ccache)
@@ -110,9 +114,9 @@ function(pld_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# pld_optimise(TARGET LEVEL): another level than CMAKE_CXX_FLAGS_RELEASE says, in optimised builds.
+# pld_optimise(TARGET LEVEL): another level than CMAKE_CXX_FLAGS_RELEASE says, in optimised builds; with sanitizers -O0 alone.
 function(pld_optimise target level)
-  if(NOT PLD_SANITIZE)
+  if(NOT PLD_SANITIZE OR level STREQUAL -O0)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:${level}>)
   endif()
 endfunction()

@@ -40,11 +40,11 @@ class Handled {
  public:
   static bool exists(const void* handle) { return all().contains(handle); }
   static size_t count() { return all().size(); }
-  Handled(const Handled&) : Handled() {}
   Handled& operator=(const Handled&) = default;
 
  private:
   friend T;
+  Handled(const Handled&) : Handled() {}
   Handled() { all().insert(static_cast<T*>(this)); }
   ~Handled() { all().erase(static_cast<T*>(this)); }
   static std::unordered_set<const void*>& all() {

@@ -20,7 +20,8 @@ class Ranges {
   size_t size() const { return all_.size(); }
   // Ascending, without overlaps and neighbours. To be called before what follows, after the last `add`.
   void unite();
-  const std::vector<Range>& all() const { return all_; }
+  const std::vector<Range>& all() const& { return all_; }
+  void all() && = delete;                                  // it would be gone before a loop over it begins
   std::optional<Range> common(const Ranges& other) const;  // the first bytes that both have
   bool contains(uint64_t byte) const;
   uint64_t bytes() const;

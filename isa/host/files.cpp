@@ -109,13 +109,6 @@ fs::path target_of(const fs::path& path) {
   return fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
 }
 
-// A name that nobody else can have made.
-fs::path beside(const fs::path& target) {
-  uint64_t number = 0;
-  (void)!::getrandom(&number, sizeof number, 0);
-  return fmt::format("{}.{:016x}.part", target.string(), number);
-}
-
 fs::path folder_of(const fs::path& target) {
   return target.has_parent_path() ? target.parent_path() : fs::path(".");
 }
@@ -144,6 +137,12 @@ void sync_folder(const fs::path& folder) {
 
 }  // namespace
 
+fs::path name_aside(const fs::path& file) {
+  uint64_t number = 0;
+  (void)!::getrandom(&number, sizeof number, 0);
+  return fmt::format("{}.{:016x}.part", file.string(), number);
+}
+
 Result<std::vector<std::byte>> read_file(const fs::path& path, uint64_t most) {
   return read_whole<std::vector<std::byte>>(path, most);
 }
@@ -163,7 +162,7 @@ Result<void> write_file(const fs::path& path, std::initializer_list<std::span<co
     if (!file || !write_parts(file.get(), parts) || !file.close()) return failure(path, "cannot be written");
     return {};
   }
-  const fs::path target = target_of(path), aside = beside(target);
+  const fs::path target = target_of(path), aside = name_aside(target);
   const Unfinished removed(aside);
   const auto failed = [&](std::string_view what) {
     const auto why = failure(path, what);
@@ -186,7 +185,7 @@ Result<void> probe_file(const fs::path& path) {
   const bool exists = fs::exists(status);
   if (exists && ::access(path.c_str(), W_OK) != 0) return failure(path, "cannot be written");
   if (exists && !fs::is_regular_file(status)) return {};
-  const fs::path aside = beside(target_of(path));
+  const fs::path aside = name_aside(target_of(path));
   if (const Descriptor nameless(open_new(aside, false)); nameless) return {};
   const Unfinished removed(aside);
   if (const Descriptor named(open_new(aside, true)); !named) return failure(path, "cannot be written");

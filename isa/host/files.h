@@ -26,6 +26,10 @@ inline constexpr uint64_t most_of_records = uint64_t{1} << 30;   // a sweep's st
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, uint64_t most);
 Result<std::string> read_text(const std::filesystem::path& path, uint64_t most);
 
+// A name beside `file` for what becomes it when it is complete. Nobody else makes this name, nor does another
+// process of the same number: namespaces number theirs alike.
+std::filesystem::path name_aside(const std::filesystem::path& file);
+
 // Writes the parts one after another into a file beside `path` and renames it, so that the old file at `path`
 // stays intact until the new content is complete; the new one is removed when the program is ended before.
 // Pipes and devices are written directly.

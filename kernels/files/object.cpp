@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -29,11 +28,6 @@ namespace fs = std::filesystem;
 
 std::string key_of(std::string_view text) {
   return fmt::format("{:016x}", palladion::hash(std::as_bytes(std::span(text))));
-}
-
-// A name beside `file` that no other program uses.
-fs::path unfinished_name(const fs::path& file) {
-  return fmt::format("{}.{}.unfinished{}", file.string(), ::getpid(), file.extension().string());
 }
 
 // What was not used for 30 days is removed when something new comes.
@@ -93,10 +87,13 @@ std::vector<std::string> precompiled(const Compiler& compiler, const std::vector
     std::vector<std::string> words = command;
     for (const std::string& word : {std::string("-x"), std::string("c++-header"), header.string()})
       words.push_back(word);
-    const fs::path unfinished = unfinished_name(result);
-    if (run_into(run_compiler, words, unfinished).code != 0) return {};
-    fs::rename(unfinished, result, none);
-    if (none || !seal(result)) return {};
+    const fs::path unfinished = name_aside(result);
+    const bool is_made = run_into(run_compiler, words, unfinished).code == 0;
+    if (is_made) fs::rename(unfinished, result, none);
+    if (!is_made || none || !seal(result)) {
+      fs::remove(unfinished, none);
+      return {};
+    }
   }
   note_use(result);
   // The name states all that the header depends on; clang would also ask for the date of `header`.
@@ -181,7 +178,7 @@ class ObjectCache {
   }
 
   // Where an object is complete before it has its name.
-  fs::path place() const { return unfinished_name(folder_ / (key_ + ".so")); }
+  fs::path place() const { return name_aside(folder_ / (key_ + ".so")); }
 
  private:
   std::optional<fs::path> object_of(const std::string& list) const {

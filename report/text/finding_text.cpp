@@ -104,7 +104,7 @@ std::string site_text(const sim::Site& s, const FindingView& view) {
   if (!s.instruction.empty() && (s.source.known() || line.empty()))
     out += dim("      | ") + isa::excerpt(s.instruction, column) + "\n";
   out += dim("      = ") + actor_text(s) + "\n";
-  for (const std::string& line : frames_text(s, view)) out += dim("      = ") + line + "\n";
+  for (const std::string& frame : frames_text(s, view)) out += dim("      = ") + frame + "\n";
   return out;
 }
 

@@ -11,7 +11,6 @@
 namespace palladion::sim::sass {
 namespace {
 
-using Kind = DecodedOperand::Kind;
 using isa::Operation;
 
 class Constants {
@@ -38,7 +37,7 @@ class Constants {
  private:
   void look_at(const MicroOp& op, LoweredInstruction& l) {
     const bool foldable = op.guard < 0 && l.defers && std::holds_alternative<isa::Pure>(*op.effect) &&
-                          op.operands[0].kind == Kind::lanes;
+                          op.operands[0].kind == DecodedOperand::Kind::lanes;
     const bool is_known = foldable && (all_known(op) || is_nothing(op));
     if (is_known)
       l.fold_as(Fold::known);
@@ -51,14 +50,16 @@ class Constants {
   }
 
   static bool is_move(const MicroOp& op) { return isa::operation(*op.instruction) == Operation::move; }
-  static bool is_immediate(const DecodedOperand& o) { return o.kind == Kind::lanes && o.slot.constant; }
+  static bool is_immediate(const DecodedOperand& o) {
+    return o.kind == DecodedOperand::Kind::lanes && o.slot.constant;
+  }
   bool is_known(const DecodedOperand& o) const {
-    return is_immediate(o) || (o.kind == Kind::lanes && known_.contains(o.slot.offset));
+    return is_immediate(o) || (o.kind == DecodedOperand::Kind::lanes && known_.contains(o.slot.offset));
   }
   // Of moves alone the value is kept; of the others, that ptxas knows it.
   std::optional<int64_t> value(const DecodedOperand& o) const {
     if (is_immediate(o)) return o.offset;
-    const auto found = o.kind == Kind::lanes ? known_.find(o.slot.offset) : known_.end();
+    const auto found = o.kind == DecodedOperand::Kind::lanes ? known_.find(o.slot.offset) : known_.end();
     return found == known_.end() ? std::nullopt : found->second;
   }
   bool is(const MicroOp& op, size_t operand, int64_t wanted) const {

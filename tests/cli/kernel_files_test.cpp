@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <set>
 #include <thread>
 
 #include "tests/cli/program.h"
@@ -181,6 +182,7 @@ TEST_F(KernelFiles, AnInterruptLeavesNothingBehind) {
     const pid_t child = ::fork();
     if (child == 0) {
       ::setpgid(0, 0);
+      ::signal(SIGINT, SIG_DFL);  // a shell starts what runs in its background without it
       ::setenv("XDG_CACHE_HOME", file("cache").c_str(), 1);
       ::setenv("CXX", file("compiler").c_str(), 1);
       const std::string command = "exec " + program() + " run " + two() + " >" + file("out") + " 2>&1";
@@ -202,6 +204,37 @@ TEST_F(KernelFiles, AnInterruptLeavesNothingBehind) {
     EXPECT_FALSE(runs(compiler)) << "the compiler outlives the program";
   }
   EXPECT_EQ(run_file("run " + two()).status, 0);
+}
+
+// It writes nothing and notes where it should.
+constexpr char noting_compiler[] = R"(#!/bin/sh
+for word; do last=$word; done
+case "$*" in
+  *c++-header*|*-shared*) echo "$last" >> "${0%/*}/outputs"; exit 1 ;;
+esac
+exec g++ "$@"
+)";
+
+// Two programs that are number 1 of their namespaces, as the judges of a grading are, share the cache: the
+// compilers of two programs that write into one file leave one on which a compiler's memory grows without
+// end.
+TEST_F(KernelFiles, ProgramsOfTheSameNumberWriteToFilesOfTheirOwn) {
+  write("compiler", noting_compiler);
+  fs::permissions(file("compiler"), fs::perms::owner_all);
+  std::string apart = "unshare --pid --fork ";
+  if (std::system((apart + "true 2>/dev/null").c_str()) != 0) apart = "unshare --map-root-user --pid --fork ";
+  if (std::system((apart + "true 2>/dev/null").c_str()) != 0)
+    GTEST_SKIP() << "no namespace of processes here";
+  ::setenv("XDG_CACHE_HOME", file("cache").c_str(), 1);
+  const std::string command = apart + "env CXX=" + file("compiler") + " " + program() + " run " + two() +
+                              " >" + file("out") + " 2>&1";
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2) << read(file("out"));
+  std::istringstream lines(read(file("outputs")));
+  std::set<std::string> outputs;
+  size_t compiles = 0;
+  for (std::string line; std::getline(lines, line); ++compiles) outputs.insert(line);
+  EXPECT_EQ(compiles, 4U);  // of a header and a file each
+  EXPECT_EQ(outputs.size(), compiles) << read(file("outputs"));
 }
 
 TEST_F(KernelFiles, WithoutACompilerItSaysWhatWasTried) {

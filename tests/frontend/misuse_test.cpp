@@ -361,7 +361,7 @@ INSTANTIATE_TEST_SUITE_P(All, Misuses,
                                          MisuseGroup{"escapes", escapes}, MisuseGroup{"handles", handles},
                                          MisuseGroup{"numbers", numbers}, MisuseGroup{"carries", carries},
                                          MisuseGroup{"shapes", shapes}, MisuseGroup{"launches", launches}),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace
 }  // namespace palladion::test

@@ -67,8 +67,7 @@ inline uint32_t newest_ptx(const std::string& ptxas) {
 
 }  // namespace palladion::isa::toolkit
 
-#define PLD_NEED_TOOL(path)                                                                            \
-  if ((path).empty()) {                                                                                \
-    GTEST_SKIP()                                                                                       \
-        << "*** NOT RUN: no CUDA toolkit on PATH or in CUDA_HOME; nothing is proven by this test ***"; \
+#define PLD_NEED_TOOL(path)                       \
+  if ((path).empty()) {                           \
+    GTEST_SKIP() << "the CUDA toolkit is absent"; \
   }

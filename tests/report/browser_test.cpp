@@ -19,7 +19,7 @@ struct Shown {
 class Browser : public Report, public testing::WithParamInterface<Shown> {};
 
 TEST_P(Browser, EveryViewIsDrawnAndTheNumbersAgree) {
-  if (!find_chromium()) GTEST_SKIP() << "chromium was not found: nothing is known of the report in a browser";
+  if (!find_chromium()) GTEST_SKIP() << "chromium is absent";
   made(GetParam().command, GetParam().status);
   const Selftest page = selftest();
   ASSERT_FALSE(page.lines.empty()) << page.log;
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Each warp that waits when the run ends is shown, and each missing view says why.
 TEST_F(Report, ADeadlockShowsWhatStillWaitsAndWhatIsNotShown) {
-  if (!find_chromium()) GTEST_SKIP() << "chromium was not found: nothing is known of the report in a browser";
+  if (!find_chromium()) GTEST_SKIP() << "chromium is absent";
   made("run zoo/deadlock-wait-cycle --check all --schedule hardware", 1);
   const Selftest page = selftest();
   EXPECT_EQ(page.failures(), "");
@@ -65,7 +65,7 @@ TEST_F(Report, ADeadlockShowsWhatStillWaitsAndWhatIsNotShown) {
 
 // A bundle that a device left with another value than the machine computes.
 TEST_F(Report, ComparedWithADevice) {
-  if (!find_chromium()) GTEST_SKIP() << "chromium was not found: nothing is known of the report in a browser";
+  if (!find_chromium()) GTEST_SKIP() << "chromium is absent";
   cuda::bundle::testing::Axpy a;
   a.after[5] = 11.5;  // 11
   a.manifest.buffers[1].after.checksum = cuda::bundle::checksum(cuda::bundle::testing::bytes_of(a.after));
@@ -79,7 +79,7 @@ TEST_F(Report, ComparedWithADevice) {
 
 // The self-test sees a page whose data are wrong.
 TEST_F(Report, ASwizzleThatIsNotTheMachinesIsSeen) {
-  if (!find_chromium()) GTEST_SKIP() << "chromium was not found: nothing is known of the report in a browser";
+  if (!find_chromium()) GTEST_SKIP() << "chromium is absent";
   std::string page = made("run matmul_ws --shape m=512,n=512,k=512");
   const std::string mask = "\"swizzle_mask\": 7";
   ASSERT_NE(page.find(mask), std::string::npos);

@@ -113,7 +113,7 @@ inline Assembly assemble(std::string_view ptx, std::string_view arch = "sm_90a",
 }  // namespace palladion::toolkit
 
 // First line of a test that needs a tool of the toolkit.
-#define PLD_NEEDS_TOOL(name)                                                                    \
-  if (!::palladion::toolkit::find_tool(name)) {                                                 \
-    GTEST_SKIP() << name << " was found neither in CUDA_HOME nor on PATH: nothing was checked"; \
+#define PLD_NEEDS_TOOL(name)                    \
+  if (!::palladion::toolkit::find_tool(name)) { \
+    GTEST_SKIP() << name << " is absent";       \
   }

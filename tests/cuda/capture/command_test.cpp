@@ -271,7 +271,7 @@ TEST_F(CaptureCommand, FindsTheWholeTextOfWhatMachineCodeCarries) {
 
 // Two kernels of one name: the one whose code was recorded is found.
 TEST_F(CaptureCommand, MatchesPtxByItsCodeNotByItsName) {
-  if (std::system("ptxas --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no ptxas";
+  if (std::system("ptxas --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "ptxas is absent";
   const auto text = [](const char* step) {
     return std::string(
                ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 p) { .reg .b64 %d; "

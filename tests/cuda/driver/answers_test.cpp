@@ -54,7 +54,7 @@ TEST_P(Answers, AreThoseOfAnH200) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Answers, ::testing::ValuesIn(names()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& one) { return one.param; });
 
 }  // namespace
 }  // namespace palladion::answers

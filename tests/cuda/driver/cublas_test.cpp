@@ -50,7 +50,7 @@ TEST_F(Cublas, WhatComputesAnswersByName) {
 // A program that is linked with cuBLAS starts, whatever it calls.
 TEST_F(Cublas, HasEveryFunctionOfItsHeaders) {
   if (!std::filesystem::exists(toolkit() + "/include/cublas_v2.h"))
-    GTEST_SKIP() << "NOT TESTED: no cuBLAS headers on this host";
+    GTEST_SKIP() << "cuBLAS headers are absent";
   const std::string names = testing::TempDir() + "/palladion_cublas_names";
   const std::string command =
       "printf '#include <cublas_v2.h>\\n#include <cublasLt.h>\\n' | g++ -E -P -x c++ -I" + toolkit() +

@@ -208,7 +208,7 @@ TEST_F(Driver, BrokenImagesAreRefused) {
 // ---- with a toolkit ----
 
 TEST(DriverAbi, IsThatOfCudaH) {
-  if (toolkit().empty()) GTEST_SKIP() << "NOT TESTED: no CUDA toolkit on this host";
+  if (toolkit().empty()) GTEST_SKIP() << "the CUDA toolkit is absent";
   const std::string source = testing::TempDir() + "/palladion_abi.cpp";
   std::ofstream(source) << R"(#include <cuda.h>
 #include "cuda/driver/abi.h"
@@ -254,7 +254,7 @@ static_assert(d::misaligned_address == CUDA_ERROR_MISALIGNED_ADDRESS && d::launc
 
 // A program that is linked with libcuda.so.1 starts, whatever it calls: what is not there answers by name.
 TEST_F(Driver, HasEveryFunctionOfCudaH) {
-  if (toolkit().empty()) GTEST_SKIP() << "NOT TESTED: no CUDA toolkit on this host";
+  if (toolkit().empty()) GTEST_SKIP() << "the CUDA toolkit is absent";
   const std::string names = testing::TempDir() + "/palladion_names";
   size_t count = 0;
   for (const std::string mode : {"", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM"}) {

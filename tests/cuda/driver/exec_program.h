@@ -15,7 +15,7 @@ namespace palladion::cuda::driver {
 class Exec : public testing::Test {
  protected:
   void SetUp() override {
-    if (toolkit().empty()) GTEST_SKIP() << "NOT TESTED: no CUDA toolkit on this host";
+    if (toolkit().empty()) GTEST_SKIP() << "the CUDA toolkit is absent";
     if (!std::filesystem::exists(driver_folder + "/libpalladion_exec.so") ||
         !std::filesystem::exists(std::string(PLD_BINARY_DIR) + "/palladion"))
       GTEST_SKIP() << "NOT TESTED: palladion or its libpalladion_exec.so is not built";
@@ -35,8 +35,7 @@ class ExecRuntime : public Exec {
  protected:
   void SetUp() override {
     Exec::SetUp();
-    if (std::system("nvcc --version > /dev/null 2>&1") != 0)
-      GTEST_SKIP() << "NOT TESTED: no nvcc on this host";
+    if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "nvcc is absent";
   }
   static std::string compiled(const std::string& flags, const char* name,
                               std::initializer_list<const char*> sources = {"programs/runtime.cu"},

@@ -280,7 +280,7 @@ TEST(Preload, WhatAProgramOpensIsDirectedToTheLibrary) {
 }
 
 TEST(RuntimeAbi, IsThatOfCudaRuntimeApiH) {
-  if (toolkit().empty()) GTEST_SKIP() << "NOT TESTED: no CUDA toolkit on this host";
+  if (toolkit().empty()) GTEST_SKIP() << "the CUDA toolkit is absent";
   const std::string source = testing::TempDir() + "/palladion_runtime_abi.cpp";
   std::ofstream(source) << R"(#include <cuda_runtime_api.h>
 #include "cuda/driver/runtime/device_properties.h"

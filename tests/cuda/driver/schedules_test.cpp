@@ -20,7 +20,7 @@ class Schedules : public testing::Test {
     std::string err, json;
   };
   void SetUp() override {
-    if (toolkit().empty()) GTEST_SKIP() << "NOT TESTED: no CUDA toolkit on this host";
+    if (toolkit().empty()) GTEST_SKIP() << "the CUDA toolkit is absent";
     if (!std::filesystem::exists(driver_folder + "/libpalladion_exec.so"))
       GTEST_SKIP() << "NOT TESTED: libpalladion_exec.so is not built";
     const std::string source = PLD_SOURCE_DIR "/tests/cuda/driver/programs/ring.cpp";

@@ -211,7 +211,7 @@ TEST(Fatbin, KnowsImagesByTheirFirstBytes) {
 }
 
 TEST(Fatbin, ReadsWhatNvccWrites) {
-  if (std::system("nvcc --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no nvcc";
+  if (std::system("nvcc --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "nvcc is absent";
   const auto folder = std::filesystem::temp_directory_path() / "palladion_fatbin_test";
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "k.cu") << "__global__ void scale(float* p) { p[threadIdx.x] *= 2; }\n";

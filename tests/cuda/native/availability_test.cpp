@@ -53,7 +53,7 @@ TEST(Availability, EitherHasADeviceOrAReason) {
 // libcuda.so.1 once loaded, so it is looked at in a process of its own.
 TEST(Availability, KnowsTheToolkitsStub) {
   const char* stub = "/usr/local/cuda/lib64/stubs/libcuda.so";
-  if (!std::filesystem::exists(stub)) GTEST_SKIP() << "no CUDA toolkit: its stub library is not there";
+  if (!std::filesystem::exists(stub)) GTEST_SKIP() << "the CUDA toolkit is absent";
   const auto says_so = [&] {
     const auto api = driver::load(stub);  // fails when we bind a name that CUDA does not have
     if (!api) std::fputs(api.error().c_str(), stderr);

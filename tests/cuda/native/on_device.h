@@ -13,8 +13,8 @@ class OnDevice : public ::testing::Test {
  protected:
   void SetUp() override {
     const Availability a = Device::available();
-    if (!a.usable()) GTEST_SKIP() << "NOT TESTED, " << a.reason;
-    if (a.devices[0].sm != 90) GTEST_SKIP() << "NOT TESTED, the device is no Hopper: " << a.devices[0].name;
+    if (!a.usable()) GTEST_SKIP() << a.reason;
+    if (a.devices[0].sm != 90) GTEST_SKIP() << "the device is no Hopper: " << a.devices[0].name;
     auto opened = Device::open();
     ASSERT_TRUE(opened) << opened.error()[0].message;
     device_.emplace(std::move(*opened));

@@ -277,7 +277,7 @@ TEST_F(TensorCopy, ARowThatStartsBetween16BytesIsAnIllegalInstruction) {
 }
 
 TEST(TensorCopyProbe, Assembles) {
-  if (std::system("command -v ptxas >/dev/null 2>&1") != 0) GTEST_SKIP() << "NOT TESTED, there is no ptxas";
+  if (std::system("command -v ptxas >/dev/null 2>&1") != 0) GTEST_SKIP() << "ptxas is absent";
   const auto folder = std::filesystem::path(::testing::TempDir());
   for (int rank = 1; rank <= 5; ++rank)
     for (TensorMapMode mode : {TensorMapMode::tiled, TensorMapMode::im2col}) {

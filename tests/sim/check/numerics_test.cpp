@@ -160,16 +160,16 @@ TEST(Numerics, WgmmaOfInfinities) {
 // --- sums -----------------------------------------------------------------------------------------------
 
 TEST(Numerics, SumsOfSeveralWarps) {
-  const std::string add = "ld.param.u64 %rd3, [out]; red.relaxed.gpu.global.add.f32 [%rd3+512], %f0;";
-  EXPECT_THAT(run(add, 0x3F800000), IsEmpty());
-  EXPECT_THAT(texts_with_objects(run(add, 0x3F800000, {1, 1, 1}, {64, 1, 1})),
+  const std::string addition = "ld.param.u64 %rd3, [out]; red.relaxed.gpu.global.add.f32 [%rd3+512], %f0;";
+  EXPECT_THAT(run(addition, 0x3F800000), IsEmpty());
+  EXPECT_THAT(texts_with_objects(run(addition, 0x3F800000, {1, 1, 1}, {64, 1, 1})),
               ElementsAre(AllOf(HasSubstr("PLD6304?"), HasSubstr("| `array` bytes [512, 516)"))));
   const std::string doubles =
       "ld.param.u64 %rd3, [out]; .reg .f64 %d; cvt.f64.f32 %d, %f0; red.relaxed.gpu.global.add.f64 "
       "[%rd3+512], %d;";
   EXPECT_THAT(texts_with_objects(run(doubles, 0x3F800000, {1, 1, 1}, {64, 1, 1})),
               ElementsAre(HasSubstr("`array` bytes [512, 520)")));
-  const auto of_ctas = run(add, 0x3F800000, {3, 1, 1});
+  const auto of_ctas = run(addition, 0x3F800000, {3, 1, 1});
   ASSERT_THAT(texts_with_objects(of_ctas), ElementsAre(HasSubstr("PLD6304?")));
   EXPECT_EQ(of_ctas[0].sites[0].cta.x, 1U);
   EXPECT_EQ(of_ctas[0].sites[1].cta.x, 0U);
