@@ -116,8 +116,8 @@ std::vector<std::string> lines_of(std::string_view text) {
 }
 
 // The bytes to which the places' function_name refer.
-std::string names_section(std::string_view strings) {
-  return ".section .debug_str\n{\n$L__debug_str:\n" + byte_values(strings) + "}\n";
+std::string names_section(std::string_view names) {
+  return ".section .debug_str\n{\n$L__debug_str:\n" + byte_values(names) + "}\n";
 }
 
 // The section .debug_str that the text has lost its bytes.

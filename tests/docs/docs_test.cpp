@@ -167,7 +167,9 @@ void Handbook::look_up_words(const std::string& place, const std::string& comman
   const cli::Ran help = run(verb + " --help");
   EXPECT_EQ(help.status, 0) << place << ": " << command;
   for (std::string word; in >> word && word != "--" && word != "#";)
-    if (word.starts_with("-")) EXPECT_NE(help.out.find(word), std::string::npos) << place << ": " << command;
+    if (word.starts_with("-")) {
+      EXPECT_NE(help.out.find(word), std::string::npos) << place << ": " << command;
+    }
 }
 
 void Handbook::look_up(const Block& block) const {

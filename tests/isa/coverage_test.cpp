@@ -113,12 +113,12 @@ TEST(coverage, what_has_no_form_is_refused_by_its_name) {
 }
 
 TEST(coverage, every_form_belongs_to_an_instruction_of_the_manual) {
-  std::set<const Form*> named;
+  std::set<const Form*> in_manual;
   for (const ManualSection& s : manual())
     for (const std::string_view name : s.instructions)
-      for (const Form* form : forms_of(name)) named.insert(form);
+      for (const Form* form : forms_of(name)) in_manual.insert(form);
   for (const Op& op : all_ops())
-    for (const Form& form : op.forms) EXPECT_TRUE(named.contains(&form)) << form.text;
+    for (const Form& form : op.forms) EXPECT_TRUE(in_manual.contains(&form)) << form.text;
 }
 
 }  // namespace

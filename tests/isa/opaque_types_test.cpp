@@ -125,7 +125,9 @@ TEST(opaque_types, one_coordinate_needs_no_braces) {
   EXPECT_TRUE(verify(*m).empty()) << render(verify(*m), text);
   EXPECT_THAT(print(*m), HasSubstr("[T, {%f5}]"));
   EXPECT_THAT(print(*m), HasSubstr("[U, {%r2}]"));
-  if (has_ptxas()) EXPECT_TRUE(ptxas_takes(text));
+  if (has_ptxas()) {
+    EXPECT_TRUE(ptxas_takes(text));
+  }
 }
 
 // ptxas makes the same machine code with them and without.
@@ -139,7 +141,9 @@ TEST(opaque_types, initial_values_of_textures_and_surfaces_mean_nothing) {
   ASSERT_TRUE(m) << render(m.error(), text);
   EXPECT_TRUE(m->symbols[m->find_symbol("T")].variable.init.empty());
   EXPECT_TRUE(m->symbols[m->find_symbol("U")].variable.init.empty());
-  if (has_ptxas()) EXPECT_TRUE(ptxas_takes(text));
+  if (has_ptxas()) {
+    EXPECT_TRUE(ptxas_takes(text));
+  }
 }
 
 struct Refused {
@@ -197,7 +201,9 @@ TEST(opaque_types, what_ptxas_refuses_is_refused) {
     const std::string text =
         opaque_module(r.mode, std::string(objects) + std::string(r.declarations), r.body, r.parameters);
     EXPECT_THAT(first_refusal(text), HasSubstr(r.message)) << text;
-    if (has_ptxas()) EXPECT_FALSE(ptxas_takes(text)) << text;
+    if (has_ptxas()) {
+      EXPECT_FALSE(ptxas_takes(text)) << text;
+    }
   }
 }
 
@@ -208,7 +214,9 @@ TEST(opaque_types, what_older_versions_do_not_have_is_refused) {
         fmt::format("{}\n{}\n.entry k {{\n.reg .b32 %r<3>; .reg .b64 %rd<3>;\n{}\nexit;\n}}\n", header,
                     declarations, body);
     const std::string first = first_refusal(text);
-    if (has_ptxas()) EXPECT_EQ(first.empty(), ptxas_takes(text)) << text;
+    if (has_ptxas()) {
+      EXPECT_EQ(first.empty(), ptxas_takes(text)) << text;
+    }
     return first;
   };
   constexpr std::string_view v14 = ".version 1.4\n.target sm_13", v15 = ".version 1.5\n.target sm_13",

@@ -21,14 +21,14 @@ Asked& asked() {
 }
 
 // Past the hook of the preloaded library, whose version the C library's own dlsym has not.
-void* plain_dlsym(void* library, const char* name) {
+void* plain_dlsym(void* of, const char* name) {
   using Dlsym = void* (*)(void*, const char*);
   static const auto f = [] {
     for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5"})
       if (void* const found = ::dlvsym(RTLD_NEXT, "dlsym", version)) return reinterpret_cast<Dlsym>(found);
     return static_cast<Dlsym>(nullptr);
   }();
-  return f != nullptr ? f(library, name) : nullptr;
+  return f != nullptr ? f(of, name) : nullptr;
 }
 
 void* of_loaded(const std::string& file, const std::string& name) {
