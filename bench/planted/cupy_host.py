@@ -14,6 +14,6 @@ n = 1024
 a = cupy.asarray(numpy.random.default_rng(1).random(n, dtype=numpy.float32))
 out = cupy.empty(n, dtype=numpy.float32)
 flags = cupy.zeros(64, dtype=numpy.int32)
-module = cupy.RawModule(path=str(source), options=options)
+module = cupy.RawModule(code=text, options=options)
 module.get_function("kernel")((grid,), (block,), (a, out, flags, numpy.int32(n)), shared_mem=1024)
 cupy.cuda.runtime.deviceSynchronize()

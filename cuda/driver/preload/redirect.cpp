@@ -168,6 +168,16 @@ void take(const Object& object) {
   }
 }
 
+// We are before the C library's own start. Whatever opens a library starts it with the environment and the
+// name that it knows by then: without these lines the program would have none.
+__attribute__((constructor(101))) void give_environment(int, char** arguments, char** environment) {
+  ::environ = environment;
+  if (arguments[0] == nullptr) return;
+  char* const slash = std::strrchr(arguments[0], '/');
+  ::program_invocation_name = arguments[0];
+  ::program_invocation_short_name = slash != nullptr ? slash + 1 : arguments[0];
+}
+
 __attribute__((constructor)) void before_the_program() {
   if (ours().runtime() == nullptr) refuse("libcudart.so.13 of palladion is not loaded");
   if (!for_each_object(take))
