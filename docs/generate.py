@@ -259,7 +259,7 @@ def inside(out):
 def main():
     program, doxygen, out = Program(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
     shutil.rmtree(out, ignore_errors=True)
-    shutil.copytree(ROOT / 'docs', out, ignore=shutil.ignore_patterns('*.py', 'Doxyfile', 'build', 'README.md', '__pycache__'))
+    shutil.copytree(ROOT / 'docs', out, ignore=shutil.ignore_patterns('generate.py', 'conf.py', 'Doxyfile', 'build', 'README.md', '__pycache__'))
     shutil.copy(ROOT / 'docs/conf.py', out)
     reference = out / 'reference'
     reference.mkdir(exist_ok=True)

@@ -28,6 +28,8 @@ std::vector<Context*>& stack() {
 }
 std::vector<std::unique_ptr<Context>> made;
 
+struct LogsReader : Handled<LogsReader> {};
+
 bool is_context(const Context* c) {
   return c == &state().primary || std::ranges::any_of(made, [&](const auto& m) { return m.get() == c; });
 }
@@ -252,5 +254,16 @@ PLD_CUDA cuCtxSetLimit(int limit, size_t value) {
   return s.limits[limit] = value, success;
 }
 PLD_CUDA cuCtxResetPersistingL2Cache() { return success; }
+// Who would read the driver's logs: none are written.
+PLD_CUDA cuLogsRegisterCallback(const void* function, void*, LogsReader** reader) {
+  if (function == nullptr || reader == nullptr) return invalid_value;
+  *reader = new LogsReader;
+  return success;
+}
+PLD_CUDA cuLogsUnregisterCallback(LogsReader* reader) {
+  if (!exist(reader)) return invalid_value;
+  delete reader;
+  return success;
+}
 PLD_CUDA cuProfilerStart() { return success; }
 PLD_CUDA cuProfilerStop() { return success; }
