@@ -37,18 +37,6 @@ def copy_not_waited(a, b, d, RIGHT: gl.constexpr):
     tma.store_wait(pendings=0)
 
 
-@kind("store-without-fence")
-@gluon.jit
-def store_without_fence(a, b, d, RIGHT: gl.constexpr):
-    rows: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
-    tile = gl.allocate_shared_memory(a.dtype, a.block_type.shape, a.layout)
-    tile.store(gl.full([64, 64], 1.0, gl.float16, rows))  # MISTAKE store-without-fence
-    if RIGHT:
-        fence_async_shared()
-    tma.async_store(d, [0, 0], tile)  # MISTAKE store-without-fence
-    tma.store_wait(pendings=0)
-
-
 @kind("store-not-waited")
 @gluon.jit
 def store_not_waited(a, b, d, RIGHT: gl.constexpr):
@@ -137,26 +125,6 @@ def product_not_waited(a, b, d, RIGHT: gl.constexpr):
     tma.store_wait(pendings=0)
 
 
-@kind("operand-without-fence")
-@gluon.jit
-def operand_without_fence(a, b, d, RIGHT: gl.constexpr):
-    rows: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
-    layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16])
-    x = gl.allocate_shared_memory(a.dtype, a.block_type.shape, a.layout)
-    y = gl.allocate_shared_memory(b.dtype, b.block_type.shape, b.layout)
-    x.store(gl.full([64, 64], 1.0, gl.float16, rows))  # MISTAKE operand-without-fence
-    y.store(gl.full([64, 64], 2.0, gl.float16, rows))  # MISTAKE operand-without-fence
-    if RIGHT:
-        fence_async_shared()
-    acc = gl.zeros([64, 64], gl.float32, layout)
-    acc = warpgroup_mma(x, y, acc)  # MISTAKE operand-without-fence
-    out = gl.allocate_shared_memory(d.dtype, d.block_type.shape, d.layout)
-    out.store(acc.to(gl.float16))
-    fence_async_shared()
-    tma.async_store(d, [0, 0], out)
-    tma.store_wait(pendings=0)
-
-
 @kind("never-arrives")
 @gluon.jit
 def never_arrives(a, b, d, RIGHT: gl.constexpr):
@@ -170,7 +138,7 @@ def never_arrives(a, b, d, RIGHT: gl.constexpr):
         mbarrier.expect(full, a.block_type.nbytes)
         tma.async_load(a, [0, 0], full, tile)
         mbarrier.wait(full, k & 1)
-        tma.async_store(d, [0, 0], tile)
+        tma.async_store(d, [k * 64, 0], tile)
         tma.store_wait(pendings=0)
         if RIGHT:
             mbarrier.arrive(empty)
@@ -201,7 +169,7 @@ if __name__ == "__main__":
     layout = gl.NVMMASharedLayout.get_default_for(block, gl.float16)
     numbers = torch.Generator().manual_seed(1)
     a, b = (torch.rand(64, 64, generator=numbers).half().cuda() for _ in range(2))
-    d = torch.zeros(128, 64).half().cuda()
+    d = torch.zeros(256, 64).half().cuda()
     maps = [TensorDescriptor.from_tensor(t, block, layout) for t in (a, b, d)]
     extra = [a] if sys.argv[1] == "async-copy-not-waited" else []
     kernel[(1,)](*maps, *extra, RIGHT=sys.argv[2] == "right", num_warps=4, **options)

@@ -113,6 +113,7 @@ def never_arrives(a, b, d, tile, full, empty):
         plgpu.barrier_wait(full)
         d[pl.ds(0, 64)] = tile[...]
         if RIGHT:
+            plgpu.commit_smem()  # the copy that refills is of another proxy than these loads
             plgpu.barrier_arrive(empty)
         plgpu.barrier_wait(full)
         d[pl.ds(64, 64)] = tile[...]
@@ -132,9 +133,11 @@ def slot_refilled(a, b, d, tile, full, empty):
     def _consume():
         plgpu.barrier_wait(full)
         if not RIGHT:
+            plgpu.commit_smem()
             plgpu.barrier_arrive(empty)
         d[pl.ds(0, 64)] = tile[...]  # MISTAKE slot-refilled
         if RIGHT:
+            plgpu.commit_smem()  # the copy that refills is of another proxy than these loads
             plgpu.barrier_arrive(empty)
         plgpu.barrier_wait(full)
         d[pl.ds(64, 64)] = tile[...]

@@ -99,7 +99,9 @@ def sites_in(finding, source):
     for site in finding.get("sites", []):
         places = [site.get("source") or {}, *site.get("frames", [])]
         for place in places:
-            if pathlib.Path(str(place.get("file", ""))).name == source.name:
+            # CuPy gives NVRTC a text under a name of its own.
+            name = pathlib.Path(str(place.get("file", ""))).name
+            if name == source.name or name.endswith(".cubin.cu"):
                 out.add(place.get("line"))
     return out
 

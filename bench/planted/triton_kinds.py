@@ -151,17 +151,6 @@ def atomic_and_plain(a, out, flags, n, RIGHT: tl.constexpr, BLOCK: tl.constexpr)
     tl.store(out + i, tl.load(a + i) + seen)
 
 
-@kind("false-alignment", grid=1)
-@triton.jit
-def false_alignment(a, out, flags, n, RIGHT: tl.constexpr, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
-    if RIGHT:
-        x = tl.load(a + 1 + i)
-    else:
-        x = tl.load(tl.multiple_of(tl.max_contiguous(a + 1 + i, 16), 16))  # MISTAKE false-alignment
-    tl.store(out + i, x)
-
-
 @kind("failed-assert", grid=1, debug=True)
 @triton.jit
 def failed_assert(a, out, flags, n, RIGHT: tl.constexpr, BLOCK: tl.constexpr):

@@ -25,6 +25,7 @@ struct Order {
   order::InFlight in_flight;
   order::Clock over;                                         // operations that are
   order::Clock in_function;                                  // in the host function that runs now
+  order::Clock behind_functions;                             // in front of those that have run
   std::set<std::pair<order::Line, order::Line>> vain_waits;  // who waited, where was recorded later
 };
 Order& all() {
@@ -125,7 +126,11 @@ void host_knows(const order::Clock& over) {
 void host_knows_all() { host_knows(streams().all()); }
 
 InHostFunction::InHostFunction(const order::Clock& before) { all().in_function = before; }
-InHostFunction::~InHostFunction() { all().in_function = {}; }
+InHostFunction::~InHostFunction() {
+  Order& o = all();
+  o.behind_functions.join(o.in_function);
+  o.in_function = {};
+}
 
 order::OperationRef named(Does does, std::string text, std::string stream) {
   if (!names_operations()) return nullptr;
@@ -176,6 +181,12 @@ bool judge_host(uint64_t byte, bool writes) {
                               say<Phrase::host_meets>(writes ? "writes" : "reads", text_of(*c->earlier),
                                                       verb(c->earlier->does, c->earlier_writes)),
                               c->bytes);
+  // What a function says to other threads of the host, by a flag or a lock, is not seen.
+  known.join(o.behind_functions);
+  if (!o.in_flight.host_meets(byte, writes, known, published)) {
+    f.severity = sim::FindingSeverity::strict;
+    f.notes.push_back(say<Phrase::host_function_ran>());
+  }
   if (const std::string site = call_site(call_stack()); !site.empty())
     f.notes.push_back(say<Phrase::host_call>(std::string("the host's access"), site));
   if (sim::Statement note = called(*c->earlier)) f.notes.push_back(std::move(note));

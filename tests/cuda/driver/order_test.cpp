@@ -67,6 +67,29 @@ TEST_P(Order, IsWrong) {
   EXPECT_NE(text.find("called at "), std::string::npos) << text;
 }
 
+// The function says by a flag of the program that the copy is over, which nothing here observes.
+TEST(OrderOfHostFunctions, WhatIsInFrontOfOneThatRanIsStrict) {
+  if (!std::filesystem::exists(driver_folder + "/libcuda.so.1"))
+    GTEST_SKIP() << "NOT TESTED: this build has no libcuda.so.1";
+  const auto program = [](P& p) {
+    void* const s = p.stream();
+    const Pointer a = p.memory();
+    volatile uint32_t* const h = p.pinned();
+    p.launch("produce", s, a);
+    p.to_host(h, a, s);
+    static volatile bool over = false;
+    void (*const f)(void*) = [](void*) { over = true; };
+    if (!p.wrong) p.call("cuLaunchHostFunc", s, f, static_cast<void*>(nullptr));
+    while (!over && !p.wrong) std::this_thread::yield();
+    sink = h[3];
+  };
+  const std::string told = output_of(program, false), silent = output_of(program, true);
+  EXPECT_NE(told.find("strict[PLD7003]"), std::string::npos) << told;
+  EXPECT_NE(told.find("a host function behind it in its stream has run"), std::string::npos) << told;
+  EXPECT_EQ(told.find("error[PLD7003]"), std::string::npos) << told;
+  EXPECT_NE(silent.find("error[PLD7003]"), std::string::npos) << silent;
+}
+
 INSTANTIATE_TEST_SUITE_P(Programs, Order, ::testing::ValuesIn(subjects), name_of);
 
 }  // namespace
