@@ -44,8 +44,8 @@ def cuda_programs(_):
             program = folder / source.stem
             subprocess.run(
                 ["nvcc", "-lineinfo", "-gencode", "arch=compute_90a,code=compute_90a", f'-DKERNEL="{source}"',
-                 f"-DGRID={grid}", f"-DBLOCK={block}", *(["-DRIGHT"] if right else []), "-x", "cu",
-                 HERE / "cuda" / "host.h", "-o", program], check=True)
+                 f"-DGRID={grid}", f"-DBLOCK={block}", *(["-DRIGHT"] if right else []),
+                 HERE / "cuda_host.cu", "-o", program], check=True)
             return [program]
 
         yield Program("cuda", source.stem, source, command)

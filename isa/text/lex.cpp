@@ -27,7 +27,7 @@ bool follows_in_word(char c) { return (class_of(c) == letter || class_of(c) == d
 void Lexer::skip_line_comment() {
   const size_t end = std::min(text_.find('\n', at_), text_.size());
   const std::string_view comment = text_.substr(at_, end - at_);
-  if (comment.starts_with("// begin inline asm")) inline_assembly_ = ++inline_assemblies_;
+  if (comment.starts_with("// begin inline asm")) inline_assembly_ = line_;
   if (comment.starts_with("// end inline asm")) inline_assembly_ = 0;
   at_ = end;
 }

@@ -18,8 +18,8 @@ struct Token {
   Kind kind = Kind::end;
   std::string_view text;
   uint32_t line = 1, column = 1;
-  // The number of the inline assembly within which it stands, between the comments that NVVM and LLVM write
-  // around it; 0: it stands in none.
+  // The line where the inline assembly begins within which it stands, between the comments that NVVM and LLVM
+  // write around it; 0: it stands in none.
   uint32_t inline_assembly = 0;
 
   bool is(char c) const { return kind == Kind::punct && text[0] == c; }
@@ -57,7 +57,7 @@ class Lexer {
   size_t at_ = 0;
   size_t line_start_ = 0;
   uint32_t line_ = 1;
-  uint32_t inline_assembly_ = 0, inline_assemblies_ = 0;
+  uint32_t inline_assembly_ = 0;
 };
 
 }  // namespace palladion::isa

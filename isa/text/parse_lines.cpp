@@ -58,13 +58,26 @@ uint32_t SourceLines::caller_at(const Place& at) {
   return known != recent_.end() ? known->second : frame_at(at, {}, no_id);
 }
 
+// Whether a .loc within inline assembly says no more than how many lines of it stand above: an instruction,
+// or the place in front of the assembly, has said where it is.
+bool SourceLines::is_numbered_on(const Token& keyword, const Place& at) {
+  const uint32_t within = keyword.inline_assembly;
+  if (within == 0) return false;
+  if (within != locs_within_.assembly) locs_within_ = {within, 0};
+  const uint32_t above = keyword.line - within - 1 - locs_within_.count++;
+  if (within == executed_within_) return true;
+  if (current_ == no_id || above == 0) return false;
+  const SourceLoc& front = module_.frames[current_].at;
+  return frame_files_[current_] == at[0] && front.line + above == at[1] && front.column == at[2];
+}
+
 // .loc file line column[, function_name label[+n], inlined_at file line column]
 // Within inline assembly LLVM numbers on with each line of the assembly: the author's is the first line's.
 void SourceLines::loc() {
-  const uint32_t within = in_.previous().inline_assembly;
-  const bool numbered_on = within != 0 && within == executed_within_;
+  const Token keyword = in_.previous();
   const auto at = place();
   if (!at) return in_.skip_statement();
+  const bool numbered_on = is_numbered_on(keyword, *at);
   std::string name;
   uint32_t caller = no_id;
   while (in_.accept(',')) {

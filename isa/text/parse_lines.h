@@ -41,11 +41,16 @@ class SourceLines {
   uint32_t caller_at(const Place& at);
   void name_functions();
 
+  bool is_numbered_on(const Token& keyword, const Place& at);
+
   Module& module_;
   Tokens& in_;
   Constants& numbers_;
   uint32_t current_ = no_id;
-  uint32_t executed_within_ = 0;                              // the inline assembly of the instruction before
+  uint32_t executed_within_ = 0;  // the inline assembly of the instruction before
+  struct {
+    uint32_t assembly = 0, count = 0;
+  } locs_within_;                                             // of .loc in the inline assembly seen last
   std::map<Key, uint32_t> frames_;                            // of Module::frames
   std::map<Place, uint32_t> recent_;                          // in this function: the frame named last
   std::vector<std::pair<uint32_t, std::string>> file_names_;  // .file index, name

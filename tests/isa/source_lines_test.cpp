@@ -61,12 +61,15 @@ TEST(source_lines, inline_assembly_is_where_its_first_line_is) {
       ".loc 1 30 1\n// begin inline asm\n.loc 1 8 3\n.loc 2 50 1, function_name $L__s, inlined_at 1 8 3\n"
       "mov.u32 %r1, 7;\n.loc 2 51 1, function_name $L__s, inlined_at 1 8 3\nmov.u32 %r1, 8;\n// end inline "
       "asm\n"
-      ".loc 1 31 1\nmov.u32 %r1, 9;",
+      ".loc 1 31 1\nmov.u32 %r1, 9;\n"
+      // As Triton's waits: a declaration and a label come first.
+      ".loc 1 40 5\n// begin inline asm\n\n{\n.reg .pred %done;\n.loc 1 43 5\nagain:\n.loc 1 44 5\n"
+      "mov.u32 %r1, 10;\n}\n// end inline asm\n.loc 1 41 5\nmov.u32 %r1, 11;",
       ".file 1 \"a.py\"\n.file 2 \"b.py\"\n");
   std::vector<uint32_t> lines;
   for (const Instruction& i : m.functions.front().body)
     if (i.origin.source != no_id) lines.push_back(m.frames[i.origin.source].at.line);
-  EXPECT_EQ(lines, (std::vector<uint32_t>{12, 12, 12, 12, 20, 20, 50, 50, 31, 31}));
+  EXPECT_EQ(lines, (std::vector<uint32_t>{12, 12, 12, 12, 20, 20, 50, 50, 31, 31, 40, 41}));
 }
 
 TEST(source_lines, a_place_is_the_innermost_of_the_author) {

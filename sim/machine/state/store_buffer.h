@@ -16,8 +16,9 @@ class GlobalMemory;
 class StoreBuffer {
  public:
   static constexpr uint64_t chunk_bytes = 256;
-  // Then the cluster's quantum ends. All resident clusters' buffers fit in a cache together.
-  static constexpr size_t most_chunks = 1 << 8;
+  // Then the cluster's quantum ends. Less would be faster, but a run without values (sim::Values::none) has
+  // the same quanta, and stores nothing: it must be more than a quantum of its kernels fills.
+  static constexpr size_t most_chunks = 1 << 12;
 
   // Whether stores wait for the boundary: not those of a cluster that runs alone.
   bool delays = false;

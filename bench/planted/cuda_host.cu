@@ -1,4 +1,4 @@
-// The host's side of each kernel of this folder: KERNEL is its file, GRID and BLOCK its launch.
+// The host's side of each kernel in `cuda`: KERNEL is its file, GRID and BLOCK its launch.
 #include KERNEL
 
 #include <cstdio>
