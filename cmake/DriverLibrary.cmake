@@ -64,7 +64,8 @@ if(PLD_SANITIZE)
   return()
 endif()
 pld_exec_library(palladion_exec cuda/driver/preload palladion_exec)
-target_link_options(palladion_exec PRIVATE LINKER:-z,initfirst)
+# DT_RPATH: what the program itself puts into LD_LIBRARY_PATH (nvcc does) comes behind our folder.
+target_link_options(palladion_exec PRIVATE LINKER:-z,initfirst LINKER:--disable-new-dtags)
 # The libraries above are loaded with it, so that whoever needs NVIDIA's by name has them.
 target_link_libraries(palladion_exec PRIVATE -Wl,--no-as-needed palladion_cuda palladion_cudart palladion_cublas palladion_cudnn
   palladion_cupti palladion_nvml ${CMAKE_DL_LIBS})
