@@ -46,6 +46,7 @@ class Kept(unittest.TestResult):
         self.out = out
 
     def keep(self, test, verdict, why=""):
+        why = re.sub(r"[^\s\"]*/site-packages/", "", why)  # where the packages lie on this machine
         with open(self.out, "a") as out:
             out.write(json.dumps([test.id(), verdict, why[-300:]]) + "\n")
 
