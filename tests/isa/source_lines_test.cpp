@@ -69,7 +69,7 @@ TEST(source_lines, inline_assembly_is_where_its_first_line_is) {
   std::vector<uint32_t> lines;
   for (const Instruction& i : m.functions.front().body)
     if (i.origin.source != no_id) lines.push_back(m.frames[i.origin.source].at.line);
-  EXPECT_EQ(lines, (std::vector<uint32_t>{12, 12, 12, 12, 20, 20, 50, 50, 31, 31, 40, 41}));
+  EXPECT_EQ(lines, (std::vector<uint32_t>{12, 12, 12, 12, 20, 20, 50, 50, 31, 40, 41, 41}));
 }
 
 TEST(source_lines, a_place_is_the_innermost_of_the_author) {
