@@ -109,15 +109,18 @@ def product_not_waited(a, b, d, RIGHT: gl.constexpr):
     full = gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())
     mbarrier.init(full, count=1)
     acc = gl.zeros([64, 64], gl.float32, layout)
-    for k in range(4):
-        mbarrier.expect(full, a.block_type.nbytes + b.block_type.nbytes)
-        tma.async_load(a, [0, 0], full, x)  # MISTAKE product-not-waited
-        tma.async_load(b, [0, 0], full, y)  # MISTAKE product-not-waited
-        mbarrier.wait(full, k & 1)
-        acc = warpgroup_mma(x, y, acc, is_async=True)  # MISTAKE product-not-waited
-        if RIGHT:
-            acc = warpgroup_mma_wait(num_outstanding=0, deps=[acc])
-    acc = warpgroup_mma_wait(num_outstanding=0, deps=[acc])
+    mbarrier.expect(full, a.block_type.nbytes + b.block_type.nbytes)
+    tma.async_load(a, [0, 0], full, x)
+    tma.async_load(b, [0, 0], full, y)
+    mbarrier.wait(full, 0)
+    acc = warpgroup_mma(x, y, acc, is_async=True)  # MISTAKE product-not-waited
+    if RIGHT:
+        acc = warpgroup_mma_wait(num_outstanding=0, deps=[acc])
+    mbarrier.expect(full, a.block_type.nbytes)
+    tma.async_load(b, [0, 0], full, x)  # MISTAKE product-not-waited
+    mbarrier.wait(full, 1)
+    if not RIGHT:
+        acc = warpgroup_mma_wait(num_outstanding=0, deps=[acc])
     out = gl.allocate_shared_memory(d.dtype, d.block_type.shape, d.layout)
     out.store(acc.to(gl.float16))
     fence_async_shared()
@@ -151,7 +154,7 @@ def async_copy_not_waited(a, b, d, pointer, RIGHT: gl.constexpr):
     tile = gl.allocate_shared_memory(a.dtype, a.block_type.shape, a.layout)
     i = gl.arange(0, 64, gl.SliceLayout(1, rows))
     j = gl.arange(0, 64, gl.SliceLayout(0, rows))
-    async_copy.async_copy_global_to_shared(tile, pointer + i[:, None] * 64 + j[None, :])  # MISTAKE async-copy-not-waited
+    async_copy.async_load(tile, pointer + i[:, None] * 64 + j[None, :])  # MISTAKE async-copy-not-waited
     async_copy.commit_group()
     if RIGHT:
         async_copy.wait_group(0)

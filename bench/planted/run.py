@@ -2,7 +2,7 @@
 """Programs with one planted mistake each, in several frameworks, and their right twins, under `palladion exec`.
 
 A mistake counts as found if a finding names a line that ends with `MISTAKE`; a twin counts as clean if it has
-no finding. The table goes to standard output, the exit code is 1 where a row is not as it should be."""
+no error. The table goes to standard output, the exit code is 1 where a row is not as it should be."""
 import argparse
 import json
 import pathlib
@@ -117,8 +117,8 @@ def judge(program, palladion, limit):
         where = "line" if lines & program.marked() else f"elsewhere {sorted(filter(None, lines))}" if found else last
         errors = any(f["severity"] == "error" for f in found)
         right_code, right, right_last = findings_of(palladion, program.command(True, pathlib.Path(folder)), limit)
-        clean = right_code == 0 and not right
-        why = "clean" if clean else ",".join(f["code"] for f in right) or right_last
+        clean = right_code == 0 and all(f["severity"] == "strict" for f in right)
+        why = ",".join(f"{f['severity']} {f['code']}" for f in right) or ("clean" if clean else right_last)
     good = clean and where == "line"
     return good, (program.framework, program.kind, codes, "error" if errors else "strict" if found else "-",
                   where, why, f"{seconds:.1f}")
