@@ -56,11 +56,15 @@ def strip(path):
 
 
 def take_libraries(source, target):
-    """A wheel has no links, and a copy would be a second device in a program: a link becomes a library that needs its target."""
+    """A wheel has no links: a program is copied. A copy of a library would be a second device in a program, so its link
+    becomes a library that needs its target."""
     shutil.copytree(source, target, symlinks=True)
     for link in [p for p in target.rglob("*") if p.is_symlink()]:
         needed = link.resolve().name
         link.unlink()
+        if ".so" not in needed:
+            shutil.copy2(link.parent / needed, link)
+            continue
         subprocess.run(["g++", "-shared", "-nostdlib", "-x", "c++", "/dev/null", "-o", str(link), f"-Wl,-soname,{link.name}",
                         "-Wl,--no-as-needed", f"-L{link.parent}", f"-l:{needed}", "-Wl,-rpath,$ORIGIN"], check=True)
 
