@@ -66,6 +66,14 @@ Code code_of(const order::Operation& later, const order::Conflict& c, bool vain)
   return vain ? Code::wait_before_record : Code::unordered_operations;
 }
 
+// What a host function says to other threads of the host, by a flag or a lock, is not seen: what follows may
+// be ordered behind the operation by that.
+void weaken_behind_function(sim::Finding& f, const order::Conflict& c) {
+  if (all().behind_functions.of(c.earlier_line) < c.earlier_number) return;
+  f.severity = sim::FindingSeverity::strict;
+  f.notes.push_back(say<Phrase::host_function_ran>());
+}
+
 void tell_conflict(const Doing& later, const order::Conflict& c) {
   const bool vain = all().vain_waits.contains({later.place.stream, c.earlier_stream});
   sim::Finding f =
@@ -74,6 +82,7 @@ void tell_conflict(const Doing& later, const order::Conflict& c) {
                                               text_of(*c.earlier), verb(c.earlier->does, c.earlier_writes)),
                  c.bytes);
   if (later.as->does == Does::free_pinned) f.severity = sim::FindingSeverity::strict;
+  weaken_behind_function(f, c);
   if (vain) f.missing = say<Phrase::vain_wait>(later.as->stream, c.earlier->stream);
   add_calls(f, *later.as, *c.earlier);
   tell(std::move(f));
@@ -181,12 +190,7 @@ bool judge_host(uint64_t byte, bool writes) {
                               say<Phrase::host_meets>(writes ? "writes" : "reads", text_of(*c->earlier),
                                                       verb(c->earlier->does, c->earlier_writes)),
                               c->bytes);
-  // What a function says to other threads of the host, by a flag or a lock, is not seen.
-  known.join(o.behind_functions);
-  if (!o.in_flight.host_meets(byte, writes, known, published)) {
-    f.severity = sim::FindingSeverity::strict;
-    f.notes.push_back(say<Phrase::host_function_ran>());
-  }
+  weaken_behind_function(f, *c);
   if (const std::string site = call_site(call_stack()); !site.empty())
     f.notes.push_back(say<Phrase::host_call>(std::string("the host's access"), site));
   if (sim::Statement note = called(*c->earlier)) f.notes.push_back(std::move(note));

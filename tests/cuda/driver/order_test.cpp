@@ -90,6 +90,25 @@ TEST(OrderOfHostFunctions, WhatIsInFrontOfOneThatRanIsStrict) {
   EXPECT_NE(silent.find("error[PLD7003]"), std::string::npos) << silent;
 }
 
+TEST(OrderOfHostFunctions, AnOperationBehindOneThatRanIsStrict) {
+  if (!std::filesystem::exists(driver_folder + "/libcuda.so.1"))
+    GTEST_SKIP() << "NOT TESTED: this build has no libcuda.so.1";
+  const auto program = [](P& p) {
+    void *s = p.stream(), *t = p.stream();
+    const Pointer a = p.memory(), b = p.memory();
+    p.launch("produce", s, a);
+    static volatile bool over = false;
+    void (*const f)(void*) = [](void*) { over = true; };
+    if (!p.wrong) p.call("cuLaunchHostFunc", s, f, static_cast<void*>(nullptr));
+    while (!over && !p.wrong) std::this_thread::yield();
+    p.launch("consume", t, a, b);
+  };
+  const std::string told = output_of(program, false), silent = output_of(program, true);
+  EXPECT_NE(told.find("strict[PLD7001]"), std::string::npos) << told;
+  EXPECT_EQ(told.find("error[PLD7001]"), std::string::npos) << told;
+  EXPECT_NE(silent.find("error[PLD7001]"), std::string::npos) << silent;
+}
+
 INSTANTIATE_TEST_SUITE_P(Programs, Order, ::testing::ValuesIn(subjects), name_of);
 
 }  // namespace
