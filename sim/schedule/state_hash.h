@@ -12,8 +12,8 @@ class StateHash {
  public:
   explicit StateHash(const Program& program) : program_(program) {}
 
-  // Its lanes' places, its local memory, and the registers that decide in the loops where these are: a counter
-  // that nothing in the loop reads is none of them.
+  // Its lanes' places, its local memory, and the registers that decide in the loops where these are: a
+  // counter that nothing in the loop reads is none of them.
   uint64_t of(const WarpState& warp);
   // All warps, with SMEM, local and tensor memory and barriers. Generations count from now.
   uint64_t of(const ClusterState& cluster);
