@@ -90,8 +90,7 @@ void Grid::perform_stores() {
   constexpr size_t worth_threads = 256;  // chunks
   size_t chunks = 0;
   for (const ClusterState* c : resident_) chunks += c->stores.chunks();
-  if (chunks == 0) return;
-  const size_t parts = chunks < worth_threads ? 1 : workers_.workers();
+  const size_t parts = chunks < worth_threads ? std::min<size_t>(chunks, 1) : workers_.workers();
   workers_.for_each(parts, [&](size_t part, unsigned) {
     for (const ClusterState* c : resident_)
       for (size_t i = 0; i < c->stores.chunks(); ++i)

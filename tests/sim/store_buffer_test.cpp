@@ -78,5 +78,16 @@ TEST(StoreBuffer, OtherArraysAreNotLookedAt) {
   EXPECT_EQ(sim::seen(f.gmem, stores, other + 254, 4, copy), nullptr) << "out of bounds";
 }
 
+TEST(StoreBuffer, IsFullOfWhatIsCounted) {
+  StoreBuffer stores;
+  stores.count(StoreBuffer::most_bytes - 1);
+  EXPECT_FALSE(stores.full());
+  stores.count(1);
+  EXPECT_TRUE(stores.full());
+  EXPECT_TRUE(stores.empty()) << "a run without values takes no chunk";
+  stores.clear();
+  EXPECT_FALSE(stores.full());
+}
+
 }  // namespace
 }  // namespace palladion::sim

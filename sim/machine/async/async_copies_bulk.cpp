@@ -18,6 +18,7 @@ void LinearCopy::read(const ClusterRun& run, const AsyncOp&) {
 }
 
 void LinearCopy::land_in_global(const ClusterRun& run) const {
+  run.count_stores(bytes);
   if (!moves) return run.memory.note(target.address, bytes, false);
   uint8_t* const to = run.memory.find(target.address, bytes);
   if (reduce != nullptr) return reduce(to, staging.data(), bytes / element_bytes);

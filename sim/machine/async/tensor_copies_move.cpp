@@ -204,6 +204,7 @@ void TileCopy::land(const ClusterRun& run, const AsyncOp& op) {
     if (!run.cluster.faulted) land_in_shared(*this, run, op);
     return;
   }
+  run.count_stores(walk.footprint_bytes());
   const TensorBytes tensor(run, op, *this);
   if (moves)
     scatter_box(*this, tensor);

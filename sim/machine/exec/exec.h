@@ -78,6 +78,9 @@ struct ClusterRun {
 
   // Whether plain stores to GMEM wait for the boundary.
   bool delays_stores() const { return cluster.stores.delays && !at_boundary; }
+  void count_stores(uint64_t bytes) const {
+    if (delays_stores()) cluster.stores.count(bytes);
+  }
   // Stores to GMEM; `to` is where the address is found there.
   void store(Address address, uint8_t* to, const uint8_t* bytes, uint64_t size) const {
     if (delays_stores())

@@ -295,17 +295,18 @@ std::optional<Step> begin_access(Exec& x, const MicroOp& op, const E& e, Access:
   x.addresses(op.operands[e.address], addresses);
   if (waits_for_quantum_boundary(x, e.space, e.order, addresses)) return x.wait(Wait::Kind::quantum_boundary);
   if (!resolve_all(x, e.space, addresses, size, alignment, p, kind)) return Step::fault;
-  const bool delays = x.delays_stores() && op.moves;
-  const uint32_t lanes = delays ? global_lanes(x, e.space, addresses) : 0;
+  uint32_t lanes = x.delays_stores() ? global_lanes(x, e.space, addresses) : 0;
   uint32_t unchanged = 0;
   if constexpr (std::is_same_v<E, isa::Store>) {
+    x.count_stores(static_cast<uint64_t>(std::popcount(lanes)) * size);
+    if (!op.moves) lanes = 0;
     uint8_t* in_memory[32];
     if (lanes != 0) std::copy_n(p.at, 32, in_memory);
     if (lanes != 0 && x.wants<Access>()) see_own_stores(x, addresses, lanes, size, p.at, p.copies);
     unchanged = unchanged_lanes(x, op, e, p);
     if (lanes != 0) delay_stores(x, addresses, lanes, size, in_memory);
     for (uint32_t m = lanes; m != 0; m &= m - 1) p.at[std::countr_zero(m)] = in_memory[std::countr_zero(m)];
-  } else if (lanes != 0) {
+  } else if (lanes != 0 && op.moves) {
     see_own_stores(x, addresses, lanes, size, p.at, p.copies);
   }
   p.global &= unchanged != x.active;

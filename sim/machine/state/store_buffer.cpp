@@ -147,6 +147,8 @@ void StoreBuffer::perform(size_t i) const {
 }
 
 void StoreBuffer::clear() {
+  counted_ = 0;
+  if (keys_.empty()) return;
   keys_.clear();
   std::ranges::fill(table_, 0);
   arrays_.clear();

@@ -16,15 +16,17 @@ class GlobalMemory;
 class StoreBuffer {
  public:
   static constexpr uint64_t chunk_bytes = 256;
-  // Then the cluster's quantum ends. Less would be faster, but a run without values (sim::Values::none) has
-  // the same quanta, and stores nothing: it must be more than a quantum of its kernels fills.
-  static constexpr size_t most_chunks = 1 << 12;
+  // Stored bytes after which the cluster's quantum ends: as many as stay in a core's cache.
+  static constexpr uint64_t most_bytes = 1 << 16;
 
   // Whether stores wait for the boundary: not those of a cluster that runs alone.
   bool delays = false;
 
   bool empty() const { return keys_.empty(); }
-  bool full() const { return keys_.size() >= most_chunks; }
+  // Counts bytes that are stored, again and again too: a run without values (sim::Values::none), which takes
+  // no chunk, ends its quanta where others do.
+  void count(uint64_t bytes) { counted_ += bytes; }
+  bool full() const { return counted_ >= most_bytes; }
   size_t chunks() const { return keys_.size(); }
   // The first byte of a chunk.
   Address key(size_t chunk) const { return keys_[chunk]; }
@@ -88,6 +90,7 @@ class StoreBuffer {
   std::deque<Slab> slabs_;
   std::vector<uint32_t> table_;  // by hash: chunk + 1, 0: none; a power of two
   std::vector<Extent> arrays_;   // that were written to
+  uint64_t counted_ = 0;         // bytes
 };
 
 // `size` bytes of GMEM as a cluster sees them, in `copy` where its own stores are among them; null when any
