@@ -16,6 +16,7 @@
 #include "frontend/memory/copies.h"
 #include "frontend/memory/rows.h"
 #include "frontend/pallas.h"
+#include "frontend/pipeline/async_pipelines.h"
 #include "frontend/pipeline/block_spec.h"
 #include "frontend/pipeline/cluster_launch.h"
 #include "frontend/pipeline/nd_loop.h"

@@ -26,16 +26,29 @@ int64_t peers(const Recorder& r, const std::vector<std::string>& axes) {
 // at every wait (measured on an H200: 475 instead of 745 TFLOP/s in matmul_ws), and what a cluster
 // exchanges goes through the async proxy or through SMEM, which has no other copy. Barriers that are to order
 // the threads' own accesses (`orders_memory`) pay for it.
-void spin(Recorder& r, const Operand& address, int64_t offset, const Operand& parity, bool orders_memory) {
-  const Operand again = r.label("wait");
-  r.place(again);
+Operand try_wait(Recorder& r, const Operand& address, int64_t offset, const Operand& parity,
+                 bool orders_memory) {
   const Operand done = r.reg(Type::pred);
   r.emit(orders_memory ? "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64"
                        : "mbarrier.try_wait.parity.shared::cta.b64",
          {done, Operand::address(address, offset), parity});
-  Operand not_done = done;
+  return done;
+}
+
+void spin(Recorder& r, const Operand& address, int64_t offset, const Operand& parity, bool orders_memory) {
+  const Operand again = r.label("wait");
+  r.place(again);
+  Operand not_done = try_wait(r, address, offset, parity, orders_memory);
   not_done.negated = true;
   r.emit("bra", {again}, not_done);
+}
+
+// What follows every wait.
+void complete_wait(Recorder& r, const BarrierRef& barrier) {
+  // The lane that goes on to reuse the stage would leave lanes behind that have not seen the phase yet.
+  if (r.warp) r.emit("bar.warp.sync", {Operand::imm(-1)});
+  if (barrier.state().type.options.orders_tensor_core) r.emit("tcgen05.fence::after_thread_sync", {});
+  r.waits_for(&barrier.state());
 }
 
 // The parity that this wait expects, and the mask of the bit that holds it.
@@ -74,6 +87,7 @@ Phase phase_of(Recorder& r, const BarrierRef& barrier, const char* verb) {
   const Scalar which = barrier.single(verb);
   Phase phase;
   phase.address = barrier.address(verb, &phase.offset);
+  barrier.state().counts_phases(false, verb);
   phase.parity = parity_of(r, barrier.state(), which);
   return phase;
 }
@@ -90,6 +104,14 @@ BarrierRef::State& BarrierRef::state() const {
   home_.check();
   frontend::check_alive(state_->scope, "barrier", state_->name);
   return *state_;
+}
+
+void BarrierRef::State::counts_phases(bool author, std::string_view verb) {
+  if (author_counts_phases.value_or(author) != author)
+    fail(Code::bad_barrier,
+         fmt::format("{}: barrier \"{}\" is waited for with a parity and without one", verb, name),
+         "without a parity the waits themselves count the phases: give all waits for it a parity, or none");
+  author_counts_phases = author;
 }
 
 BarrierRef BarrierRef::indexed(const std::vector<Scalar>& index, std::source_location loc) const {
@@ -227,11 +249,61 @@ void barrier_wait(const BarrierRef& barrier, std::source_location loc) {
   const Phase phase = phase_of(r, barrier, "barrier_wait");
   barrier.state().waits(r);
   spin(r, phase.address, phase.offset, phase.parity.value, barrier.state().type.orders_memory);
-  // The lane that goes on to reuse the stage would leave lanes behind that have not seen the phase yet.
-  if (r.warp) r.emit("bar.warp.sync", {Operand::imm(-1)});
-  if (barrier.state().type.options.orders_tensor_core) r.emit("tcgen05.fence::after_thread_sync", {});
-  r.waits_for(&barrier.state());
+  complete_wait(r, barrier);
   r.emit("xor.b32", {barrier.state().phases, barrier.state().phases, phase.parity.mask});
+}
+
+namespace {
+
+// Of a wait with a parity.
+struct CountedPhase {
+  Operand address;
+  int64_t offset = 0;
+  Operand parity;
+  bool orders_memory = false;
+};
+CountedPhase counted_phase(const BarrierRef& barrier, const Scalar& parity, const char* verb) {
+  if (!pl::is_integer(parity.dtype()))
+    fail(Code::bad_barrier, fmt::format("{}: the parity is of dtype {}: it must be an integer", verb,
+                                        pl::name(parity.dtype())));
+  if (parity.is_constant() && parity.as_int() != 0 && parity.as_int() != 1)
+    fail(Code::bad_barrier, fmt::format("{}: the parity is {}, it must be 0 or 1", verb, parity.as_int()),
+         "the phases of a barrier alternate: phase 0 has parity 0, phase 1 has parity 1, phase 2 has 0");
+  CountedPhase phase;
+  phase.address = barrier.address(verb, &phase.offset);
+  barrier.state().counts_phases(true, verb);
+  phase.parity = parity.astype(DType::s32).operand();
+  phase.orders_memory = barrier.state().type.orders_memory;
+  return phase;
+}
+
+}  // namespace
+
+void barrier_wait(const BarrierRef& barrier, const Scalar& parity, std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  const CountedPhase p = counted_phase(barrier, parity, "barrier_wait");
+  spin(r, p.address, p.offset, p.parity, p.orders_memory);
+  complete_wait(r, barrier);
+}
+
+BarrierToken barrier_try_wait(const BarrierRef& barrier, const Scalar& parity, std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  const CountedPhase p = counted_phase(barrier, parity, "barrier_try_wait");
+  return {try_wait(r, p.address, p.offset, p.parity, p.orders_memory)};
+}
+
+void barrier_wait(const BarrierRef& barrier, const Scalar& parity, const BarrierToken& token,
+                  std::source_location loc) {
+  const At at(loc);
+  Recorder& r = Recorder::current();
+  const CountedPhase p = counted_phase(barrier, parity, "barrier_wait");
+  const Operand done = r.label("waited");
+  r.emit("bra", {done}, token.done);
+  spin(r, p.address, p.offset, p.parity, p.orders_memory);
+  r.place(done);
+  complete_wait(r, barrier);
 }
 
 Scalar barrier_test(const BarrierRef& barrier, std::source_location loc) {

@@ -106,6 +106,9 @@ struct BarrierRef::State {  // one allocation of mbarriers, of which a BarrierRe
   bool tma_arrivals = false, group_arrivals = false;
   using Aside = std::pair<frontend::Recorder::Mark, std::vector<isa::Instruction>>;
   std::vector<Aside> copy_arrivals;
+  // Who counts the phases that waits expect: the first wait decides.
+  std::optional<bool> author_counts_phases;
+  void counts_phases(bool author, std::string_view verb);
   // The parities of warps that waited for themselves become the warpgroup's where they join; left out when
   // the warpgroup never waits.
   bool group_waits = false;
@@ -143,6 +146,21 @@ void barrier_arrive(const BarrierRef& barrier, const ArriveOptions& options,
 void barrier_wait(const BarrierRef& barrier, std::source_location loc = std::source_location::current());
 // Whether it has; then this counts as the wait.
 Scalar barrier_test(const BarrierRef& barrier, std::source_location loc = std::source_location::current());
+
+// The same where the author counts phases: until the phase of this parity, 0 or 1, has completed. A barrier
+// starts in a phase of parity 0, and the one before it, of parity 1, counts as completed (PTX,
+// "mbarrier.test_wait/try_wait"). All waits for a barrier have a parity, or none has.
+void barrier_wait(const BarrierRef& barrier, const Scalar& parity,
+                  std::source_location loc = std::source_location::current());
+struct BarrierToken {  // what a lane learned from barrier_try_wait
+  isa::Operand done;   // a predicate: the phase has completed
+};
+// One try, which may suspend for a while (PTX mbarrier.try_wait): a later barrier_wait with the token and the
+// same parity waits where the phase had not completed.
+BarrierToken barrier_try_wait(const BarrierRef& barrier, const Scalar& parity,
+                              std::source_location loc = std::source_location::current());
+void barrier_wait(const BarrierRef& barrier, const Scalar& parity, const BarrierToken& token,
+                  std::source_location loc = std::source_location::current());
 
 // Writes (and reads) of SMEM before it are ordered before copies and wgmmas issued after it.
 void commit_smem(std::source_location loc = std::source_location::current());
