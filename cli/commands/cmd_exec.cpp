@@ -137,6 +137,8 @@ ProgramStart start_of(const ExecRequest& request, const fs::path& folder) {
             put_first("LD_LIBRARY_PATH", folder.string());
             put_first("LD_PRELOAD", (folder / "libpalladion_exec.so").string());
             set_compilers(folder);
+            if (request.schedule.kind == sim::Schedule::Kind::hardware)
+              put_first("PYTHONPATH", (folder / "python").string());
             ::setenv("PALLADION_EXEC", settings_text(request, pipe).c_str(), 1);
           }};
 }
