@@ -70,6 +70,13 @@ target_link_options(palladion_exec PRIVATE LINKER:-z,initfirst LINKER:--disable-
 target_link_libraries(palladion_exec PRIVATE -Wl,--no-as-needed palladion_cuda palladion_cudart palladion_cublas palladion_cudnn
   palladion_cupti palladion_nvml ${CMAKE_DL_LIBS})
 
+# What Python does first under the clock.
+foreach(file python/under_exec/sitecustomize.py python/palladion/_bench.py)
+  cmake_path(GET file FILENAME name)
+  configure_file(${PROJECT_SOURCE_DIR}/${file} ${PROJECT_BINARY_DIR}/exec/python/${name} COPYONLY)
+  install(FILES ${PROJECT_SOURCE_DIR}/${file} DESTINATION ${PLD_CARRIED_DIR}/exec/python)
+endforeach()
+
 # What stands in for ptxas, nvlink, NVRTC's machine code and nvJitLink.
 pld_exec_library(palladion_compilers cuda/compilers/library palladion_compilers)
 target_link_libraries(palladion_compilers PRIVATE pld_compilers ${CMAKE_DL_LIBS})

@@ -1,16 +1,21 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include "cli/exec/programs.h"
+#include "cli/execute/execute.h"
+#include "cli/runs/checks.h"
 #include "cli/runs/run_request.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/host/cache.h"
 #include "isa/host/files.h"
+#include "isa/host/process.h"
+#include "report/json/findings_json.h"
 #include "report/run/exec_report.h"
 
 namespace palladion::cli {
@@ -35,7 +40,8 @@ struct ExecRequest {
   unsigned threads = 0;
   uint64_t max_instructions = usual_max_instructions;  // of a warp
   bool fmad = true;
-  std::string json;                  // a file for the table of launches
+  std::string json, sarif;  // files: the table of launches with the findings; these alone
+  std::string command_line;
   std::vector<std::string> program;  // with its arguments
 };
 
@@ -65,7 +71,9 @@ struct WordsOfExec {
     words.number("--max-instructions", given.max_instructions, 0, any_number,
                  "end a kernel when a warp has executed N instructions (2^30); 0: never");
     state_fmad(words, given.fmad);
-    words.text("--json", given.json, "a file for the table of launches as JSON", Value::output);
+    words.text("--json", given.json, "a file for the table of launches and the findings as JSON",
+               Value::output);
+    words.text("--sarif", given.sarif, "a file for the findings as SARIF 2.1.0", Value::output);
   }
   Outcome<ExecRequest> request(const Invocation& invocation) const {
     if (invocation.program.empty())
@@ -75,6 +83,8 @@ struct WordsOfExec {
       return user_error("--schedules is a number from 1 on, or all");
     ExecRequest request = given;
     request.program = invocation.program;
+    request.command_line = command_line(invocation.words, "exec", {}, "--");
+    for (const std::string& word : invocation.program) request.command_line += " " + host::shell_word(word);
     return request;
   }
 };
@@ -127,6 +137,8 @@ ProgramStart start_of(const ExecRequest& request, const fs::path& folder) {
             put_first("LD_LIBRARY_PATH", folder.string());
             put_first("LD_PRELOAD", (folder / "libpalladion_exec.so").string());
             set_compilers(folder);
+            if (request.schedule.kind == sim::Schedule::Kind::hardware)
+              put_first("PYTHONPATH", (folder / "python").string());
             ::setenv("PALLADION_EXEC", settings_text(request, pipe).c_str(), 1);
           }};
 }
@@ -134,6 +146,23 @@ ProgramStart start_of(const ExecRequest& request, const fs::path& folder) {
 std::string how(const ProgramEnd& end) {
   if (end.signal != 0) return fmt::format("by signal {} ({})", end.signal, ::strsignal(end.signal));
   return end.code == 0 ? "" : fmt::format("with exit code {}", end.code);
+}
+
+// `python train.py`: what a finding without a source line is of.
+std::string subject_of(const std::vector<std::string>& program) {
+  std::error_code failed;
+  const auto is_own = [&](const std::string& word) {
+    return fs::is_regular_file(word, failed) && fs::relative(word, failed).native().find("..") != 0;
+  };
+  const auto own = std::ranges::find_if(program, is_own);
+  return own != program.end() ? *own : program.front();
+}
+
+SarifRun sarif_run(const ExecRequest& request, ExitCode code) {
+  return {.command_line = request.command_line,
+          .subject = subject_of(request.program),
+          .folder = current_folder(),
+          .exit_code = code};
 }
 
 // The program's own exit code; when that is 0 although a launch had errors: 1.
@@ -153,11 +182,11 @@ Outcome<ExitCode> exec_program(const ExecRequest& request) {
   print_err(report.text(end, wants_color(stderr)));
   if (!report.launched() && report.errors() == 0 && code != could_not_run && code != not_there)
     print_err(fmt::format("{} launched no kernel: nothing was simulated\n", request.program.front()));
-  if (request.json.empty()) return code;
-  const auto written = write_text(request.json, report.json(end));
-  if (written) return code;
-  print_err(not_written(written.error()).value().text);
-  return code == exit_clean || code == exit_findings ? exit_not_written : code;
+  Deliveries deliveries;
+  deliveries.take(write_if_named(request.json, [&] { return report.json(end); }));
+  deliveries.take(
+      write_if_named(request.sarif, [&] { return sarif_text(report.findings(), sarif_run(request, code)); }));
+  return code == exit_clean || code == exit_findings ? deliveries.code(code) : code;
 }
 
 }  // namespace

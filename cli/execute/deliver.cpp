@@ -32,7 +32,8 @@ Outcome<void> write_sarif(const Subject& subject, const RunRequest& request,
   run.folder = current_folder();
   run.suppressions = request.findings.suppressions.has_value();
   run.exit_code = code;
-  if (const auto written = write_text(request.output.sarif, sarif_text(findings, run)); !written)
+  if (const auto written = write_text(request.output.sarif, sarif_text(findings_json(findings), run));
+      !written)
     return not_written(written.error());
   return {};
 }

@@ -8,7 +8,7 @@
 extern "C" {
 #pragma GCC visibility push(default)
 
-// {"arch", "ptx", "path", "sources": folders whose lines are shown} or {"arch", "bundle": a folder}.
+// {"arch", "ptx", "path"} or {"arch", "bundle": a folder}; "sources": folders whose lines are shown.
 // Answer: {"name", "entries": [{"name", "params": [{"name", "type", "bytes", "pointer"}], "block",
 // "cluster"}]}. *program is null after an error, else closed by palladion_close_program.
 char* palladion_open_program(const char* request, void** program);

@@ -45,7 +45,8 @@ Outcome<void> take_ptx(Program& program, const Request& request) {
 
 Outcome<void> take_bundle(Program& program, const Request& request) {
   program.bundle = request.text("bundle");
-  program.sources = {program.bundle};
+  program.sources = request.texts("sources");
+  program.sources.push_back(program.bundle);
   auto opened = verify::open_bundle(program.bundle, program.arch);
   if (!opened) return tl::make_unexpected(opened.error());
   program.name = std::move(opened->name);

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Dict, Type
 
 if TYPE_CHECKING:
-    from ._result import Result
+    from ._result import Result, Results
 
 
 class Error(Exception):
@@ -29,9 +29,9 @@ class InternalError(Error):
 class FindingsError(AssertionError):
     """A launch is wrong: `Result.expect_clean`."""
 
-    result: "Result"
+    result: "Result | Results"
 
-    def __init__(self, text: str, result: "Result") -> None:
+    def __init__(self, text: str, result: "Result | Results") -> None:
         super().__init__(text)
         self.result = result
 

@@ -123,9 +123,9 @@ class Program:
 class Bundle:
     """A launch that `palladion capture` recorded, with its arrays."""
 
-    def __init__(self, folder: str, arch: str = "h200") -> None:
+    def __init__(self, folder: str, arch: str = "h200", sources: Sequence[str] = ()) -> None:
         self.path = folder
-        self.native = NativeProgram(bundle=folder, arch=arch)
+        self.native = NativeProgram(bundle=folder, arch=arch, sources=list(sources))
 
     def launch(self) -> Launch:
         return Launch(NativeJob(self.native, {}, []), Arrays(), self.path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import os
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from ._errors import FindingsError
 
@@ -210,6 +210,84 @@ class Result:
         if wrong:
             parts.append("other than wanted: " + ", ".join(wrong))
         return f"<Result {'; '.join(parts)}>"
+
+    def __str__(self) -> str:
+        return "\n\n".join([repr(self)] + [str(f).rstrip("\n") for f in self.findings])
+
+
+_WORST = ("errors", "interrupted", "incomplete", "not checked", "strict", "clean")
+
+
+class Results:
+    """What several launches gave: those of a function of JAX, in their order."""
+
+    def __init__(self, name: str, launches: Sequence[Result], outputs: Any, fatal: Sequence[Finding] = (),
+                 comparisons: Sequence[Comparison] = ()) -> None:
+        self.name, self.launches, self.outputs = name, list(launches), outputs
+        self.comparisons = list(comparisons)
+        self.fatal = list(fatal)
+        """what ended the call while it was recorded; there are no outputs then"""
+
+    @property
+    def findings(self) -> List[Finding]:
+        """Of all launches."""
+        return self.fatal + [f for launch in self.launches for f in launch.findings]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of them, with the launch that it is of; "errors" where the call did not reach its end."""
+        if self.fatal:
+            return Verdict("errors", f"{self.fatal[0].kernel}: {self.fatal[0].message}", False, 1, {}, ())
+        if not self.launches:
+            return Verdict("clean", "no kernel was launched", True, 0, {}, ())
+        worst = min(self.launches, key=lambda r: (_WORST.index(r.verdict.word), r.verdict.decided))
+        return dataclasses.replace(worst.verdict, reason=f"{worst.json['kernel']}: {worst.verdict.reason}")
+
+    @property
+    def ok(self) -> bool:
+        """No launch has errors, and every comparison holds."""
+        return not self.fatal and all(r.ok for r in self.launches) and all(c.ok for c in self.comparisons)
+
+    @property
+    def completed(self) -> bool:
+        return not self.fatal and all(r.completed for r in self.launches)
+
+    @property
+    def cycles(self) -> Optional[int]:
+        """Their sum, under the schedule "hardware": one after the other, without what lies between them."""
+        cycles = [r.cycles for r in self.launches]
+        return None if None in cycles else sum(c for c in cycles if c is not None)
+
+    @property
+    def microseconds(self) -> Optional[float]:
+        """As `cycles`."""
+        times = [r.time for r in self.launches]
+        return None if None in times else sum(t.microseconds for t in times if t is not None)
+
+    def report(self, path: "Optional[os.PathLike[str] | str]" = None) -> str:
+        """The page of the launch with the worst verdict, of equal ones that with the most cycles."""
+        if not self.launches:
+            raise ValueError(f"{self.name} launched no kernel")
+        worst = min(self.launches, key=lambda r: (_WORST.index(r.verdict.word), -(r.cycles or 0)))
+        return worst.report(path)
+
+    def expect_clean(self) -> "Results":
+        """Itself; raises FindingsError where a launch has errors, or outputs differ."""
+        if not self.ok:
+            raise FindingsError("\n" + str(self), self)
+        return self
+
+    def _repr_html_(self) -> str:
+        return "".join(r._repr_html_() for r in self.launches)
+
+    def __repr__(self) -> str:
+        parts = [f"{self.name}, {len(self.launches)} launches: {self.verdict}"]
+        if self.launches and self.cycles is not None:
+            parts.append(f"{self.cycles} cycles, {self.microseconds:.3f} us")
+        wrong = [c.output for c in self.comparisons if not c.ok]
+        if wrong:
+            parts.append("other than wanted: " + ", ".join(wrong))
+        return f"<Results {'; '.join(parts)}>"
 
     def __str__(self) -> str:
         return "\n\n".join([repr(self)] + [str(f).rstrip("\n") for f in self.findings])

@@ -18,12 +18,14 @@ json::array findings_json(std::span<const SeenFinding> findings);
 // What a SARIF log contains of the run besides its findings.
 struct SarifRun {
   std::string command_line;
-  std::string ptx_name;       // of the file that PTX lines refer to
+  std::string ptx_name;       // of the file that PTX lines refer to; empty: they refer to none
+  std::string subject;        // a file for findings whose sites have none; empty: they have no place
   std::string folder;         // paths below it are printed relative to it
   bool suppressions = false;  // the user gave some, so that every result states whether it is suppressed
   int exit_code = 0;          // 0: clean, 1: findings; above: the run failed
 };
-std::string sarif_text(std::span<const SeenFinding> findings, const SarifRun& run);
+// Of what findings_json gives.
+std::string sarif_text(const json::array& findings, const SarifRun& run);
 
 // 16 hexadecimal digits that do not change when lines move or another CTA makes the mistake: of the code, the
 // object's name and the instructions with their files.

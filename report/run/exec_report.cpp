@@ -139,6 +139,8 @@ std::string ExecReport::text(const End& end, bool color) const {
   return fmt::format("{}{}{}  verdict: {}\n", remarks, tables, ended, verdict_text(verdict(), color));
 }
 
+json::array ExecReport::findings() const { return array_of(members(Kind::findings, "findings")); }
+
 std::string ExecReport::json(const End& end) const {
   json::array launches, programs;
   for (size_t i = 0; i < programs_.size(); ++i) {
@@ -158,7 +160,7 @@ std::string ExecReport::json(const End& end) const {
   append(out, verdict_json(verdict()));
   append(out, {{"programs", std::move(programs)},
                {"launches", std::move(launches)},
-               {"findings", array_of(members(Kind::findings, "findings"))},
+               {"findings", findings()},
                {"unsupported", array_of(values(Kind::unsupported))}});
   return json_text(out);
 }

@@ -33,6 +33,7 @@ class ExecReport {
   // For people, with the table of launches of each program; empty when there was nothing to simulate.
   std::string text(const End& end, bool color) const;
   std::string json(const End& end) const;
+  json::array findings() const;  // as findings_json gives them
 
  private:
   using Records = std::map<ExecKey, std::string>;

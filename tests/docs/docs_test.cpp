@@ -137,8 +137,8 @@ void Handbook::try_block(const Block& block) const {
 }
 
 // What a block of commands needs that a test has not: they are looked up, not run.
-constexpr const char* needs[] = {"needs=build", "needs=install", "needs=gpu", "needs=project",
-                                 "needs=python"};
+constexpr const char* needs[] = {"needs=build",   "needs=install", "needs=gpu",
+                                 "needs=project", "needs=python",  "needs=docker"};
 
 bool is_run(const Block& block) {
   return block.info.starts_with("console") && block.info.find("needs=") == std::string::npos;
@@ -156,6 +156,7 @@ void Handbook::look_up_words(const std::string& place, const std::string& comman
   std::string name, verb;
   in >> name;
   if (name == "pip" || name == "python" || name == "pytest") return;  // run by tests/python/test_docs.py
+  if (name == "docker") return;                                       // read by tests/python/test_ci.py
   if (name == "git" || name == "cmake" || name == "cd" || name == "export" || name == "$EDITOR") return;
   in >> verb;
   if (name == "./dev") {

@@ -28,11 +28,11 @@ SarifRun some_run() {
 }
 
 TEST(Sarif, Golden) {
-  EXPECT_TRUE(golden::compare("cli/findings.sarif", sarif_text(some_seen(), some_run())));
+  EXPECT_TRUE(golden::compare("cli/findings.sarif", sarif_text(findings_json(some_seen()), some_run())));
 }
 
 TEST(Sarif, RulesResultsAndPlaces) {
-  const json::value log = json::parse(sarif_text(some_seen(), some_run()));
+  const json::value log = json::parse(sarif_text(findings_json(some_seen()), some_run()));
   EXPECT_EQ(log.at_pointer("/version"), "2.1.0");
   const json::value& run = log.at_pointer("/runs/0");
   const json::array& rules = run.at_pointer("/tool/driver/rules").as_array();
@@ -53,6 +53,30 @@ TEST(Sarif, RulesResultsAndPlaces) {
   EXPECT_EQ(strict.at_pointer("/level"), "warning");
   EXPECT_EQ(strict.at_pointer("/suppressions/0/justification"), "as CUTLASS does");
   EXPECT_EQ(strict.at_pointer("/locations/0/physicalLocation/artifactLocation/uri"), "ring%20one.ptx");
+}
+
+// A site without a source line, of a program whose PTX has no file.
+TEST(Sarif, WhatHasNoPlaceStandsAtTheSubject) {
+  SarifRun run;
+  run.folder = "/home/me";
+  run.subject = "/home/me/train.py";
+  SeenFinding seen;
+  seen.finding = overwritten_tile();
+  for (sim::Site& site : seen.finding.sites) site.source = {};
+  const auto place = [&](const char* pointer) {
+    return json::parse(sarif_text(findings_json({&seen, 1}), run))
+        .at_pointer(std::string("/runs/0/results/0/locations/0/") + pointer);
+  };
+  EXPECT_EQ(place("physicalLocation/artifactLocation/uri"), "train.py");
+  EXPECT_FALSE(place("physicalLocation").as_object().contains("region"));
+  EXPECT_EQ(place("message/text").as_string().find("writes, asynchronously"), 0u);
+  seen.finding.sites.clear();
+  EXPECT_EQ(place("physicalLocation/artifactLocation/uri"), "train.py");
+  run.subject.clear();
+  EXPECT_TRUE(json::parse(sarif_text(findings_json({&seen, 1}), run))
+                  .at_pointer("/runs/0/results/0/locations")
+                  .as_array()
+                  .empty());
 }
 
 TEST(Sarif, FingerprintsOutliveOtherLines) {

@@ -169,14 +169,16 @@ TEST_F(Ends, SignalsToExecAreTheProgramsAndWaitedFor) {
 }
 
 TEST_F(Ends, AReportThatCannotBeWrittenIsAnError) {
-  const auto coded = [&](const std::string& way) {
-    return execute("--json /dev/full", program_ + " " + way + " 2> " + table_);
-  };
-  constexpr int not_written = 74;
-  EXPECT_EQ(coded("return"), not_written);
-  EXPECT_NE(contents(table_).find("/dev/full"), std::string::npos) << contents(table_);
-  EXPECT_EQ(coded("return fault"), not_written);
-  EXPECT_EQ(coded("return_code"), 5);
+  for (const std::string option : {"--json", "--sarif"}) {
+    const auto coded = [&](const std::string& way) {
+      return execute(option + " /dev/full", program_ + " " + way + " 2> " + table_);
+    };
+    constexpr int not_written = 74;
+    EXPECT_EQ(coded("return"), not_written);
+    EXPECT_NE(contents(table_).find("/dev/full"), std::string::npos) << contents(table_);
+    EXPECT_EQ(coded("return fault"), not_written);
+    EXPECT_EQ(coded("return_code"), 5);
+  }
 }
 
 TEST_F(Exec, AProgramThatCannotBeRunIsToldAsAShellDoes) {

@@ -75,6 +75,17 @@ TEST_F(Schedules, ABrokenRingIsFoundUnderAnotherSchedule) {
   EXPECT_TRUE(has(done.json, "\"exploration\"") || has(done.json, "\"seeded:")) << done.json;
 }
 
+// For code hosts, which want a file of the repository: the PTX of this program has none.
+TEST_F(Schedules, FindingsAreWrittenAsSarif) {
+  const std::string sarif = program_ + ".sarif";
+  EXPECT_EQ(execute("--check all --schedules all --sarif " + sarif, "broken").code, 1);
+  const std::string log = text_of_file(sarif);
+  std::filesystem::remove(sarif);
+  for (const std::string& part : {std::string(R"("ruleId": "PLD4115")"), std::string(R"("exitCode": 1)"),
+                                  "\"uri\": \"file://" + program_ + "\"", program_ + " broken\""})
+    EXPECT_TRUE(has(log, part)) << part << "\n" << log;
+}
+
 TEST_F(Schedules, WithoutChecksOutputsAreCompared) {
   const Done done = execute("--schedules 3", "right");
   EXPECT_EQ(done.code, 0) << done.err;

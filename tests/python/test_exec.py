@@ -1,0 +1,59 @@
+"""Python under a plain `palladion exec`, which knows nothing of the package."""
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+root = pathlib.Path(__file__).resolve().parents[2]
+HOME = pathlib.Path(os.environ.get("PALLADION_HOME", root / "build"))
+PALLADION = next((p for p in (HOME / "palladion", HOME / "bin" / "palladion") if p.is_file()), None)
+
+
+def run(folder, text, *options, **environment):
+    program = folder / "program.py"
+    program.write_text(textwrap.dedent(text))
+    if PALLADION is None or not any(HOME.rglob("libpalladion_exec.so")):
+        pytest.skip("NOT TESTED: palladion or its libpalladion_exec.so is not built")
+    done = subprocess.run([PALLADION, "exec", *options, "--", sys.executable, "-W", "ignore", program], capture_output=True,
+                          text=True, env=dict(os.environ, **environment), timeout=100)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_measurement_by_repetition_ends(tmp_path):
+    for module in ("torch", "triton"):
+        pytest.importorskip(module)
+    out = run(tmp_path, """
+    import numpy as np, torch, triton, triton.language as tl
+    from triton.testing import do_bench
+
+    @triton.jit
+    def add(x, out, n, B: tl.constexpr):
+        i = tl.program_id(0) * B + tl.arange(0, B)
+        tl.store(out + i, tl.load(x + i, mask=i < n) + 1, mask=i < n)
+
+    x = torch.from_numpy(np.arange(1000, dtype=np.float32)).cuda()
+    out = torch.empty_like(x)
+    launch = lambda: add[(4,)](x, out, 1000, B=256)
+    ms = do_bench(launch)
+    assert 0.001 < ms < 0.1 and do_bench(launch, quantiles=[0.2, 0.8]) == [ms, ms]
+    assert (out.cpu().numpy() == np.arange(1, 1001)).all()
+    print("measured")
+    """, "--schedule", "hardware")
+    assert out == "measured\n"
+
+
+def test_what_python_does_first_hides_nothing(tmp_path):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "sitecustomize.py").write_text("import sys; sys.own = 1\n")
+    text = "import sys, sitecustomize; print(sys.own, sitecustomize.__file__, 'palladion._bench' in sys.modules)"
+    for options, with_part in ((["--schedule", "hardware"], True), ([], False)):
+        out = run(tmp_path, text, *options, PYTHONPATH=str(tmp_path / "own"))
+        assert out.split() == ["1", str(tmp_path / "own" / "sitecustomize.py"), str(with_part)]
+
+
+def test_without_another_file_of_that_name_python_starts(tmp_path):
+    assert run(tmp_path, "import json; print(json.dumps(1))", "--schedule", "hardware", PYTHONPATH="") == "1\n"
