@@ -13,6 +13,7 @@ takes the rest. Faults of kernels end their own test (python/palladion/pytest_pl
 import argparse
 import collections
 import concurrent.futures
+import glob
 import importlib.util
 import itertools
 import json
@@ -32,7 +33,8 @@ START_SECONDS = 120  # of a process, beyond its tests
 
 
 def installed(package):
-    return pathlib.Path(importlib.util.find_spec(package).submodule_search_locations[0])
+    found = importlib.util.find_spec(package)
+    return pathlib.Path(found.submodule_search_locations[0] if found else package)
 
 
 JAX = {"SUITES_PATHS": "jax._src={root}/jax/_src:jax._src.pallas={root}/jax/_src/pallas", "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "XLA_FLAGS": "--xla_gpu_autotune_level=0"}
@@ -47,10 +49,12 @@ SUITES = {
     "pallas": (lambda s: s / "jax", [f"tests/pallas/{name}_test.py" for name in (
         "triton_pallas", "mosaic_gpu", "pallas", "ops", "gpu_*", "mgpu_*", "pallas_vmap", "indexing")], JAX),
     "cupy": (lambda s: s / "cupy", ["tests/cupy_tests/core_tests/**/test_*.py", "tests/cupy_tests/cuda_tests/**/test_*.py"], {}),
-    "numba-cuda": (lambda s: installed("numba_cuda") / "numba/cuda/tests", ["cud*/test_*.py", "nocuda/test_*.py"], {}),
-    "warp": (lambda s: installed("warp") / "tests", ["**/test_*.py"], {}),
+    "numba-cuda": (lambda s: installed("numba_cuda").parent, [f"numba_cuda/numba/cuda/tests/{f}/test_*.py" for f in (
+        "cudadrv", "cudapy", "nocuda")], {"PYTEST_ADDOPTS": "-c /dev/null -o consider_namespace_packages=true -p conftest",
+                                          "PYTHONPATH": "{sources}/numba-cuda/testing"}),
+    "warp": (lambda s: installed("warp") / "tests", ["**/test_*.py"], {"PYTEST_ADDOPTS": "-o python_functions=none"}),  # of unittest
     "liger": (lambda s: s / "liger", ["test/transformers/test_*.py"], {}),
-    "flaggems": (lambda s: s / "flaggems", ["tests/test_*.py"], {}),
+    "flaggems": (lambda s: s / "flaggems", ["tests/test_*.py"], {"GEMS_VENDOR": "nvidia", "PYTHONPATH": "{sources}/flaggems/src"}),
     "tilelang": (lambda s: s / "tilelang", [f"testing/python/{f}/test_*.py" for f in ("language", "kernel", "issue")], {}),
 }
 
@@ -68,11 +72,11 @@ class Process:
             plugin = ["-p", "palladion.pytest_plugin", "--palladion", "--palladion-torch"]
             threads = max(1, (os.cpu_count() or 1) // self.options.jobs)
             command = [PALLADION, "exec", "--check", "all", "--threads", str(threads), "--", *command, *plugin]
-        path = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
-        environment = os.environ | self.variables | {
-            "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "SUITES_OUT": str(out), "SUITES_SECONDS": str(self.options.seconds)}
-        if suite_paths := self.variables.get("SUITES_PATHS"):
-            environment["SUITES_PATHS"] = suite_paths.format(root=self.root)
+        own = {name: value.format(root=self.root, sources=self.options.sources) for name, value in self.variables.items()}
+        paths = [str(HERE), own.pop("PYTHONPATH", ""), os.environ.get("PYTHONPATH", "")]
+        environment = os.environ | own | {
+            "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "SUITES_OUT": str(out),
+            "SUITES_SECONDS": str(self.options.seconds)}
         return subprocess.Popen(command, cwd=self.root, env=environment, stdin=subprocess.DEVNULL, stdout=open(f"{out}.said", "w"),
                                 stderr=subprocess.STDOUT, start_new_session=True)
 
@@ -109,8 +113,11 @@ def collect(process, options, suite):
     """The names of tests, and results of files that cannot be imported."""
     if options.like:
         return [line[0] for line in results_of(options.like / f"{suite}.jsonl") if "::" in line[0]], []
-    files = [f for pattern in SUITES[suite][1] for f in sorted(process.root.glob(pattern)) if re.search(options.files, str(f))]
-    lines, code, said, _ = process.run(["--collect-only", *map(str, files)], START_SECONDS + 20 * len(files))
+    files = [f for pattern in SUITES[suite][1] for f in sorted(glob.glob(str(process.root / pattern), recursive=True)) if re.search(options.files, f)]
+    if not files:
+        print(f"{suite}: no tests in {process.root}", file=sys.stderr)
+        return [], []
+    lines, code, said, _ = process.run(["--collect-only", *files], START_SECONDS + 20 * len(files))
     if not lines and code not in (0, 5):
         print(f"{suite}: its tests cannot be collected: {said[-2000:]}", file=sys.stderr)
     tests = [line[0] for line in lines if len(line) == 1 and re.search(options.only, line[0])]

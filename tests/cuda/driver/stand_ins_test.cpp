@@ -78,5 +78,25 @@ TEST_F(StandIns, CudnnHasHandles) {
   expect_by_name("cudnnConvolutionForward", 3000);
 }
 
+TEST_F(StandIns, TheRuntimeFreesNothingWhileThisThreadCaptures) {
+  open("libcudart.so.13");
+  constexpr int thread_local_mode = 1, unsupported_in_capture = 900;
+  void* stream = nullptr;
+  EXPECT_EQ(call("cudaFree", static_cast<void*>(nullptr)), success);
+  ASSERT_EQ(call("cudaStreamCreate", &stream), success);
+  ASSERT_EQ(call("cudaStreamBeginCapture", stream, thread_local_mode), success);
+  EXPECT_EQ(call("cudaFree", static_cast<void*>(nullptr)), unsupported_in_capture);
+}
+
+TEST_F(StandIns, TheRuntimeMakesConditionsByTheNewNameToo) {
+  open("libcudart.so.13");
+  void* graph = nullptr;
+  unsigned long long handle = 0;
+  ASSERT_EQ(call("cudaGraphCreate", &graph, 0U), success);
+  EXPECT_EQ(call("cudaGraphConditionalHandleCreate_v2", &handle, graph, static_cast<void*>(nullptr), 1U, 0U),
+            success);
+  EXPECT_NE(handle, 0U);
+}
+
 }  // namespace
 }  // namespace palladion::cuda::driver
