@@ -1,161 +1,215 @@
 #!/usr/bin/env python3
 """Runs the tests of other makers' Python packages, unmodified, under `palladion exec --check all`.
 
-    suites.py run OUT SUITE...    with the Python that runs this script, which has the packages; OUT: a folder for results
-    suites.py table OUT           the table of results, as Markdown
+    suites.py run OUT SUITE... [--sources DIR] [--jobs N] [--most K] [--seconds S] [--only REGEX] [--gpu]
+    suites.py table OUT [--gpu FOLDER]    the table of results, as Markdown
 
-Each file of tests is one process with a time limit. A test that fails there runs once more, alone: a fault of a kernel
-stays with its process, as on a GPU, and fails what follows."""
+The Python that runs this script has the packages; OUT: a folder for results, SUITE.jsonl, to which a later run adds. DIR has
+the sources of suites that no package has, by the names in SUITES. `--most`: so many cases of each test function at most,
+spread evenly. `--gpu`: on the machine's GPU, without palladion, for comparison.
+
+A process of pytest takes some tests of one file; a test that crashes it or outlasts its seconds ends the process, and the next
+takes the rest. Faults of kernels end their own test (python/palladion/pytest_plugin.py)."""
+import argparse
 import collections
-import importlib.metadata
+import concurrent.futures
+import glob
 import importlib.util
+import itertools
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
-import unittest
+import tempfile
+import threading
+import time
 
-SECONDS_OF_A_FILE, SECONDS_OF_A_TEST = 240, 120
+HERE = pathlib.Path(__file__).resolve().parent
 PALLADION = os.environ.get("PALLADION", "palladion")
-FINDING = re.compile(r"error\[(PLD\d+)\]")
-UNSUPPORTED = re.compile(r"palladion exec: unsupported: (.*)")
+A_PROCESS = 40  # tests: their start costs less than they do
+START_SECONDS = 120  # of a process, beyond its tests
 
 
-def modules(package, within, pattern):
-    """The names of modules of tests; a Python package says itself where they lie."""
-    base = pathlib.Path(importlib.util.find_spec(package).submodule_search_locations[0])
-    return [".".join([within, *path.relative_to(base).with_suffix("").parts]) for path in sorted(base.glob(pattern))]
+def installed(package):
+    found = importlib.util.find_spec(package)
+    return pathlib.Path(found.submodule_search_locations[0] if found else package)
 
 
-SUITES = {  # the package, its tests; those of unittest are modules, those of pytest are files
-    "numba-cuda": ("numba-cuda", lambda: [m.replace("numba_cuda.numba.", "numba.") for m in modules(
-        "numba_cuda", "numba_cuda", "numba/cuda/tests/cud*/test_*.py")]),
-    "warp": ("warp-lang", lambda: modules("warp", "warp", "tests/**/test_*.py")),
-    "cupy": ("cupy-cuda13x", lambda: [str(f) for f in sorted(
-        pathlib.Path(os.environ["CUPY_TESTS"]).glob("c*_tests/*/test_*.py"))]),
+JAX = {"SUITES_PATHS": "jax._src={root}/jax/_src:jax._src.pallas={root}/jax/_src/pallas", "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "XLA_FLAGS": "--xla_gpu_autotune_level=0"}
+
+
+# Where the files of a suite lie, their patterns, and what its own continuous integration sets.
+SUITES = {
+    "triton": (lambda s: s / "triton", ["python/test/unit/language/test_*.py", "python/test/unit/runtime/test_*.py"], {}),
+    "triton-cuda": (lambda s: s / "triton", ["python/test/unit/cuda/test_*.py"], {"PYTEST_ADDOPTS": "--import-mode=importlib"}),
+    "gluon": (lambda s: s / "triton", ["python/test/gluon/test_*.py", "python/examples/gluon/*.py",
+                                       "python/tutorials/gluon/*.py"], {}),
+    "pallas": (lambda s: s / "jax", [f"tests/pallas/{name}_test.py" for name in (
+        "triton_pallas", "mosaic_gpu", "pallas", "ops", "gpu_*", "mgpu_*", "pallas_vmap", "indexing")], JAX),
+    "cupy": (lambda s: s / "cupy", ["tests/cupy_tests/core_tests/**/test_*.py", "tests/cupy_tests/cuda_tests/**/test_*.py"], {}),
+    "numba-cuda": (lambda s: installed("numba_cuda").parent, [f"numba_cuda/numba/cuda/tests/{f}/test_*.py" for f in (
+        "cudadrv", "cudapy", "nocuda")], {"PYTEST_ADDOPTS": "-c /dev/null -o consider_namespace_packages=true -p conftest",
+                                          "PYTHONPATH": "{sources}/numba-cuda/testing"}),
+    "warp": (lambda s: installed("warp") / "tests", ["**/test_*.py"], {"PYTEST_ADDOPTS": "-o python_functions=none"}),  # of unittest
+    "liger": (lambda s: s / "liger", ["test/transformers/test_*.py"], {}),
+    "flaggems": (lambda s: s / "flaggems", ["tests/test_*.py"], {"GEMS_VENDOR": "nvidia", "PYTHONPATH": "{sources}/flaggems/src"}),
+    "tilelang": (lambda s: s / "tilelang", [f"testing/python/{f}/test_*.py" for f in ("language", "kernel", "issue")], {}),
 }
 
 
-class Kept(unittest.TestResult):
-    """Writes each result when it is there: a process that is ended leaves those before."""
+class Process:
+    """pytest over some tests of one file, started where the file's suite starts it."""
 
-    def __init__(self, out):
-        super().__init__()
-        self.out = out
+    def __init__(self, options, suite):
+        root, _, self.variables = SUITES[suite]
+        self.options, self.root = options, root(options.sources).resolve()  # as pytest names tests
 
-    def keep(self, test, verdict, why=""):
-        why = re.sub(r"[^\s\"]*/site-packages/", "", why)  # where the packages lie on this machine
-        with open(self.out, "a") as out:
-            out.write(json.dumps([test.id(), verdict, why[-300:]]) + "\n")
+    def start(self, arguments, out):
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "kept", "--rootdir", str(self.root), *arguments]
+        if not self.options.gpu:
+            plugin = ["-p", "palladion.pytest_plugin", "--palladion", "--palladion-torch"]
+            threads = max(1, (os.cpu_count() or 1) // self.options.jobs)
+            command = [PALLADION, "exec", "--check", "all", "--threads", str(threads), "--", *command, *plugin]
+        own = {name: value.format(root=self.root, sources=self.options.sources) for name, value in self.variables.items()}
+        paths = [str(HERE), own.pop("PYTHONPATH", ""), os.environ.get("PYTHONPATH", "")]
+        environment = os.environ | own | {
+            "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "SUITES_OUT": str(out),
+            "SUITES_SECONDS": str(self.options.seconds)}
+        return subprocess.Popen(command, cwd=self.root, env=environment, stdin=subprocess.DEVNULL, stdout=open(f"{out}.said", "w"),
+                                stderr=subprocess.STDOUT, start_new_session=True)
 
-    def addSuccess(self, test):
-        self.keep(test, "passed")
-
-    def addSkip(self, test, reason):
-        self.keep(test, "skipped", reason)
-
-    def addExpectedFailure(self, test, err):
-        self.keep(test, "passed")
-
-    def addFailure(self, test, err):
-        self.keep(test, "failed", self._exc_info_to_string(err, test))
-
-    addError = addFailure
-
-    def addUnexpectedSuccess(self, test):
-        self.keep(test, "failed", "an expected failure did not come")
-
-    def addSubTest(self, test, subtest, err):
-        if err is not None:
-            self.keep(test, "failed", self._exc_info_to_string(err, test))
-
-
-def unittests(out, name):
-    unittest.defaultTestLoader.loadTestsFromName(name).run(Kept(out))
-
-
-class Kept_by_pytest:
-    def __init__(self, out):
-        self.out = out
-
-    def pytest_runtest_logreport(self, report):
-        if report.when == "call" or report.outcome != "passed":
-            with open(self.out, "a") as out:
-                out.write(json.dumps([report.nodeid, report.outcome, str(report.longrepr or "")[-300:]]) + "\n")
+    def run(self, arguments, most_seconds):
+        """The lines that it has written, its exit code and the last of what it said."""
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "lines"
+            process = self.start(arguments, out)
+            try:
+                code = process.wait(timeout=most_seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, 9)
+                code = process.wait()
+            lines = [json.loads(line) for line in out.open()] if out.exists() else []
+            said = pathlib.Path(f"{out}.said").read_text(errors="replace")
+            trace = pathlib.Path(f"{out}.trace")
+            return lines, code, said, trace.read_text(errors="replace") if trace.exists() else ""
 
 
-def pytests(out, name):
-    import pytest
-    pytest.main(["-q", "-p", "no:cacheprovider", name], plugins=[Kept_by_pytest(out)])
+def function_of(test):
+    return re.sub(r"\[.*", "", test)
 
 
-def run(name, out, seconds):
-    """The result of each test by its name, the findings and what was not supported."""
-    results = out / "results"
-    results.unlink(missing_ok=True)
-    command = [PALLADION, "exec", "--check", "all", "--", sys.executable, __file__, "test", str(results), name]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds, cwd=out)
-        said, late = done.stdout + done.stderr, False
-    except subprocess.TimeoutExpired as stopped:
-        said, late = "\n".join((p or b"").decode(errors="replace") for p in (stopped.stdout, stopped.stderr)), True
-    tests = {}
-    if results.exists():
-        for test, verdict, why in map(json.loads, results.open()):
-            if tests.get(test, ["passed"])[0] != "failed":
-                tests[test] = [verdict, why]
-    if late or not tests:
-        tests["(the rest)"] = ["too long" if late else "failed", said[-300:]]
-    return tests, collections.Counter(FINDING.findall(said)), sorted(set(UNSUPPORTED.findall(said))), said
+def spread(tests, most):
+    """At most so many cases of each function, evenly over them; in the order of the tests."""
+    cases = collections.defaultdict(list)
+    for test in tests:
+        cases[function_of(test)].append(test)
+    kept = {c[i * len(c) // min(most, len(c))] for c in cases.values() for i in range(min(most, len(c)))}
+    return [test for test in tests if test in kept]
 
 
-def run_file(name, out):
-    tests, findings, unsupported, _ = run(name, out, SECONDS_OF_A_FILE)
-    for test in [t for t, (verdict, _) in tests.items() if verdict == "failed" and t != "(the rest)"]:
-        alone, *_ = run(test, out, SECONDS_OF_A_TEST)
-        tests[test] = alone.get(test) or alone["(the rest)"]
-    return {"file": name, "tests": tests, "findings": findings, "unsupported": unsupported}
+def collect(process, options, suite):
+    """The names of tests, and results of files that cannot be imported."""
+    if options.like:
+        return [line[0] for line in results_of(options.like / f"{suite}.jsonl") if "::" in line[0]], []
+    files = [f for pattern in SUITES[suite][1] for f in sorted(glob.glob(str(process.root / pattern), recursive=True)) if re.search(options.files, f)]
+    if not files:
+        print(f"{suite}: no tests in {process.root}", file=sys.stderr)
+        return [], []
+    lines, code, said, _ = process.run(["--collect-only", *files], START_SECONDS + 20 * len(files))
+    if not lines and code not in (0, 5):
+        print(f"{suite}: its tests cannot be collected: {said[-2000:]}", file=sys.stderr)
+    tests = [line[0] for line in lines if len(line) == 1 and re.search(options.only, line[0])]
+    return spread(tests, options.most), [line for line in lines if len(line) > 1]
 
 
-def run_suite(suite, out):
-    package, files = SUITES[suite]
-    results = out / f"{suite}.jsonl"
-    seen = {json.loads(line)["file"] for line in results.open()} if results.exists() else set()
-    for path in files():
-        if str(path) in seen:
-            continue
-        with results.open("a") as kept:
-            kept.write(json.dumps(run_file(path, out) | {"version": importlib.metadata.version(package)}) + "\n")
+def run_some(process, options, tests, keep, deadline):
+    """Each test ends in one process: passed, failed, skipped, or with its process: crashed, too long."""
+    while tests and time.monotonic() < deadline:
+        most = START_SECONDS + options.seconds * 4 + 10 * len(tests)
+        lines, code, said, trace = process.run(tests, min(most, deadline - time.monotonic()))
+        ended = {line[0] for line in lines if len(line) > 1}
+        for line in lines:
+            if len(line) > 1:
+                keep(line)
+        if time.monotonic() >= deadline:
+            return
+        begun = [line[0] for line in lines if len(line) == 1 and line[0] not in ended]
+        for test in begun[-1:]:
+            late = "Timeout" in trace or code == -9
+            keep([test, "too long" if late else "crashed", options.seconds if late else 0, (trace if late else said)[-600:], []])
+            ended.add(test)
+        rest = [test for test in tests if test not in ended]
+        if len(rest) == len(tests):
+            for test in rest:
+                keep([test, "failed", 0, "the process had no result: " + said[-400:], []])
+            return
+        tests = rest
 
 
-def table(out):
-    for results in sorted(out.glob("*.jsonl")):
-        files = [json.loads(line) for line in results.open()]
-        total = collections.Counter(t[0] for f in files for t in f["tests"].values())
-        print(f"\n## {results.stem} {files[0]['version']}\n")
-        print(", ".join(f"{n} {verdict}" for verdict, n in total.most_common()), "\n")
-        print("| file | passed | skipped | failed | findings | not there |\n|---|---:|---:|---:|---|---|")
-        for f in files:
-            n = collections.Counter(t[0] for t in f["tests"].values())
-            findings = ", ".join(f"{code} {k}" for code, k in f["findings"].items())
-            print(f"| {pathlib.Path(f['file']).name} | {n['passed']} | {n['skipped']} | {n['failed'] + n['too long']} | "
-                  f"{findings} | {'; '.join(u[:60] for u in f['unsupported'][:2])} |")
-        for f in files:
-            for name, test in f["tests"].items():
-                if test[0] in ("failed", "too long"):
-                    print(f"- `{pathlib.Path(f['file']).name}` {name}: {test[0]}: {' '.join(test[1].split())[:160]}")
+def keeper(results):
+    """Writes lines of results."""
+    lock = threading.Lock()
+
+    def keep(line):
+        with lock, results.open("a") as kept:
+            kept.write(json.dumps(line) + "\n")
+
+    return keep
+
+
+def results_of(path):
+    return [json.loads(line) for line in path.open()] if path.exists() else []
+
+
+def chunks_of(suite, options):
+    """Tests that have no result yet, by processes: some tests of one file."""
+    process, results = Process(options, suite), options.out / f"{suite}.jsonl"
+    keep, done = keeper(results), {line[0] for line in results_of(results)}
+    tests, failures = collect(process, options, suite)
+    for line in failures:
+        if line[0] not in done:
+            keep(line)
+    tests = [test for test in tests if test not in done]
+    for _, some in itertools.groupby(tests, lambda test: test.split("::")[0]):
+        some = list(some)
+        yield from ((process, some[i:i + A_PROCESS], keep) for i in range(0, len(some), A_PROCESS))
+
+
+def run(options):
+    """All suites at once: each has its share of the time."""
+    deadline = time.monotonic() + options.minutes * 60
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        chunks = pool.map(lambda suite: list(chunks_of(suite, options)), options.suites)
+        turns = [chunk for turn in itertools.zip_longest(*chunks) for chunk in turn if chunk]
+
+        def some(chunk):
+            if time.monotonic() < deadline:
+                run_some(chunk[0], options, chunk[1], chunk[2], deadline)
+
+        list(pool.map(some, turns))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=["run"])
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("suites", nargs="*", choices=list(SUITES))
+    parser.add_argument("--sources", type=pathlib.Path, default=pathlib.Path("."))
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--most", type=int, default=10**9)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--minutes", type=float, default=10**6, help="for all of them")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--files", default="")
+    parser.add_argument("--like", type=pathlib.Path, help="the tests that have results in this folder")
+    parser.add_argument("--gpu", action="store_true")
+    options = parser.parse_args()
+    options.sources, options.out = options.sources.absolute(), options.out.absolute()
+    options.out.mkdir(parents=True, exist_ok=True)
+    run(options)
 
 
 if __name__ == "__main__":
-    verb, place, *suites = sys.argv[1:]
-    if verb == "test":
-        (pytests if ".py" in suites[0] else unittests)(place, suites[0])
-        os._exit(0)
-    place = pathlib.Path(place).absolute()
-    place.mkdir(parents=True, exist_ok=True)
-    if verb == "table":
-        table(place)
-    for suite in suites:
-        run_suite(suite, place)
+    main()

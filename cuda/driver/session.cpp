@@ -40,6 +40,7 @@ void note_finding(const verify::SeenFinding& seen, const LaunchRecord* launch, s
 }
 
 bool prints_findings() { return !session().quiet; }
+bool clears_faults() { return session().listens; }
 
 }  // namespace palladion::cuda::driver
 

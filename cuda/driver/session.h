@@ -9,6 +9,9 @@ namespace palladion::cuda::driver {
 void note_finding(const verify::SeenFinding& seen, const LaunchRecord* launch, size_t schedules = 1);
 // Whether findings are printed as well.
 bool prints_findings();
+// A fault is not the end: who listens clears it. What the program frees meanwhile is freed, for a program
+// that frees in its destructors (PyTorch) would be ended by the error.
+bool clears_faults();
 
 }  // namespace palladion::cuda::driver
 

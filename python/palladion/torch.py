@@ -202,6 +202,13 @@ def _on_host(operator: Any) -> Callable[..., Any]:
     writes = {a.name: a.alias_info is not None and a.alias_info.is_write for a in schema.arguments}
     order = [a.name for a in schema.arguments]
     name = str(schema.name)
+    is_tensor = {a.name: isinstance(a.type, torch.TensorType) for a in schema.arguments}
+
+    def of_overload(args: Any, kwargs: Any) -> Any:
+        """A number in place of a tensor (`x & 3`) has another overload, which knows that it gives no type."""
+        given = [*zip(order, args), *kwargs.items()]
+        numbers = any(is_tensor[key] and isinstance(value, (bool, int, float, complex)) for key, value in given)
+        return operator.overloadpacket if numbers else operator
 
     def computed_on_host(*args: Any, **kwargs: Any) -> Any:
         if copy is not None and _is_plain_copy(*args[:2]):
@@ -212,7 +219,7 @@ def _on_host(operator: Any) -> Callable[..., Any]:
         positional = [call.down(value, writes[order[i]]) for i, value in enumerate(args)]
         named = {key: call.down(value, writes[key]) for key, value in kwargs.items()}
         try:
-            result = operator(*positional, **named)
+            result = of_overload(positional, named)(*positional, **named)
         except NotImplementedError as e:
             raise NotImplementedError(f"palladion: PyTorch has no {name} for the host, and for the device machine code "
                                       "alone") from e

@@ -155,10 +155,33 @@ def test_operators_of_torch_are_computed_on_the_host():
     assert torch.equal(b[::2, 1], view) and b.t().data_ptr() == b.data_ptr()
     c = torch.view_as_complex(torch.randn(4, 2, device="cuda"))
     torch.testing.assert_close((c.conj() * c).real.cpu(), c.cpu().abs() ** 2)
+    bits = torch.arange(8, dtype=torch.int8, device="cuda") & 3  # a number in place of a tensor gives no type
+    assert bits.dtype == torch.int8 and bits.cpu().tolist() == [0, 1, 2, 3] * 2
     assert palladion.torch.computed()["aten::mm"] >= 4 and "aten::t" not in palladion.torch.computed()
     assert palladion.findings() == []
     """)
     assert "computed on the host, not checked" in done.stderr
+
+
+def test_tensors_of_torch_go_after_a_fault():
+    """A tensor frees its memory in a destructor, where an error would end the process."""
+    pytest.importorskip("torch")
+    program(f"""
+    FAR = {FAR!r}
+    """ + TORCH + """
+    import ctypes
+    from driver import Device
+    device = Device()
+    x, y = (torch.ones(64, device="cuda") for _ in range(2))
+    try:
+        device.launch(FAR, "reversed", 1, 64, *(ctypes.c_uint64(t.data_ptr()) for t in (x, y)), 2.0)
+        raise AssertionError("the fault gave no error")
+    except RuntimeError:
+        pass
+    del x, y
+    palladion.clear_fault()
+    assert torch.ones(3, device="cuda").sum() == 3
+    """)
 
 
 def test_a_triton_kernel_of_torch_tensors_in_the_process(tmp_path):

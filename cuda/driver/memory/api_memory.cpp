@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/driver/session.h"
 #include "cuda/driver/sizes.h"
 #include "cuda/driver/state.h"
 #include "cuda/driver/streams/stream_capture.h"
@@ -84,7 +85,8 @@ Status free_block(Pointer p) {
   State& s = state();
   const Guard guard(s.lock);
   show_printed();
-  if (const Status status = usable(); status != success) return status;
+  if (const Status status = usable(); status != success && !(status == s.sticky && clears_faults()))
+    return status;
   if (const Status status = may_call_unsafe(); status != success) return status;
   if (p != 0) wait_for_users(p);
   return release(p);

@@ -151,3 +151,30 @@ PLD_STAND_IN Status nvmlDeviceGetMemoryInfo(const Device* device, Memory* out) {
   const size_t bytes = total_memory();
   return give(Memory{bytes, bytes, 0}, out);
 }
+// The bus as an H200 has it; nothing here is as slow or as fast as a bus.
+constexpr unsigned pcie_generation = 5, pcie_lanes = 16;
+PLD_STAND_IN Status nvmlDeviceGetCurrPcieLinkGeneration(const Device* device, unsigned* out) {
+  return is_device(device) ? give(pcie_generation, out) : invalid_argument;
+}
+PLD_STAND_IN Status nvmlDeviceGetMaxPcieLinkGeneration(const Device* device, unsigned* out) {
+  return nvmlDeviceGetCurrPcieLinkGeneration(device, out);
+}
+PLD_STAND_IN Status nvmlDeviceGetCurrPcieLinkWidth(const Device* device, unsigned* out) {
+  return is_device(device) ? give(pcie_lanes, out) : invalid_argument;
+}
+PLD_STAND_IN Status nvmlDeviceGetMaxPcieLinkWidth(const Device* device, unsigned* out) {
+  return nvmlDeviceGetCurrPcieLinkWidth(device, out);
+}
+// No link is up: there is no other device.
+PLD_STAND_IN Status nvmlDeviceGetNvLinkState(const Device* device, unsigned link, unsigned* out) {
+  constexpr unsigned links = 18, disabled = 0;
+  return is_device(device) && link < links ? give(disabled, out) : invalid_argument;
+}
+// nvmlGpuFabricInfo_v2_t and later ones: the version holds the size; all zero: the device is in no fabric.
+PLD_STAND_IN Status nvmlDeviceGetGpuFabricInfoV(const Device* device, unsigned* info) {
+  constexpr unsigned size_mask = 0xffffff, smallest = 36, largest = 256;
+  if (!is_device(device) || info == nullptr) return invalid_argument;
+  const unsigned bytes = *info & size_mask;
+  if (bytes < smallest || bytes > largest) return invalid_argument;
+  return std::memset(info + 1, 0, bytes - sizeof *info), success;
+}

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "cuda/driver/order/call_site.h"
 #include "cuda/driver/order/findings.h"
@@ -24,14 +25,16 @@ struct Order {
   order::Streams streams;
   order::InFlight in_flight;
   order::Clock over;                                         // operations that are
-  order::Clock in_function;                                  // in the host function that runs now
-  order::Clock behind_functions;                             // in front of those that have run
+  order::Clock behind_functions;                             // in front of host functions that began
   std::set<std::pair<order::Line, order::Line>> vain_waits;  // who waited, where was recorded later
 };
 Order& all() {
   static auto* const order = new Order;
   return *order;
 }
+
+// In front of the host function that this thread runs.
+thread_local order::Clock in_function;
 
 const char* verb(Does does, bool writes) {
   if (does == Does::free || does == Does::free_pinned) return "frees";
@@ -134,12 +137,12 @@ void host_knows(const order::Clock& over) {
 }
 void host_knows_all() { host_knows(streams().all()); }
 
-InHostFunction::InHostFunction(const order::Clock& before) { all().in_function = before; }
-InHostFunction::~InHostFunction() {
-  Order& o = all();
-  o.behind_functions.join(o.in_function);
-  o.in_function = {};
+// Other threads may hear of it as soon as the function begins, and go on before it has returned.
+InHostFunction::InHostFunction(const order::Clock& before) : outer_(std::exchange(in_function, before)) {
+  const Guard guard(state().lock);
+  all().behind_functions.join(before);
 }
+InHostFunction::~InHostFunction() { in_function = std::move(outer_); }
 
 order::OperationRef named(Does does, std::string text, std::string stream) {
   if (!names_operations()) return nullptr;
@@ -180,7 +183,7 @@ void judge_kernel(const Doing& doing, Footprint& footprint) {
 bool judge_host(uint64_t byte, bool writes) {
   Order& o = all();
   order::Clock known = o.streams.host(), published;
-  known.join(o.in_function);
+  known.join(in_function);
   const auto c = o.in_flight.host_meets(byte, writes, known, published);
   if (!c) {
     host_knows(published);

@@ -25,13 +25,16 @@ bool is_over(const order::Clock& until);
 // The host has waited for these.
 void host_knows(const order::Clock& over);
 void host_knows_all();
-// While it lives the host runs a function of a stream: there these are over, too.
+// While it lives this thread runs a function of a stream: there these are over, too.
 class InHostFunction {
  public:
   explicit InHostFunction(const order::Clock& before);
   ~InHostFunction();
   InHostFunction(const InHostFunction&) = delete;
   InHostFunction& operator=(const InHostFunction&) = delete;
+
+ private:
+  order::Clock outer_;  // of a function within which this one runs
 };
 
 // How findings name an operation that this call asks for.

@@ -243,6 +243,12 @@ PLD_CALL(cudaGraphConditionalHandleCreate,
          (unsigned long long* out, Graph graph, unsigned default_value, unsigned flags),
          cuGraphConditionalHandleCreate(reinterpret_cast<uint64_t*>(out), graph, nullptr, default_value,
                                         flags))
+// With an execution context, of which there is none here: green contexts are not there.
+PLD_CALL(cudaGraphConditionalHandleCreate_v2,
+         (unsigned long long* out, Graph graph, void* execution, unsigned default_value, unsigned flags),
+         execution != nullptr ? unsupported("cudaGraphConditionalHandleCreate_v2 with an execution context")
+                              : cuGraphConditionalHandleCreate(reinterpret_cast<uint64_t*>(out), graph,
+                                                               nullptr, default_value, flags))
 
 PLD_CALL(cudaGraphNodeGetType, (GraphNode node, int* type), cuGraphNodeGetType(node, type))
 PLD_CALL(cudaGraphNodeSetParams, (GraphNode node, NodeParams* p), set_node(nullptr, node, *p))

@@ -67,10 +67,10 @@ PLD_RUNTIME cudaMalloc3D(PitchedPtr* out, Extent e) {
   out->xsize = e.width, out->ysize = e.height;
   return ended(allocate_pitch(&out->ptr, &out->pitch, e.width, (driver::Size(e.height) * e.depth).n));
 }
-PLD_CALL(cudaFree, (void* p), p == nullptr ? success : cuMemFree_v2(number(p)))
+PLD_CALL(cudaFree, (void* p), cuMemFree_v2(number(p)))
 PLD_CALL(cudaHostAlloc, (void** out, size_t bytes, unsigned flags), cuMemHostAlloc(out, bytes, flags))
 PLD_CALL(cudaMallocHost, (void** out, size_t bytes), cuMemHostAlloc(out, bytes, 0))
-PLD_CALL(cudaFreeHost, (void* p), p == nullptr ? success : cuMemFreeHost(p))
+PLD_CALL(cudaFreeHost, (void* p), cuMemFreeHost(p))
 PLD_CALL(cudaHostRegister, (void* p, size_t bytes, unsigned flags), cuMemHostRegister_v2(p, bytes, flags))
 PLD_CALL(cudaHostUnregister, (void* p), cuMemHostUnregister(p))
 PLD_RUNTIME cudaHostGetDevicePointer(void** out, void* host, unsigned flags) {

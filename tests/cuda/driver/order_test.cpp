@@ -109,6 +109,33 @@ TEST(OrderOfHostFunctions, AnOperationBehindOneThatRanIsStrict) {
   EXPECT_NE(silent.find("error[PLD7001]"), std::string::npos) << silent;
 }
 
+// Another thread hears of it while the function runs.
+TEST(OrderOfHostFunctions, AnOperationBehindOneThatRunsIsStrict) {
+  if (!std::filesystem::exists(driver_folder + "/libcuda.so.1"))
+    GTEST_SKIP() << "NOT TESTED: this build has no libcuda.so.1";
+  static volatile bool began = false, done = false;
+  const auto program = [](P& p) {
+    void *s = p.stream(), *t = p.stream();
+    const Pointer a = p.memory(), b = p.memory();
+    p.launch("produce", s, a);
+    std::thread other([&] {
+      p.call("cuCtxSetCurrent", p.context);
+      while (!began) std::this_thread::yield();
+      p.launch("consume", t, a, b);
+      done = true;
+    });
+    void (*const f)(void*) = [](void*) {
+      began = true;
+      while (!done) std::this_thread::yield();
+    };
+    p.call("cuLaunchHostFunc", s, f, static_cast<void*>(nullptr));
+    other.join();
+  };
+  const std::string told = output_of(program, false);
+  EXPECT_NE(told.find("strict[PLD7001]"), std::string::npos) << told;
+  EXPECT_EQ(told.find("error[PLD7001]"), std::string::npos) << told;
+}
+
 INSTANTIATE_TEST_SUITE_P(Programs, Order, ::testing::ValuesIn(subjects), name_of);
 
 }  // namespace

@@ -39,6 +39,25 @@ TEST_F(StandIns, NvmlTellsOfTheDevice) {
   expect_by_name("nvmlDeviceGetTemperature", 3);
 }
 
+TEST_F(StandIns, NvmlTellsThatTheDeviceIsAlone) {
+  open("libnvidia-ml.so.1");
+  void* device = nullptr;
+  ASSERT_EQ(call("nvmlDeviceGetHandleByIndex_v2", 0U, &device), success);
+  unsigned answer = 9;
+  EXPECT_EQ(call("nvmlDeviceGetNvLinkState", device, 17U, &answer), success);
+  EXPECT_EQ(answer, 0U) << "a link to another device";
+  EXPECT_EQ(call("nvmlDeviceGetNvLinkState", device, 18U, &answer), 2) << "there is no such link";
+  EXPECT_EQ(call("nvmlDeviceGetCurrPcieLinkGeneration", device, &answer), success);
+  EXPECT_EQ(answer, 5U);
+  unsigned fabric[9] = {sizeof fabric | 2U << 24, 7, 7, 7, 7, 7, 7, 7, 7};
+  EXPECT_EQ(call("nvmlDeviceGetGpuFabricInfoV", device, static_cast<unsigned*>(fabric)), success);
+  EXPECT_EQ(fabric[0], sizeof fabric | 2U << 24);
+  EXPECT_EQ(fabric[8], 0U);
+  fabric[0] = 0;
+  EXPECT_EQ(call("nvmlDeviceGetGpuFabricInfoV", device, static_cast<unsigned*>(fabric)), 2)
+      << "of no version";
+}
+
 TEST_F(StandIns, CuptiHasAVersionAndMeasuresNothing) {
   open("libcupti.so.13");
   uint32_t version = 0;
@@ -57,6 +76,26 @@ TEST_F(StandIns, CudnnHasHandles) {
   EXPECT_EQ(stream, &here);
   EXPECT_EQ(call("cudnnDestroy", handle), success);
   expect_by_name("cudnnConvolutionForward", 3000);
+}
+
+TEST_F(StandIns, TheRuntimeFreesNothingWhileThisThreadCaptures) {
+  open("libcudart.so.13");
+  constexpr int thread_local_mode = 1, unsupported_in_capture = 900;
+  void* stream = nullptr;
+  EXPECT_EQ(call("cudaFree", static_cast<void*>(nullptr)), success);
+  ASSERT_EQ(call("cudaStreamCreate", &stream), success);
+  ASSERT_EQ(call("cudaStreamBeginCapture", stream, thread_local_mode), success);
+  EXPECT_EQ(call("cudaFree", static_cast<void*>(nullptr)), unsupported_in_capture);
+}
+
+TEST_F(StandIns, TheRuntimeMakesConditionsByTheNewNameToo) {
+  open("libcudart.so.13");
+  void* graph = nullptr;
+  unsigned long long handle = 0;
+  ASSERT_EQ(call("cudaGraphCreate", &graph, 0U), success);
+  EXPECT_EQ(call("cudaGraphConditionalHandleCreate_v2", &handle, graph, static_cast<void*>(nullptr), 1U, 0U),
+            success);
+  EXPECT_NE(handle, 0U);
 }
 
 }  // namespace
