@@ -58,6 +58,8 @@ def install(caching: bool = False) -> int:
         warnings.simplefilter("ignore")  # that a kernel is replaced
         for name in torch._C._dispatch_get_all_op_names():
             _replace(name)
+    # PyTorch lets one library of Python have an operator. Ours is in the place of the machine code: others may override it.
+    torch.library._impls.difference_update(_library._op_impls)
     _choose_plain_implementations()
     atexit.register(_say)
     return len(_library.palladion_operators)

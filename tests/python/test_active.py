@@ -163,6 +163,19 @@ def test_operators_of_torch_are_computed_on_the_host():
     assert "computed on the host, not checked" in done.stderr
 
 
+def test_a_program_may_give_operators_of_its_own():
+    """As FlagGems does, for a while."""
+    pytest.importorskip("torch")
+    program(TORCH + """
+    x = torch.ones(4, device="cuda")
+    own = torch.library.Library("aten", "IMPL", "CUDA")
+    own.impl("abs", lambda t: torch.full_like(t, 7))
+    assert x.abs().tolist() == [7] * 4
+    own._destroy()
+    assert x.abs().tolist() == [1] * 4
+    """)
+
+
 def test_tensors_of_torch_go_after_a_fault():
     """A tensor frees its memory in a destructor, where an error would end the process."""
     pytest.importorskip("torch")

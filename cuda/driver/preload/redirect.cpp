@@ -112,10 +112,14 @@ bool is_of_runtime(const RuntimeFunction& f) {
   return f.name.starts_with("cuda") || f.name.starts_with("__cuda");
 }
 
-// Libraries of CUDA's toolkit, which compute with machine code: they are left as they are.
+// Libraries of CUDA's toolkit, which compute with machine code: they are left as they are. Others begin with
+// "libcu" as well.
 bool is_of_toolkit(const Object& object) {
+  constexpr std::string_view begins[] = {"libcublas",   "libcuda",     "libcudnn",  "libcufft",
+                                         "libcufile",   "libcupti",    "libcurand", "libcusolver",
+                                         "libcusparse", "libcutensor", "libnv",     "libnpp"};
   const std::string_view name = file_of(object.path);
-  return name.starts_with("libcu") || name.starts_with("libnv") || name.starts_with("libnpp");
+  return std::ranges::any_of(begins, [&](std::string_view b) { return name.starts_with(b); });
 }
 
 // Archives of the runtime library: of the packages beside a Python module, and of the toolkit.

@@ -268,12 +268,13 @@ TEST(Preload, WhatAProgramOpensIsDirectedToTheLibrary) {
   compile("-shared -fPIC", "opened_copy.cpp", "libcudart.so.13");
   compile("-shared -fPIC -s -Wl,--version-script=" + programs + "opened_copy.map", "opened_copy.cpp",
           "libhidden.so");
+  fs::copy_file(folder + "/libhidden.so", folder + "/libcute.so", fs::copy_options::overwrite_existing);
   compile("", "opens.cpp", "opens");
   const auto run = [&](const std::string& before, const std::string& library) {
     return WEXITSTATUS(
         std::system((before + folder + "/opens " + folder + "/" + library + " > /dev/null 2>&1").c_str()));
   };
-  for (const char* const library : {"libplugin.so", "libcudart.so.13", "libhidden.so"}) {
+  for (const char* const library : {"libplugin.so", "libcudart.so.13", "libhidden.so", "libcute.so"}) {
     EXPECT_NE(run("", library), 0) << library << " without exec";
     EXPECT_EQ(run(palladion + " exec -- ", library), 0) << library;
   }
