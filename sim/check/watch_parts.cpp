@@ -34,18 +34,21 @@ WatchAnalysis::WatchAnalysis(const Program& program)
       unwritten(program),
       absent(program),
       numerics(program),
+      bypass(program),
       proxies(rare_proxies(program)) {
   for (const MicroOp& op : program.code) meetings.push_back(op.effect != nullptr && lanes_meet(*op.effect));
 }
 
 bool WatchAnalysis::watches(uint32_t pc, const Options& o) const {
-  return (o.race && (wgmma.watches(pc) || tensor_loads.watches(pc) || meetings[pc])) ||
+  return (o.barrier && bypass.decides(pc)) ||
+         (o.race && (wgmma.watches(pc) || tensor_loads.watches(pc) || meetings[pc])) ||
          (o.memory && (unwritten.watches(pc) || absent.watches(pc))) || (o.numerics && numerics.watches(pc));
 }
 
 WatchParts::WatchParts(const ClusterContext& context, const WatchAnalysis& analysis, const Options& options,
                        HappensBefore* order)
     : options_(options),
+      bypass_(context, analysis.bypass),
       wgmma_(context, analysis.wgmma),
       tensor_loads_(context, analysis.tensor_loads, order),
       unwritten_(context, analysis.unwritten),
@@ -57,6 +60,7 @@ WatchParts::WatchParts(const ClusterContext& context, const WatchAnalysis& analy
       sums_(context) {}
 
 void WatchParts::subscribe(ClusterEvents& events) {
+  if (options_.barrier) events.add(bypass_);
   if (options_.race) {
     events.add(wgmma_);
     events.add(tensor_loads_);

@@ -1,11 +1,12 @@
 #pragma once
-// All checks of registers, descriptors and numbers as one part: which instructions of a program they watch,
-// and which checks an option turns on.
+// All checks of decisions, registers, descriptors and numbers as one part: which instructions of a program
+// they watch, and which checks an option turns on.
 #include "sim/check/core/options.h"
 #include "sim/check/numerics/numerics.h"
 #include "sim/check/numerics/numerics_order.h"
 #include "sim/check/numerics/numerics_wgmma.h"
 #include "sim/check/order/lane_views.h"
+#include "sim/check/protocol/bypass.h"
 #include "sim/check/registers/absent_lanes.h"
 #include "sim/check/registers/descriptors.h"
 #include "sim/check/registers/registers.h"
@@ -23,12 +24,13 @@ struct WatchAnalysis {
   UnwrittenAnalysis unwritten;
   AbsentLanesAnalysis absent;
   NumericsAnalysis numerics;
+  BypassAnalysis bypass;
   std::vector<bool> meetings;  // by pc: lanes meet there
   RareProxies proxies;
 };
 
-// Registers of wgmma and tcgen05.ld belong to `race`; unwritten registers, values of absent lanes,
-// descriptors and the register pool to `memory`.
+// Lanes that go around what needs the whole warp belong to `barrier`, registers of wgmma and tcgen05.ld to
+// `race`; unwritten registers, values of absent lanes, descriptors and the register pool to `memory`.
 class WatchParts {
  public:
   WatchParts(const ClusterContext& context, const WatchAnalysis& analysis, const Options& options,
@@ -42,6 +44,7 @@ class WatchParts {
 
  private:
   Options options_;
+  Bypass bypass_;
   WgmmaRegisters wgmma_;
   TensorLoadRegisters tensor_loads_;
   UnwrittenRegisters unwritten_;

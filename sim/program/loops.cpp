@@ -88,6 +88,11 @@ bool Loops::stays(uint32_t a, uint32_t b) const {
   return std::ranges::none_of(loops_, [&](const Loop& l) { return l.blocks[a] && !l.blocks[b]; });
 }
 
+bool Loops::keeps(uint32_t a, uint32_t b, uint32_t c) const {
+  return std::ranges::none_of(loops_,
+                              [&](const Loop& l) { return l.blocks[a] && l.blocks[b] && !l.blocks[c]; });
+}
+
 bool Loops::share(uint32_t a, uint32_t b, const std::vector<bool>& but) const {
   return std::ranges::any_of(loops_,
                              [&](const Loop& l) { return !but[l.head] && l.blocks[a] && l.blocks[b]; });

@@ -16,6 +16,8 @@ class Loops {
   bool dominates(uint32_t by, uint32_t b) const;
   // Block `b` lies in every loop that block `a` lies in.
   bool stays(uint32_t a, uint32_t b) const;
+  // Block `c` lies in every loop that holds both `a` and `b`.
+  bool keeps(uint32_t a, uint32_t b, uint32_t c) const;
   // Some loop holds both; `but`: by block, loops with these heads do not count.
   bool share(uint32_t a, uint32_t b, const std::vector<bool>& but) const;
 
