@@ -3,7 +3,7 @@
 using namespace tutorial;
 
 namespace {
-constexpr int64_t tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, consumers = 2;
+constexpr int64_t tile_m = 128, tile_n = 256, tile_k = 64, stages = 3, consumers = 2;
 constexpr int64_t own_m = tile_m / consumers;
 
 plgpu::Kernel record(const Sizes& c) {
