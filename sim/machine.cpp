@@ -163,7 +163,7 @@ void Machine::load(const isa::Module& module, const Placed& placed) {
       continue;
     }
     addresses[id] = memory_.allocate(s.variable.size(), s.name);
-    uint8_t* bytes = memory_.find(addresses[id], s.variable.size());
+    uint8_t* bytes = memory_.find(Address(addresses[id]), s.variable.size());
     std::copy_n(s.variable.init.begin(), std::min<uint64_t>(s.variable.init.size(), s.variable.size()),
                 bytes);
   }
@@ -172,7 +172,7 @@ void Machine::load(const isa::Module& module, const Placed& placed) {
     if (!is_global(s) || placed.contains(s.name)) continue;
     for (const isa::Relocation& r : s.variable.relocations) {
       const uint64_t value = addresses[r.symbol] + static_cast<uint64_t>(r.addend);
-      std::memcpy(memory_.find(addresses[id] + r.at, r.size), &value, r.size);
+      std::memcpy(memory_.find(Address(addresses[id] + r.at), r.size), &value, r.size);
     }
   }
   loaded_.emplace(&module, std::move(addresses));
@@ -181,7 +181,7 @@ void Machine::load(const isa::Module& module, const Placed& placed) {
 Address Machine::symbol(const isa::Module& module, std::string_view name) {
   load(module);
   const isa::SymbolId id = module.find_symbol(name);
-  return id == isa::no_id ? 0 : loaded_.at(&module)[id];
+  return Address(id == isa::no_id ? 0 : loaded_.at(&module)[id]);
 }
 
 LaunchState Machine::state_of(const Launch& launch, const RunOptions& options, const Program& program,

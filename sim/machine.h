@@ -51,7 +51,7 @@ class Machine {  // a simulated GPU: its memory, and the execution of launches o
   GlobalMemory memory_;
   TextureTable textures_;
   std::map<const isa::Module*, std::vector<uint64_t>> loaded_;
-  Address heap_ = 0;  // of device malloc: its blocks outlive a launch
+  Address heap_;  // of device malloc: its blocks outlive a launch
   uint64_t heap_bytes_ = 0;
 };
 

@@ -36,7 +36,7 @@ RunResult with_residency(RunResult result, const LaunchState& launch) {
 // By pc: whether the observer wants to see the instruction executed.
 std::vector<uint8_t> watched(const Program& program, const Observer& observer) {
   std::vector<uint8_t> watch;
-  for (uint32_t pc = 0; pc < program.code.size(); ++pc) watch.push_back(observer.watches(pc));
+  for (Pc pc{0}; pc < program.code.size(); ++pc) watch.push_back(observer.watches(pc));
   return watch;
 }
 

@@ -30,8 +30,8 @@ ClusterRecorder::ClusterRecorder(const sim::RunView& run, sim::ClusterState& clu
 void ClusterRecorder::on(const sim::ClusterBegan&) {
   began_ = trace_.now();
   // Tracks in the order in which they are read.
-  const auto ctas = static_cast<uint16_t>(trace_.cluster().ctas.size());
-  for (uint16_t rank = 0; rank < ctas; ++rank)
+  const auto ctas = sim::CtaRank(trace_.cluster().ctas.size());
+  for (sim::CtaRank rank; rank < ctas; ++rank)
     for (uint32_t w = 0; w + 3 < warps_.warps_per_cta(); w += 4) warps_.role(rank, w / 4);
 }
 
@@ -112,9 +112,9 @@ void ClusterRecorder::close() {
   operations_.flush();
   mbarriers_.flush();
   stages_.flush();
-  warps_.flush([&](uint32_t address) { return mbarriers_.at(address); });
-  const auto ctas = static_cast<uint16_t>(trace_.cluster().ctas.size());
-  for (uint16_t rank = 0; rank < ctas; ++rank) {
+  warps_.flush([&](sim::SharedAddress address) { return mbarriers_.at(address); });
+  const auto ctas = sim::CtaRank(trace_.cluster().ctas.size());
+  for (sim::CtaRank rank; rank < ctas; ++rank) {
     const isa::Dim3& id = trace_.cluster().ctas[rank].id;
     trace_.add(trace_.cta(rank), {.from = began_,
                                   .to = trace_.now(),

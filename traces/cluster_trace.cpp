@@ -19,11 +19,11 @@ ClusterTrace::ClusterTrace(const sim::RunView& run, const sim::ClusterState& clu
 
 uint64_t ClusterTrace::now() const { return clocked() ? cluster_.now : cluster_.instructions; }
 
-ClusterTrace::LocalTrack ClusterTrace::cta(uint16_t rank) {
+ClusterTrace::LocalTrack ClusterTrace::cta(sim::CtaRank rank) {
   return track(rank, no_track, TrackKind::cta, rank, "CTA", "");
 }
 
-ClusterTrace::LocalTrack ClusterTrace::track(uint16_t rank, LocalTrack parent, TrackKind kind, int order,
+ClusterTrace::LocalTrack ClusterTrace::track(sim::CtaRank rank, LocalTrack parent, TrackKind kind, int order,
                                              const std::string& key, const std::string& name) {
   const auto [at, added] =
       known_.try_emplace(fmt::format("{}/{}/{}", rank, parent, key), static_cast<LocalTrack>(tracks_.size()));
@@ -33,7 +33,7 @@ ClusterTrace::LocalTrack ClusterTrace::track(uint16_t rank, LocalTrack parent, T
 
 std::string_view ClusterTrace::keep(std::string_view text) { return *texts_.emplace(text).first; }
 
-std::string_view ClusterTrace::line(uint32_t pc) {
+std::string_view ClusterTrace::line(sim::Pc pc) {
   std::string_view& known = lines_[pc];
   if (!known.empty()) return known;
   const isa::Instruction* instruction = run_.program->code[pc].instruction;

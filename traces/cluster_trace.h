@@ -22,7 +22,7 @@ class ClusterTrace {
   // A track of a CTA of this cluster. `key` is its place below the parent; `parent` is one of these or, for
   // no_track, the CTA's own.
   struct Made {
-    uint16_t cta_rank = 0;
+    sim::CtaRank cta_rank;
     LocalTrack parent = no_track;
     TrackKind kind = TrackKind::group;
     int order = 0;
@@ -42,10 +42,10 @@ class ClusterTrace {
   bool clocked() const { return unit_ == TimeUnit::sm_cycles; }
 
   // The CTA's own track, a group in it, and a track in a group; the same key gives the same track.
-  LocalTrack cta(uint16_t rank);
-  LocalTrack track(uint16_t rank, LocalTrack parent, TrackKind kind, int order, const std::string& key,
+  LocalTrack cta(sim::CtaRank rank);
+  LocalTrack track(sim::CtaRank rank, LocalTrack parent, TrackKind kind, int order, const std::string& key,
                    const std::string& name);
-  LocalTrack group(uint16_t rank, int order, const std::string& name) {
+  LocalTrack group(sim::CtaRank rank, int order, const std::string& name) {
     return track(rank, cta(rank), TrackKind::group, order, name, name);
   }
   std::string& name_of(LocalTrack track) { return tracks_[track].name; }
@@ -53,7 +53,7 @@ class ClusterTrace {
   // Texts live as long as this.
   std::string_view keep(std::string_view text);
   // "matmul_ws.cpp:130", or "PTX line 40".
-  std::string_view line(uint32_t pc);
+  std::string_view line(sim::Pc pc);
 
   // A slice [from, to) or, with `instant`, a moment. Outside the window it is dropped, at the window's limits
   // it is cut.

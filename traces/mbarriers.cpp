@@ -23,10 +23,10 @@ std::string short_name(const sim::Object& object) {
 
 }  // namespace
 
-Mbarriers::Object& Mbarriers::object_at(uint32_t address) {
+Mbarriers::Object& Mbarriers::object_at(sim::SharedAddress address) {
   Object& o = objects_[address];
   if (!o.name.empty()) return o;
-  const auto rank = static_cast<uint16_t>(address >> sim::cta_rank_shift);
+  const sim::CtaRank rank(address >> sim::cta_rank_shift);
   const std::string name = short_name(sim::check::mbarrier_object(trace_.run(), trace_.cluster(), address));
   o.name = trace_.keep(name);
   o.track = trace_.track(rank, trace_.group(rank, 20, "mbarriers"), TrackKind::mbarrier,
@@ -129,7 +129,7 @@ void Mbarriers::close(Object& o) {
   o.since = trace_.now();
 }
 
-std::optional<std::pair<std::string_view, uint64_t>> Mbarriers::at(uint32_t address) const {
+std::optional<std::pair<std::string_view, uint64_t>> Mbarriers::at(sim::SharedAddress address) const {
   const auto found = objects_.find(address);
   if (found == objects_.end()) return std::nullopt;
   return std::pair(found->second.name, static_cast<uint64_t>(found->second.phase));

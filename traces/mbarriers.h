@@ -20,7 +20,7 @@ class Mbarriers {
 
   void happened(const sim::MbarrierEvent& e);
   // The name and the current phase of the mbarrier at this shared address, if it has had an event.
-  std::optional<std::pair<std::string_view, uint64_t>> at(uint32_t address) const;
+  std::optional<std::pair<std::string_view, uint64_t>> at(sim::SharedAddress address) const;
   void flush();
 
  private:
@@ -47,7 +47,7 @@ class Mbarriers {
     std::optional<Completion> last;
   };
 
-  Object& object_at(uint32_t address);
+  Object& object_at(sim::SharedAddress address);
   void completes(const sim::MbarrierEvent& e, Object& object);
   void waits(const sim::MbarrierEvent& e, Object& object);
   void write_phase(Object& object, bool complete);
@@ -57,7 +57,7 @@ class Mbarriers {
   ClusterTrace& trace_;
   Warps& warps_;
   Operations& operations_;
-  std::map<uint32_t, Object> objects_;  // by shared address with rank
+  std::map<sim::SharedAddress, Object> objects_;
 };
 
 }  // namespace palladion::traces

@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "sim/launch/index.h"
+
 namespace palladion::traces {
 
 // `warp_instructions`: the schedule had no clock; times count the warp instructions of the cluster.
@@ -75,8 +77,8 @@ struct Event {
   // Arrows: events with the same id follow one another in time. `ends` are flows that end here.
   std::vector<uint64_t> flows, ends;
   // The instruction (index in sim::Program::code) that executes, or that waits.
-  static constexpr uint32_t no_pc = ~0U;
-  uint32_t pc = no_pc;
+  static constexpr sim::Pc no_pc{~0U};
+  sim::Pc pc = no_pc;
 };
 // What is said once of a trace.
 struct Header {

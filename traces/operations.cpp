@@ -46,7 +46,7 @@ std::vector<bool>& Operations::lanes_of(const Operation& op) {
 }
 
 ClusterTrace::LocalTrack Operations::track_of(const Operation& op) {
-  const uint16_t rank = op.origin.cta_rank;
+  const sim::CtaRank rank = op.origin.cta_rank;
   const auto group = trace_.group(rank, 10 + static_cast<int>(op.group), in_flight(op.group));
   const std::string key = fmt::format("{} {}", in_flight(op.group), op.lane);
   return trace_.track(rank, group, TrackKind::in_flight, static_cast<int>(op.lane), key, key);
@@ -105,7 +105,7 @@ void Operations::on(const sim::GroupWaited& event) {
   if (!ends.empty()) warps_.moment(origin, "sees its groups complete", {}, std::move(ends));
 }
 
-uint64_t Operations::arrow_from(uint64_t id, uint32_t mbarrier) {
+uint64_t Operations::arrow_from(uint64_t id, sim::SharedAddress mbarrier) {
   const auto at = pending_.find(id);
   if (at == pending_.end()) return 0;
   Operation& op = at->second;
@@ -147,7 +147,7 @@ void Operations::write(Operation& op) {
   trace_.add(track_of(op), std::move(e));
 }
 
-ClusterTrace::LocalTrack Operations::unit_track(uint16_t rank, sim::Resource unit) {
+ClusterTrace::LocalTrack Operations::unit_track(sim::CtaRank rank, sim::Resource unit) {
   const bool tma = unit == sim::Resource::tma;
   const std::string key(tma ? "TMA unit" : "tensor core");
   return trace_.track(rank, trace_.cta(rank), tma ? TrackKind::tma : TrackKind::tensor_core, tma ? 8 : 9, key,
@@ -160,7 +160,7 @@ void Operations::on(const sim::UnitWorked& event) {
     return;
   const Operation& op = at->second;
   uint64_t& busy = busy_until_[{op.origin.cta_rank, event.unit}];
-  const uint64_t from = std::max(event.from, busy);
+  const uint64_t from = std::max(uint64_t{event.from}, busy);
   if (from >= event.to) return;
   busy = event.to;
   Event e{.from = from, .to = event.to, .name = op.name, .pc = op.origin.pc};

@@ -28,7 +28,7 @@ class Operations {
   void on(const sim::GroupWaited& event);
   // A new arrow that starts at an operation in flight, for the mbarrier that it signals; 0: it is not in
   // flight, or already has one to there.
-  uint64_t arrow_from(uint64_t id, uint32_t mbarrier);
+  uint64_t arrow_from(uint64_t id, sim::SharedAddress mbarrier);
   // Operations that have not landed are written up to the current time.
   void flush();
 
@@ -42,7 +42,7 @@ class Operations {
     bool reads = false;
     std::vector<Stages::Place> filled, read;
     std::vector<uint64_t> flows, ends;
-    std::vector<uint32_t> mbarriers;  // that arrows lead to
+    std::vector<sim::SharedAddress> mbarriers;  // that arrows lead to
   };
   struct Groups {  // of a warp: operations since the last commit, and committed ones
     std::vector<uint64_t> open;
@@ -53,7 +53,7 @@ class Operations {
   Groups& groups_of(const sim::Origin& origin, isa::AsyncGroup kind);
   std::vector<bool>& lanes_of(const Operation& op);
   ClusterTrace::LocalTrack track_of(const Operation& op);
-  ClusterTrace::LocalTrack unit_track(uint16_t rank, sim::Resource unit);
+  ClusterTrace::LocalTrack unit_track(sim::CtaRank rank, sim::Resource unit);
   void end_reads(Operation& op);
   void write(Operation& op);
 
@@ -63,8 +63,8 @@ class Operations {
   std::map<uint64_t, Operation> pending_;
   std::unordered_map<uint64_t, uint64_t> arrows_;  // of operations in groups, until a wait sees them
   std::map<std::pair<uint32_t, isa::AsyncGroup>, Groups> groups_;
-  std::map<std::pair<uint16_t, isa::AsyncGroup>, std::vector<bool>> lanes_;
-  std::map<std::pair<uint16_t, sim::Resource>, uint64_t> busy_until_;
+  std::map<std::pair<sim::CtaRank, isa::AsyncGroup>, std::vector<bool>> lanes_;
+  std::map<std::pair<sim::CtaRank, sim::Resource>, uint64_t> busy_until_;
 };
 
 }  // namespace palladion::traces

@@ -40,7 +40,7 @@ struct Recorder::State {
   void write(ClusterRecorder& cluster);
   void write_tracks(ClusterTrace& trace);
   std::string place_of(ClusterTrace& trace, const ClusterTrace::Made& track) const;
-  uint32_t slot_of(const sim::ClusterState& cluster, uint16_t rank);
+  uint32_t slot_of(const sim::ClusterState& cluster, sim::CtaRank rank);
   void add_parent(const Track& track);
 
   Sink& sink;
@@ -105,7 +105,7 @@ Track Recorder::process() {
 }
 
 // The lowest place on the SM that no resident CTA has.
-uint32_t Recorder::State::slot_of(const sim::ClusterState& cluster, uint16_t rank) {
+uint32_t Recorder::State::slot_of(const sim::ClusterState& cluster, sim::CtaRank rank) {
   std::vector<Place>& places = slots[cluster.ctas[rank].sm];
   const Place mine{&cluster, rank};
   auto at = std::ranges::find(places, mine);

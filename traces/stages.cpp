@@ -20,7 +20,7 @@ Stages::Stages(ClusterTrace& trace) : trace_(trace) {
     arrays_.push_back({o.name, o.base, o.bytes, {}, 0, {}});
 }
 
-const Stages::Array* Stages::array_at(uint32_t address) const {
+const Stages::Array* Stages::array_at(sim::SharedAddress address) const {
   const uint32_t offset = address & sim::shared_offset_mask;
   const auto at = std::ranges::find_if(
       arrays_, [&](const Array& a) { return offset >= a.base && offset - a.base < a.bytes; });
@@ -38,16 +38,15 @@ void Stages::cut(Array& array, uint64_t moved) {
   }
 }
 
-std::optional<Stages::Place> Stages::place_of(uint32_t address) const {
+std::optional<Stages::Place> Stages::place_of(sim::SharedAddress address) const {
   const Array* a = array_at(address);
   if (a == nullptr || a->stage == 0) return std::nullopt;
-  return Place{static_cast<uint16_t>(address >> sim::cta_rank_shift),
-               static_cast<uint32_t>(a - arrays_.data()),
+  return Place{sim::CtaRank(address >> sim::cta_rank_shift), static_cast<uint32_t>(a - arrays_.data()),
                static_cast<uint32_t>(((address & sim::shared_offset_mask) - a->base) / a->stage)};
 }
 
 // Bytes that an operation moves in the array, in the CTA of the address.
-uint64_t Stages::moved_in(const Array& a, uint32_t address, std::span<const sim::Piece> pieces) {
+uint64_t Stages::moved_in(const Array& a, sim::SharedAddress address, std::span<const sim::Piece> pieces) {
   uint64_t bytes = 0;
   for (const sim::Piece& p : pieces) {
     const auto at = static_cast<uint32_t>(p.address);
@@ -61,7 +60,7 @@ std::vector<Stages::Place> Stages::touched(std::span<const sim::Piece> pieces, b
   std::vector<Place> out;
   for (const sim::Piece& p : pieces) {
     if (!p.shared()) continue;
-    const auto address = static_cast<uint32_t>(p.address);
+    const sim::SharedAddress address(p.address);
     if (const Array* a = array_at(address); copies && a != nullptr && a->stage == 0)
       cut(arrays_[static_cast<size_t>(a - arrays_.data())], moved_in(*a, address, pieces));
     const auto place = place_of(address);
@@ -152,7 +151,7 @@ void Stages::accessed(const sim::Access& a, std::string_view by) {
   if (a.lanes == 0) return;
   const uint64_t first = a.addresses[std::countr_zero(a.lanes)];
   if (!sim::is_shared(sim::space_of(a.space, first))) return;
-  const auto place = place_of(static_cast<uint32_t>(first));
+  const auto place = place_of(sim::SharedAddress(first));
   if (!place) return;
   if (a.kind == sim::Access::Kind::read) {
     read_begins(*place, by);

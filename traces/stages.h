@@ -16,7 +16,7 @@ class Stages {
  public:
   // A stage of a CTA.
   struct Place {
-    uint16_t rank = 0;
+    sim::CtaRank rank;
     uint32_t array = 0, part = 0;
     auto operator<=>(const Place&) const = default;
   };
@@ -52,10 +52,11 @@ class Stages {
     std::string_view filler, reader;
   };
 
-  const Array* array_at(uint32_t address) const;
-  std::optional<Place> place_of(uint32_t address) const;
+  const Array* array_at(sim::SharedAddress address) const;
+  std::optional<Place> place_of(sim::SharedAddress address) const;
   static void cut(Array& array, uint64_t moved);
-  static uint64_t moved_in(const Array& array, uint32_t address, std::span<const sim::Piece> pieces);
+  static uint64_t moved_in(const Array& array, sim::SharedAddress address,
+                           std::span<const sim::Piece> pieces);
   void settle(const Place& place, Use& use, uint64_t until);
   ClusterTrace::LocalTrack track_of(const Place& place);
 

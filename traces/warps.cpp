@@ -22,12 +22,12 @@ bool Warps::waits_for_others(const Piece& p) {
 }
 
 // A CTA of whole warpgroups has roles; a smaller one has warps alone.
-ClusterTrace::LocalTrack Warps::role(uint16_t rank, uint32_t warpgroup) {
+ClusterTrace::LocalTrack Warps::role(sim::CtaRank rank, uint32_t warpgroup) {
   const std::string key = fmt::format("warpgroup {}", warpgroup);
   return trace_.track(rank, trace_.cta(rank), TrackKind::role, static_cast<int>(warpgroup), key, key);
 }
 
-ClusterTrace::LocalTrack Warps::track_of(uint16_t rank, uint16_t warp) {
+ClusterTrace::LocalTrack Warps::track_of(sim::CtaRank rank, sim::WarpOfCta warp) {
   const auto parent = warps_ >= 4 ? role(rank, warp / 4U) : trace_.cta(rank);
   const std::string key = fmt::format("warp {}", warp);
   return trace_.track(rank, parent, TrackKind::warp, warp, key, key);
@@ -49,8 +49,7 @@ void Warps::write(uint32_t index, const Piece& p) {
       e.args.push_back({"open", "still waits when the run ends"});
     }
   }
-  trace_.add(track_of(static_cast<uint16_t>(index / warps_), static_cast<uint16_t>(index % warps_)),
-             std::move(e));
+  trace_.add(track_of(sim::CtaRank(index / warps_), sim::WarpOfCta(index % warps_)), std::move(e));
 }
 
 // A piece joins the open one when the gap is short: a loop that stalls repeatedly at one line is one slice.
@@ -120,7 +119,7 @@ void Warps::waited_for(const sim::Origin& origin, std::string_view object) {
   add_last(static_cast<uint32_t>(&line - lines_.data()));
 }
 
-void Warps::waits(const sim::Origin& origin, std::string_view object, uint32_t mbarrier) {
+void Warps::waits(const sim::Origin& origin, std::string_view object, sim::SharedAddress mbarrier) {
   Line& line = line_of(origin);
   const bool again = std::exchange(line.waits, true) && line.awaited == object;
   line.awaited = object;
@@ -130,7 +129,7 @@ void Warps::waits(const sim::Origin& origin, std::string_view object, uint32_t m
 }
 
 // When the mbarrier's stall began that ends now at this instruction: a try_wait that timed out.
-uint64_t Warps::stalled_since(const Line& line, uint32_t pc) const {
+uint64_t Warps::stalled_since(const Line& line, sim::Pc pc) const {
   const auto at = std::ranges::find(line.last, sim::Stall::mbarrier, &Piece::why);
   const bool is_it = line.issues_at(trace_.now()) && line.pc == pc && at != line.last.end();
   return is_it ? at->from : trace_.now();
@@ -195,9 +194,9 @@ std::optional<Warps::Piece> Warps::last_wait(uint32_t index, const MbarrierAt& m
     p.since = line.waits ? line.waits_since : p.from;
     const bool at_mbarrier = group.wait.kind == sim::Wait::Kind::mbarrier;
     if (const uint64_t address = at_mbarrier  ? group.wait.object
-                                 : line.waits ? line.mbarrier
-                                              : no_mbarrier;
-        const auto m = mbarrier(static_cast<uint32_t>(address)))
+                                 : line.waits ? uint64_t{line.mbarrier}
+                                              : uint64_t{no_mbarrier};
+        const auto m = mbarrier(sim::SharedAddress(address)))
       std::tie(p.object, p.phase) = *m;
     p.to = std::max(trace_.now(), p.from + 1);
     return p;

@@ -17,8 +17,8 @@ class Warps {
   static constexpr uint64_t short_stall = 12;
 
   // The name and the current phase of the mbarrier at a shared address, if there is one.
-  using MbarrierAt = std::function<std::optional<std::pair<std::string_view, uint64_t>>(uint32_t)>;
-  static constexpr uint32_t no_mbarrier = ~0U;
+  using MbarrierAt = std::function<std::optional<std::pair<std::string_view, uint64_t>>(sim::SharedAddress)>;
+  static constexpr sim::SharedAddress no_mbarrier{~0U};
 
   explicit Warps(ClusterTrace& trace);
 
@@ -26,7 +26,7 @@ class Warps {
   void stalled(const sim::Stalled& event);
   // A wait that has begun, and that is over; without a clock these alone tell how long it took. `mbarrier`:
   // its shared address with rank.
-  void waits(const sim::Origin& origin, std::string_view object, uint32_t mbarrier = no_mbarrier);
+  void waits(const sim::Origin& origin, std::string_view object, sim::SharedAddress mbarrier = no_mbarrier);
   void goes_on(const sim::Origin& origin, sim::Stall why);
   // The object of the wait that ends now, or of the last one: "`full`[1]".
   void waited_for(const sim::Origin& origin, std::string_view object);
@@ -42,13 +42,13 @@ class Warps {
   void flush(const MbarrierAt& mbarrier);
 
   uint32_t warps_per_cta() const { return warps_; }
-  ClusterTrace::LocalTrack role(uint16_t rank, uint32_t warpgroup);
+  ClusterTrace::LocalTrack role(sim::CtaRank rank, uint32_t warpgroup);
 
  private:
   struct Piece {
     bool issues = false;
     sim::Stall why = sim::Stall::selected;
-    uint32_t pc = 0;
+    sim::Pc pc;
     std::string_view line, object;
     uint64_t from = 0, to = 0;
     bool open = false;              // the wait has not ended
@@ -66,22 +66,22 @@ class Warps {
     uint64_t object_at = 0, waits_since = 0;
     bool waits = false;
     std::string_view awaited;  // of the wait that has begun
-    uint32_t mbarrier = no_mbarrier;
+    sim::SharedAddress mbarrier = no_mbarrier;
     // The last instruction that was recorded, the cycle after it, and its pieces: what it waited for may be
     // known only when it executes.
     bool recorded = false;
-    uint32_t pc = 0;
+    sim::Pc pc;
     uint64_t until = 0;
     std::vector<Piece> last;
     bool issues_at(uint64_t now) const { return recorded && until == now + 1; }
   };
 
   Line& line_of(const sim::Origin& origin) { return lines_[origin.cta_rank * warps_ + origin.warp]; }
-  ClusterTrace::LocalTrack track_of(uint16_t rank, uint16_t warp);
+  ClusterTrace::LocalTrack track_of(sim::CtaRank rank, sim::WarpOfCta warp);
   void add(uint32_t index, const Piece& piece);
   void add_last(uint32_t index);
   static bool waits_for_others(const Piece& piece);
-  uint64_t stalled_since(const Line& line, uint32_t pc) const;
+  uint64_t stalled_since(const Line& line, sim::Pc pc) const;
   std::optional<Piece> last_wait(uint32_t index, const MbarrierAt& mbarrier) const;
   void shift(Line& line, uint32_t index);
   void write(uint32_t index, const Piece& piece);

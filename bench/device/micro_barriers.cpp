@@ -316,10 +316,7 @@ Case fence_after_remote_store() {
   return c;
 }
 
-}  // namespace
-
-std::vector<Case> barrier_cases() {
-  std::vector<Case> out;
+void add_mbarriers(std::vector<Case>& out) {
   out.push_back(repeated("mbarrier.arrive", "@%p13 mbarrier.arrive.shared::cta.b64 _, [%s];"));
   out.push_back(repeated("mbarrier.arrive.token",
                          "@%p13 mbarrier.arrive.shared::cta.b64 %q0, [%s]; xor.b64 %q1, %q1, %q0;"));
@@ -352,6 +349,9 @@ std::vector<Case> barrier_cases() {
   out.push_back(failing_wait());
   out.push_back(failing_test());
   out.push_back(one_after_the_other());
+}
+
+void add_barriers(std::vector<Case>& out) {
   for (const int count : {0, 1, 4, 8}) out.push_back(set_up(count));
   for (const int warps : {1, 2, 4, 8, 16}) out.push_back(named(warps));
   for (const int warps : {4, 8, 12, 32}) out.push_back(syncthreads(warps));
@@ -362,6 +362,9 @@ std::vector<Case> barrier_cases() {
   for (const int ctas : {2, 4, 8, 16}) out.push_back(clusters_relaxed(ctas, 4));
   for (const int warps : {1, 12, 32}) out.push_back(clusters_relaxed(2, warps));
   for (const int ctas : {2, 4}) out.push_back(clusters_after_store(ctas, 4));
+}
+
+void add_fences(std::vector<Case>& out) {
   out.push_back(fence("fence.cta", "fence.acq_rel.cta;"));
   out.push_back(fence("fence.cluster", "fence.acq_rel.cluster;"));
   for (const int warps : {4, 12, 32}) out.push_back(fence("fence.cluster", "fence.acq_rel.cluster;", warps));
@@ -377,6 +380,15 @@ std::vector<Case> barrier_cases() {
   out.push_back(fence("fence.cta+st.shared", "st.shared.u32 [%s+64], %c0; fence.acq_rel.cta;"));
   out.push_back(
       fence("fence.proxy.async+st.shared", "st.shared.u32 [%s+64], %c0; fence.proxy.async.shared::cta;"));
+}
+
+}  // namespace
+
+std::vector<Case> barrier_cases() {
+  std::vector<Case> out;
+  add_mbarriers(out);
+  add_barriers(out);
+  add_fences(out);
   return out;
 }
 

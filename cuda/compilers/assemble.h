@@ -10,7 +10,7 @@
 
 namespace palladion::cuda::compilers {
 
-// The newest PTX that frameworks are told to write, and the toolkit that brought it.
+// The newest PTX that frameworks are asked to write, and the toolkit that brought it.
 inline constexpr int newest_major = 9, newest_minor = 0;
 inline constexpr const char* toolkit_release = "13.0";
 

@@ -34,7 +34,8 @@ struct Settings {
 };
 Settings settings_of(const char* text);
 
-// Objects that the program knows by their addresses: one that is none's, or no longer, is told from them.
+// Objects that the program knows by their addresses: one that is none's, or no longer, is distinguished from
+// them.
 template <class T>
 class Handled {
  public:
@@ -169,7 +170,7 @@ Context* current();  // of this thread; null: none
 // Why no operation can be asked for: the library was not initialised, no context is current, a kernel failed.
 Status usable();
 
-// A call that the library does not have, or not with these arguments: told once by name.
+// A call that the library does not have, or not with these arguments: named once.
 Status unsupported(const std::string& what);
 void show_printed();
 uint64_t count_missing(const std::string& what);  // how often until now

@@ -214,7 +214,7 @@ class WarpSpecialized {
     return make_barrier(ClusterBarrier(options), name, loc);
   }
 
-  // Registers are handed out in units a lane; what the launch gave to all threads is shared out.
+  // Registers are allocated in units a lane; what the launch gave to all threads is divided.
   int compute_registers() const {
     const isa::ArchSpec& a = Recorder::current().arch();
     const int threads = o_.num_compute_wgs + 1, unit = a.register_unit_per_thread;

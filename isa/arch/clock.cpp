@@ -89,7 +89,7 @@ class Reader {
   }
 
  private:
-  enum class State : uint8_t { missing, inherited, given };  // given: in the file at hand
+  enum class State : uint8_t { missing, inherited, given };  // given: in this file
   struct Place {
     double* value = nullptr;
     std::string_view unit;  // "cycles"
@@ -185,7 +185,7 @@ class Reader {
   ClockParameters::Parents parents_;
   SourceLoc at_;
   std::vector<std::string> chain_;  // of inherited files that are being read
-  uint32_t left_out_ = 0;           // units, by the file at hand
+  uint32_t left_out_ = 0;           // units, by this file
   ClockParameters parameters_{};
   std::map<std::string, Place> places_;
   Diagnostics errors_;

@@ -5,6 +5,7 @@
 #include <compare>
 #include <concepts>
 #include <cstdint>
+#include <functional>
 
 namespace palladion::isa {
 
@@ -19,6 +20,31 @@ class Index {
   constexpr operator Number() const { return number_; }
   friend constexpr auto operator<=>(Index, Index) = default;
 
+  // The one so many places behind or before; a number that has more bits gives a number.
+  template <std::integral N>
+    requires(sizeof(N) <= sizeof(Number))
+  friend constexpr Index operator+(Index index, N count) {
+    return Index(index.number_ + static_cast<Number>(count));
+  }
+  template <std::integral N>
+    requires(sizeof(N) <= sizeof(Number))
+  friend constexpr Index operator-(Index index, N count) {
+    return Index(index.number_ - static_cast<Number>(count));
+  }
+  template <std::integral N>
+  constexpr Index& operator+=(N count) {
+    number_ += static_cast<Number>(count);
+    return *this;
+  }
+  constexpr Index& operator++() {
+    ++number_;
+    return *this;
+  }
+  constexpr Index& operator--() {
+    --number_;
+    return *this;
+  }
+
  private:
   Number number_ = 0;
 };
@@ -26,8 +52,14 @@ class Index {
 template <class A, class N, class B, class M>
   requires(!std::same_as<A, B>)
 bool operator==(Index<A, N>, Index<B, M>) = delete;
+template <class A, class N, class B, class M>
+  requires(!std::same_as<A, B>)
+bool operator<=>(Index<A, N>, Index<B, M>) = delete;
 
 }  // namespace palladion::isa
+
+template <class Tag, class Number>
+struct std::hash<palladion::isa::Index<Tag, Number>> : std::hash<Number> {};
 
 template <class Tag, class Number>
 struct fmt::formatter<palladion::isa::Index<Tag, Number>> : fmt::formatter<Number> {

@@ -21,7 +21,6 @@ class Verifier {
   std::string shown() const;  // the current instruction
 
   // --- opaque types (verify_textures.cpp)
-  bool is_independent() const;
   const Symbol* opaque_symbol(const Operand& o) const;  // null: the operand names no variable of opaque type
   void opaque_variable(SymbolId id);
   void opaque_names(const Instruction& i);

@@ -38,11 +38,11 @@ bool is_vector_of(size_t elements, size_t coordinates) {
   return elements >= coordinates && (elements == 1 || elements == 2 || elements == 4);
 }
 
-}  // namespace
-
-bool Verifier::is_independent() const {
-  return std::ranges::find(module_.target_options, "texmode_independent") != module_.target_options.end();
+bool is_independent(const Module& m) {
+  return std::ranges::find(m.target_options, "texmode_independent") != m.target_options.end();
 }
+
+}  // namespace
 
 const Symbol* Verifier::opaque_symbol(const Operand& o) const {
   if (!o.is(K::symbol)) return nullptr;
@@ -63,7 +63,7 @@ void Verifier::opaque_variable(SymbolId id) {
             s.name, name(v.type)));
   if (s.linkage == Linkage::common)
     say(VerifyCode::space, fmt::format("`{}` is a `.{}` and cannot be .common", s.name, name(v.type)));
-  if (v.type == Type::samplerref && !is_independent())
+  if (v.type == Type::samplerref && !is_independent(module_))
     say(VerifyCode::target, fmt::format("the sampler `{}` needs the independent texturing mode", s.name),
         fmt::format("write `.target {}, texmode_independent`", module_.target));
   if (!v.dims.empty() || v.vector != 1)
@@ -91,13 +91,13 @@ void Verifier::sampler(const Operand& address) {
   const std::string_view op = instruction_->form->op;
   if (op != "tex" && op != "tld4") {
     if (address.sampled) say(VerifyCode::operand_kind, fmt::format("`{}` takes no sampler", op));
-  } else if (address.sampled && is_independent()) {
+  } else if (address.sampled && is_independent(module_)) {
     object(address.elements.back(), Type::samplerref);
   } else if (address.sampled) {
     // ptxas takes anything there, and its code reads it as an offset.
     say(VerifyCode::operand_kind, fmt::format("`{}` with a sampler needs the independent texturing mode", op),
         fmt::format("write `.target {}, texmode_independent`", module_.target));
-  } else if (is_independent()) {
+  } else if (is_independent(module_)) {
     say(VerifyCode::operand_kind, fmt::format("`{}` needs a sampler in the independent texturing mode", op),
         "write [texture, sampler, {coordinates}]");
   }
@@ -120,7 +120,7 @@ void Verifier::texel_coordinates(const Instruction& i, const Operand& address) {
 }
 
 void Verifier::textures(const Instruction& i) {
-  const Type wanted = object_of(i, is_independent());
+  const Type wanted = object_of(i, is_independent(module_));
   if (wanted == Type::none) return opaque_names(i);
   const auto at = std::ranges::find(i.operands, K::address, &Operand::kind);
   if (at == i.operands.end() || at->elements.empty()) return;

@@ -76,7 +76,7 @@ struct Body {
     plgpu::tcgen05_mma(scores_of(t), q_smem.at(t), plgpu::transpose_ref(k_smem.at(j % c.stages), {1, 0}),
                        scored.at(t), {.accumulate = false});
   }
-  // The slot of tile `j` is free after the products so far; told where another tile follows in it.
+  // The slot of tile `j` is free after the products so far; signalled where another tile follows in it.
   void refill(const BarrierRef& consumed, const Scalar& j) const {
     pl::when(j + c.stages < most_steps(), [&] { plgpu::tcgen05_commit_arrive(consumed.at(j % c.stages)); });
   }
@@ -168,7 +168,7 @@ struct Body {
   }
 
   // --- a warpgroup for both tiles: O follows the largest score; the way out
-  Array told(int t, const Layout& rows) const {
+  Array factor_of(int t, const Layout& rows) const {
     plgpu::barrier_wait(factor.at(t));
     return factors.at(t).load(rows);
   }
@@ -178,7 +178,7 @@ struct Body {
     return o * plgpu::broadcast_in_dim(f, {tile, part}, {0}, layout);
   }
   void rescale(int t) const {
-    const Array f = told(t, row_a_lane.reduce(1));
+    const Array f = factor_of(t, row_a_lane.reduce(1));
     plgpu::barrier_arrive(factor_read.at(t));
     plgpu::barrier_wait(summed.at(t));
     for (int64_t i = 0; i < c.head_dim / part; ++i) {
@@ -190,7 +190,7 @@ struct Body {
     plgpu::barrier_arrive(scaled.at(t));
   }
   void store(int t) const {
-    const Array f = 1.0F / told(t, Layout::TCGEN05.reduce(1));
+    const Array f = 1.0F / factor_of(t, Layout::TCGEN05.reduce(1));
     plgpu::barrier_wait(summed.at(t));
     const Ref staging = q_smem.at(t);  // no product reads Q any more
     for (int64_t i = 0; i < c.head_dim / part; ++i)

@@ -5,7 +5,7 @@ namespace {
 
 constexpr const char* cluster = "cluster";
 
-// Of a pair each CTA fetches half of the rows of A and of the columns of B; the first one's barrier is told
+// Of a pair each CTA fetches half of the rows of A and of the columns of B; the first one's barrier expects
 // of both.
 plgpu::CopyInOptions partitioned(bool pair, int axis) {
   if (!pair) return {};

@@ -71,7 +71,7 @@ json::object tile_json(const MemorySeen::Tile& tile) {
           {"samples", std::move(samples)}};
 }
 
-json::object accesses_json(uint32_t pc, const MemorySeen::Accesses& a) {
+json::object accesses_json(sim::Pc pc, const MemorySeen::Accesses& a) {
   return {{"pc", pc},         {"writes", a.writes}, {"warps", a.warps},
           {"extra", a.extra}, {"passes", a.passes}, {"fewest", a.fewest},
           {"bytes", a.bytes}, {"lanes", a.lanes},   {"offsets", array_of(a.offsets)}};
@@ -155,7 +155,7 @@ int operand_bits_of(const sim::Program& program) {
 // [text, file, line, line of the PTX] by pc.
 json::array instructions_of(const sim::Program& program) {
   json::array out;
-  for (uint32_t pc = 0; pc < std::min(program.code.size(), most_instructions); ++pc) {
+  for (sim::Pc pc{0}; pc < std::min(program.code.size(), most_instructions); ++pc) {
     const sim::Site site = sim::site_at(program, pc, {}, 0, 0);
     out.push_back(json::array{site.instruction, site.source.file, site.source.line, site.ptx_line});
   }
@@ -276,7 +276,7 @@ class MemoryProbe::Cluster {
     const auto at = static_cast<uint32_t>(address);
     if (at >> sim::cta_rank_shift != 0) return;
     for (uint32_t chunk = at / chunk_bytes; chunk <= (at + bytes - 1) / chunk_bytes; ++chunk)
-      seen_.fill(chunk, {by.pc, by.warp, static_cast<uint32_t>(lane), copied});
+      seen_.fill(chunk, {by.pc, by.warp, sim::Lane(lane), copied});
   }
 
   // cp.async: a piece a lane, in the order of the lanes.
@@ -294,7 +294,7 @@ class MemoryProbe::Cluster {
   }
 
   // The smallest rectangle around the pieces in the first CTA's tensor memory.
-  void take_rectangle(std::span<const sim::Piece> pieces, uint32_t pc, std::string_view what) {
+  void take_rectangle(std::span<const sim::Piece> pieces, sim::Pc pc, std::string_view what) {
     uint32_t lane = ~0U, end_lane = 0, column = ~0U, end_column = 0;
     for (const sim::Piece& p : pieces) {
       if (p.space != isa::Space::tensor || p.address >> 24 != 0 || p.bytes == 0) continue;

@@ -24,7 +24,7 @@ struct MemorySeen {
     isa::TensorMap map;
     uint32_t offset = 0;  // in the CTA's shared memory
     bool load = true;     // into shared memory
-    uint32_t pc = 0;
+    sim::Pc pc;
   };
   // The accesses of one instruction to shared memory.
   struct Accesses {
@@ -36,13 +36,16 @@ struct MemorySeen {
     bool writes = false;
   };
   struct Rectangle {  // of tensor memory
-    uint32_t lane = 0, lanes = 0, column = 0, columns = 0, pc = 0;
+    uint32_t lane = 0, lanes = 0, column = 0, columns = 0;
+    sim::Pc pc;
     std::string_view what;
     auto operator<=>(const Rectangle&) const = default;
   };
   // 16 bytes of shared memory that threads fill: the lane that does so first.
   struct Filled {
-    uint32_t pc = 0, warp = 0, lane = 0;
+    sim::Pc pc;
+    sim::WarpOfCta warp;
+    sim::Lane lane;
     bool copied = false;  // by cp.async; else stored
   };
   using TileKey = std::tuple<uint32_t, bool, std::string>;

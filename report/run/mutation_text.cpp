@@ -93,7 +93,7 @@ std::string mutants_text(const Launched& launched, const MutationReport& report,
 
 json::object mutant_json(const Launched& launched, const MutantOutcome& m) {
   json::object out = {{"operator", sim::check::name(m.mutant.mutation)},
-                      {"fate", name(m.result)},
+                      {"result", name(m.result)},
                       {"function", launched.job->module->functions[m.mutant.function].name},
                       {"instruction", m.mutant.instruction},
                       {"before", m.mutant.before}};

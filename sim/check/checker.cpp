@@ -80,7 +80,7 @@ void Checker::observe(ClusterState& cluster, ClusterEvents& events) {
       .subscribe(events);
 }
 
-bool Checker::watches(uint32_t pc) const { return state_->analysis.watches(pc, options_); }
+bool Checker::watches(Pc pc) const { return state_->analysis.watches(pc, options_); }
 
 void Checker::at_quantum_boundary(std::span<ClusterState* const> resident) {
   for (ClusterState* c : resident)

@@ -14,7 +14,7 @@ void Observers::observe(ClusterState& cluster, ClusterEvents& events) {
   for (Observer* o : all_) o->observe(cluster, events);
 }
 
-bool Observers::watches(uint32_t pc) const {
+bool Observers::watches(Pc pc) const {
   return std::ranges::any_of(all_, [pc](const Observer* o) { return o->watches(pc); });
 }
 

@@ -14,7 +14,7 @@ class Observers final : public Observer {
 
   void start(const RunView& run) override;
   void observe(ClusterState& cluster, ClusterEvents& events) override;
-  bool watches(uint32_t pc) const override;
+  bool watches(Pc pc) const override;
   void at_quantum_boundary(std::span<ClusterState* const> resident) override;
   bool wants_pause(const ClusterState& cluster) const override;
   void retire(ClusterState& cluster) override;

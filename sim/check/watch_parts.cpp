@@ -39,7 +39,7 @@ WatchAnalysis::WatchAnalysis(const Program& program)
   for (const MicroOp& op : program.code) meetings.push_back(op.effect != nullptr && lanes_meet(*op.effect));
 }
 
-bool WatchAnalysis::watches(uint32_t pc, const Options& o) const {
+bool WatchAnalysis::watches(Pc pc, const Options& o) const {
   return (o.barrier && bypass.decides(pc)) ||
          (o.race && (wgmma.watches(pc) || tensor_loads.watches(pc) || meetings[pc])) ||
          (o.memory && (unwritten.watches(pc) || absent.watches(pc))) || (o.numerics && numerics.watches(pc));

@@ -17,7 +17,7 @@ namespace palladion::sim::check {
 
 struct WatchAnalysis {
   explicit WatchAnalysis(const Program& program);
-  bool watches(uint32_t pc, const Options& options) const;
+  bool watches(Pc pc, const Options& options) const;
 
   WgmmaAnalysis wgmma;
   TensorLoadAnalysis tensor_loads;

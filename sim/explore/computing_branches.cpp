@@ -13,7 +13,7 @@ bool only_computes(const isa::Footprint& f) {
 }
 
 // Of a direct branch; no_id: it is none, or goes back.
-uint32_t forward_target(const Program& program, uint32_t pc) {
+uint32_t forward_target(const Program& program, Pc pc) {
   const MicroOp& op = program.code[pc];
   if (op.instruction == nullptr || program.footprint(op).next != isa::Control::branches) return isa::no_id;
   uint32_t target = isa::no_id;
@@ -25,7 +25,7 @@ uint32_t forward_target(const Program& program, uint32_t pc) {
   return target > pc ? target : isa::no_id;
 }
 
-uint32_t meeting_of(const Program& program, uint32_t pc) {
+uint32_t meeting_of(const Program& program, Pc pc) {
   const MicroOp& branch = program.code[pc];
   uint32_t end = forward_target(program, pc);
   if (end == isa::no_id || branch.guard < 0 || branch.instruction->has("uni")) return isa::no_id;
@@ -33,7 +33,7 @@ uint32_t meeting_of(const Program& program, uint32_t pc) {
     const MicroOp& op = program.code[at];
     if (end - pc > longest || op.function != branch.function || op.instruction == nullptr) return isa::no_id;
     if (only_computes(program.footprint(op)) && !op.dynamic_special) continue;
-    const uint32_t target = forward_target(program, at);
+    const uint32_t target = forward_target(program, Pc(at));
     if (target == isa::no_id) return isa::no_id;
     end = std::max(end, target);
   }
@@ -44,7 +44,7 @@ uint32_t meeting_of(const Program& program, uint32_t pc) {
 
 std::vector<uint32_t> computing_branches(const Program& program) {
   std::vector<uint32_t> meetings(program.code.size());
-  for (uint32_t pc = 0; pc < meetings.size(); ++pc) meetings[pc] = meeting_of(program, pc);
+  for (Pc pc{0}; pc < meetings.size(); ++pc) meetings[pc] = meeting_of(program, pc);
   return meetings;
 }
 

@@ -112,7 +112,7 @@ class ClusterData {
     for (const Piece& piece : issue.writes) {
       if (piece.space == isa::Space::global) wrote_global(piece.address);
       if (!piece.shared() || !slice_.through_memory()) continue;
-      put_shared(static_cast<uint32_t>(piece.address), piece.bytes, no_data ? 0 : issue.origin.pc + 1);
+      put_shared(SharedAddress(piece.address), piece.bytes, no_data ? 0 : issue.origin.pc + 1);
     }
     const auto reads = reads_of(issue.origin.pc);
     for (const Piece& piece : issue.reads)
@@ -184,7 +184,7 @@ class ClusterData {
       found_.uses.insert(key);
   }
   // The reads at `pc` whose place depends on data.
-  std::vector<std::set<uint64_t>*> reads_of(uint32_t pc) {
+  std::vector<std::set<uint64_t>*> reads_of(Pc pc) {
     std::vector<std::set<uint64_t>*> all;
     for (auto& [key, arrays] : found_.reads)
       if (std::get<1>(key) == pc) all.push_back(&arrays);
@@ -192,27 +192,28 @@ class ClusterData {
   }
   void note_reads(const std::vector<std::set<uint64_t>*>& reads, uint64_t address) {
     if (reads.empty()) return;
-    const Allocation* const a = run_.memory->lookup(address);
+    const Allocation* const a = run_.memory->lookup(Address(address));
     for (std::set<uint64_t>* arrays : reads) arrays->insert(a == nullptr ? address : a->base);
   }
   void wrote_global(uint64_t address) {
     if (address - last_written_ < last_size_) return;
-    const Allocation* const a = run_.memory->lookup(address);
+    const Allocation* const a = run_.memory->lookup(Address(address));
     last_written_ = a == nullptr ? address : a->base;
     last_size_ = a == nullptr ? 1 : a->size;
     found_.written.insert(last_written_);
   }
 
   // --- memory ---
-  uint32_t& shared_word(uint32_t address) {
+  uint32_t& shared_word(SharedAddress address) {
     auto& words = shared_[address >> cta_rank_shift];
     const size_t at = (address & shared_offset_mask) / word_bytes;
     if (at >= words.size()) words.resize(at + 1);
     return words[at];
   }
-  void put_shared(uint32_t address, uint32_t bytes, uint32_t cause) {
+  void put_shared(SharedAddress address, uint32_t bytes, uint32_t cause) {
     for (uint32_t at = address / word_bytes * word_bytes; at < address + bytes; at += word_bytes)
-      if (cause != 0 || (at >= address && at + word_bytes <= address + bytes)) shared_word(at) = cause;
+      if (cause != 0 || (at >= address && at + word_bytes <= address + bytes))
+        shared_word(SharedAddress(at)) = cause;
   }
   void put_local(Warp& warp, uint64_t address, uint32_t bytes, int lane, uint32_t cause) {
     for (uint64_t at = local_word(address); at <= local_word(address + bytes - 1); ++at) {
@@ -325,7 +326,7 @@ void DataObserver::retire(ClusterState& cluster) {
 
 DataDependence DataObserver::dependence(const Key& key) const {
   const auto& [load, use, kind] = key;
-  return {kind, site_at(*run_.program, load, {}, 0, 0), site_at(*run_.program, use, {}, 0, 0)};
+  return {kind, site_at(*run_.program, Pc(load), {}, {}, 0), site_at(*run_.program, Pc(use), {}, {}, 0)};
 }
 
 void DataObserver::finish(std::vector<Finding>&) {

@@ -41,7 +41,7 @@ class DataObserver final : public Observer {
 
   void start(const RunView& run) override;
   void observe(ClusterState& cluster, ClusterEvents& events) override;
-  bool watches(uint32_t pc) const override { return !slice_.empty() && slice_.watches(pc); }
+  bool watches(Pc pc) const override { return !slice_.empty() && slice_.watches(pc); }
   void retire(ClusterState& cluster) override;
   void finish(std::vector<Finding>& findings) override;
 

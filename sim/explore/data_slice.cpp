@@ -56,15 +56,15 @@ std::vector<bool> DataSlice::deciding_without_harmless(const Program& program) {
 std::vector<bool> DataSlice::find_deciding(const Program& program) {
   const std::vector<uint32_t> meetings = computing_branches(program);
   harmless_.assign(program.code.size(), false);
-  std::vector<uint32_t> branches;
-  for (uint32_t pc = 0; pc < meetings.size(); ++pc)
+  std::vector<Pc> branches;
+  for (Pc pc{0}; pc < meetings.size(); ++pc)
     if (meetings[pc] != isa::no_id) branches.push_back(pc), harmless_[pc] = true;
   std::vector<bool> unwritten(register_count(program));
   if (!branches.empty()) {
     const UnwrittenAnalysis analysis(program);
     for (uint32_t i = 0; i < analysis.tracked(); ++i) unwritten[analysis.register_at(i)] = true;
   }
-  const auto reaches_more = [&](uint32_t pc, const std::vector<bool>& deciding) {
+  const auto reaches_more = [&](Pc pc, const std::vector<bool>& deciding) {
     bool more = false;
     for (uint32_t at = pc + 1; at < meetings[pc]; ++at)
       for_each_value(program, program.code[at], [&](const RegisterUse& use) {
@@ -75,7 +75,7 @@ std::vector<bool> DataSlice::find_deciding(const Program& program) {
   while (true) {
     std::vector<bool> deciding = deciding_without_harmless(program);
     const size_t before = branches.size();
-    std::erase_if(branches, [&](uint32_t pc) {
+    std::erase_if(branches, [&](Pc pc) {
       if (!reaches_more(pc, deciding)) return false;
       harmless_[pc] = false;
       return true;

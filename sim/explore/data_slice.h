@@ -15,9 +15,9 @@ class DataSlice {
   // Nothing that decides can depend on data.
   bool empty() const { return empty_; }
   // The instruction computes such a register, or is decided by one.
-  bool watches(uint32_t pc) const { return watched_[pc] != 0; }
+  bool watches(Pc pc) const { return watched_[pc] != 0; }
   // A branch that decides values alone, which get into nothing that decides more.
-  bool is_harmless(uint32_t pc) const { return harmless_[pc]; }
+  bool is_harmless(Pc pc) const { return harmless_[pc]; }
   // A place among the registers that are tracked; no_id: it is not.
   uint32_t index_of(uint32_t reg) const { return index_[reg]; }
   uint32_t tracked() const { return tracked_; }

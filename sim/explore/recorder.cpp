@@ -43,18 +43,16 @@ void SkeletonRecorder::on(const ClusterBegan&) {
   }
 }
 
-uint32_t SkeletonRecorder::object(SyncObject::Kind kind, uint32_t rank, uint32_t address) {
+uint32_t SkeletonRecorder::object(SyncObject::Kind kind, CtaRank rank, uint32_t address) {
   const uint64_t key = uint64_t{rank} << 32 | address;
   const auto [at, is_new] =
       object_index_.try_emplace({static_cast<uint32_t>(kind), key}, static_cast<uint32_t>(objects_.size()));
-  if (is_new)
-    objects_.push_back(
-        {.kind = kind, .cta_rank = static_cast<uint16_t>(rank), .address = address, .object = {}});
+  if (is_new) objects_.push_back({.kind = kind, .cta_rank = rank, .address = address, .object = {}});
   return at->second;
 }
 
-uint32_t SkeletonRecorder::mbarrier_object(uint32_t address) {
-  return object(SyncObject::Kind::mbarrier, address >> cta_rank_shift, address & shared_offset_mask);
+uint32_t SkeletonRecorder::mbarrier_object(SharedAddress address) {
+  return object(SyncObject::Kind::mbarrier, CtaRank(address >> cta_rank_shift), address & shared_offset_mask);
 }
 
 uint32_t SkeletonRecorder::place(const Origin& origin) {
@@ -88,7 +86,7 @@ void SkeletonRecorder::push(const Origin& origin, RawEvent event) {
   event.op.place = place(origin);
   if ((w.failed & origin.lanes) != 0) {
     const bool again = event.op.kind == SyncKind::wait && event.op.parity == w.failed_parity &&
-                       event.op.object == mbarrier_object(w.failed_address);
+                       event.op.object == mbarrier_object(SharedAddress(w.failed_address));
     if (!again)
       froze(w.failed_line, "a test_wait or try_wait returned false, and its lanes did something else");
     w.failed &= ~origin.lanes;
@@ -226,7 +224,7 @@ void SkeletonRecorder::on(const CtaBarrierEvent& e) {
   const bool aligned = effect != nullptr && effect->aligned;
   RawEvent event{.op = {}};
   event.op.kind = SyncKind::bar_pass;
-  event.op.object = object(SyncObject::Kind::cta_barrier, origin.cta_rank, e.id);
+  event.op.object = object(SyncObject::Kind::cta_barrier, origin.cta_rank, SharedAddress(e.id));
   if (e.step == CtaBarrierEvent::Step::arrive) {
     const auto lanes = static_cast<uint32_t>(std::popcount(origin.lanes));
     const uint32_t expected = e.threads != 0 ? e.threads : run_.warps_per_cta * warp_threads;
@@ -246,7 +244,7 @@ void SkeletonRecorder::on(const ClusterBarrierEvent& e) {
   const auto* effect = origin.effect == nullptr ? nullptr : std::get_if<isa::ClusterBarrier>(origin.effect);
   RawEvent event{.op = {}};
   event.op.kind = SyncKind::bar_pass;
-  event.op.object = object(SyncObject::Kind::cluster_barrier, 0, 0);
+  event.op.object = object(SyncObject::Kind::cluster_barrier, CtaRank(0), 0);
   if (e.step == ClusterBarrierEvent::Step::arrive) {
     uint32_t all = 0;
     for (const CtaState& cta : cluster_.ctas) all += cta.threads;
@@ -294,7 +292,7 @@ void SkeletonRecorder::on(const GroupWaited& event) {
 void SkeletonRecorder::commit(const ArrivalDeferred& event) {
   for (const uint32_t b : event.mbarriers)
     run_.signals[event.id].push_back(
-        {.kind = SyncKind::arrive, .object = mbarrier_object(b), .count = 1, .after = {}});
+        {.kind = SyncKind::arrive, .object = mbarrier_object(SharedAddress(b)), .count = 1, .after = {}});
   RawEvent issue{.kind = RawEvent::Kind::issue, .id = event.id, .op = {}};
   if (std::has_single_bit(event.origin.lanes)) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(event.origin.lanes));

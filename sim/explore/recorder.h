@@ -61,8 +61,8 @@ class SkeletonRecorder {
   };
 
   uint32_t index(const Origin& origin) const { return origin.cta_rank * run_.warps_per_cta + origin.warp; }
-  uint32_t object(SyncObject::Kind kind, uint32_t rank, uint32_t address);
-  uint32_t mbarrier_object(uint32_t address);
+  uint32_t object(SyncObject::Kind kind, CtaRank rank, uint32_t address);
+  uint32_t mbarrier_object(SharedAddress address);
   uint32_t place(const Origin& origin);
   void push(const Origin& origin, RawEvent event);
   void push_together(const Origin& origin, RawEvent event);
@@ -109,7 +109,7 @@ class SkeletonObserver final : public Observer {
 
   void start(const RunView& run) override;
   void observe(ClusterState& cluster, ClusterEvents& events) override;
-  bool watches(uint32_t pc) const override;
+  bool watches(Pc pc) const override;
   void retire(ClusterState& cluster) override;
   // In the order in which the first of their clusters ended.
   const std::vector<Recorded>& recorded() const { return recorded_; }

@@ -55,7 +55,8 @@ void SkeletonRecorder::name(const RunView& run, Skeleton& skeleton) const {
   for (SyncObject& o : skeleton.objects) {
     switch (o.kind) {
       case SyncObject::Kind::mbarrier:
-        o.object = check::mbarrier_object(run, cluster_, uint32_t{o.cta_rank} << cta_rank_shift | o.address);
+        o.object = check::mbarrier_object(run, cluster_,
+                                          SharedAddress(uint32_t{o.cta_rank} << cta_rank_shift | o.address));
         break;
       case SyncObject::Kind::cta_barrier:
         o.object = {.kind = Object::Kind::barrier, .number = o.address};
@@ -97,7 +98,7 @@ void SkeletonObserver::observe(ClusterState& cluster, ClusterEvents& events) {
   events.add(clusters_.add(cluster, std::make_unique<SkeletonRecorder>(cluster, cluster_limit())));
 }
 
-bool SkeletonObserver::watches(uint32_t pc) const {
+bool SkeletonObserver::watches(Pc pc) const {
   const MicroOp& op = run_.program->code[pc];
   return op.instruction != nullptr && op.effect != nullptr &&
          SkeletonRecorder::watches(*op.instruction, *op.effect);

@@ -51,7 +51,7 @@ struct SyncOp {
 struct SyncObject {
   enum class Kind : uint8_t { mbarrier, cta_barrier, cluster_barrier, registers };
   Kind kind = Kind::mbarrier;
-  uint16_t cta_rank = 0;
+  CtaRank cta_rank;
   uint32_t address = 0;  // mbarrier: offset in the CTA's shared memory; cta_barrier: its number
   uint32_t initial = 0;  // registers: free at the start; mbarrier: count when it exists from the start
   Object object;         // for findings; not part of the structure
@@ -61,8 +61,8 @@ struct SyncObject {
 };
 
 struct SyncThread {
-  uint16_t cta_rank = 0;
-  uint16_t warp = 0;
+  CtaRank cta_rank;
+  WarpOfCta warp;
   bool agent = false;  // one operation, whose first prerequisite is its issue
   // Of an arrival by tcgen05.commit: which thread's it is (1 + its index in the cluster), and its number
   // among those, from

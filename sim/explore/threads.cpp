@@ -97,8 +97,8 @@ class Builder {
     while (slots_.size() < count) {
       slots_.push_back(
           {.thread = static_cast<uint32_t>(skeleton_.threads.size()), .pending = {}, .wgmma = {}});
-      skeleton_.threads.push_back({.cta_rank = static_cast<uint16_t>(warp_ / run_.warps_per_cta),
-                                   .warp = static_cast<uint16_t>(warp_ % run_.warps_per_cta),
+      skeleton_.threads.push_back({.cta_rank = CtaRank(warp_ / run_.warps_per_cta),
+                                   .warp = WarpOfCta(warp_ % run_.warps_per_cta),
                                    .ops = {}});
     }
     Slot before;

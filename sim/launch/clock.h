@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/launch/index.h"
+
 namespace palladion::sim {
 
 // What L2 holds when the kernel starts: nothing, or what a run of the same kernel just before left there.
@@ -54,7 +56,7 @@ std::string_view name(Resource resource);
 
 // Warp-cycles of one instruction (index in Program::code), by reason; `issued` warp instructions.
 struct LineTime {
-  uint32_t pc = 0;      // number of the instruction
+  Pc pc;                // of the instruction
   uint32_t warps = 0;   // warps of the CTAs that executed it: bit w is warp w; 0: not recorded
   uint64_t issued = 0;  // warp instructions
   std::array<uint64_t, stall_count> cycles{};  // of warps that stood there, by reason

@@ -10,23 +10,18 @@
 #include <vector>
 
 #include "isa/core/footprint.h"
-#include "isa/core/index.h"
 #include "isa/core/instruction.h"
 #include "sim/launch/clock.h"
+#include "sim/launch/index.h"
 
 namespace palladion::sim {
 
-using CtaRank = isa::Index<struct CtaRankTag, uint16_t>;      // of a CTA in its cluster
-using WarpOfCta = isa::Index<struct WarpOfCtaTag, uint16_t>;  // of a warp in its CTA
-using WarpOfCluster =
-    isa::Index<struct WarpOfClusterTag, uint16_t>;  // rank * warps of a CTA + warp of the CTA
-
-// The warp, lanes and instruction of an execution. `pc` indexes Program::code.
+// The warp, lanes and instruction of an execution.
 struct Origin {
   CtaRank cta_rank;                               // of the CTA that executes
   WarpOfCta warp;                                 // that executes
   uint32_t lanes = 0;                             // that execute the instruction
-  uint32_t pc = 0;                                // indexes Program::code
+  Pc pc;                                          // of the instruction
   const isa::Instruction* instruction = nullptr;  // as it was written
   const isa::Effect* effect = nullptr;            // what it does: isa/core/effects.h
 };
@@ -92,7 +87,7 @@ struct AsyncIssue {
   std::span<const Piece> reads, writes;  // empty for registers
   std::span<const Piece> fills;          // of the writes: the fill value for elements outside the tensor
   // Completes bytes at these mbarriers (shared addresses with rank), one per destination CTA.
-  std::span<const uint32_t> mbarriers;
+  std::span<const SharedAddress> mbarriers;
   std::span<const uint32_t> mbarrier_bytes;
   uint8_t layout = 0;       // of the shared bytes: LayoutTag
   uint64_t tensor_map = 0;  // generic address of the tensor map that it uses; 0: none
@@ -105,7 +100,7 @@ enum LayoutTag : uint8_t { layout_unknown, layout_plain, layout_32b, layout_64b,
 struct MbarrierEvent {  // an operation on an mbarrier took effect: PTX, "mbarrier"
   Origin origin;        // who executes it, or issued the operation that signals
   isa::MbarrierAction action = isa::MbarrierAction::init;  // init, arrive, expect_tx, test_wait, ...
-  uint32_t address = 0;                                    // shared, with rank
+  SharedAddress address;                                   // of the mbarrier
   uint32_t lanes = 0;              // one lane for arrivals, all lanes that name this object for waits
   uint32_t count = 0;              // init: expected count; arrive: arrivals
   int64_t tx = 0;                  // bytes announced (positive) or completed (negative)
@@ -196,10 +191,10 @@ struct GroupWaited {
 // cp.async.mbarrier.arrive, tcgen05.commit: `id` will arrive once the issuing lanes' earlier cp.async, or
 // tcgen05 operations, have landed.
 struct ArrivalDeferred {
-  Origin origin;                        // the lanes that issue it
-  uint64_t id = 0;                      // of the arrival, among the ids of AsyncIssue
-  std::span<const uint64_t> awaited;    // ids of the operations
-  std::span<const uint32_t> mbarriers;  // of tcgen05.commit: shared addresses with rank
+  Origin origin;                             // the lanes that issue it
+  uint64_t id = 0;                           // of the arrival, among the ids of AsyncIssue
+  std::span<const uint64_t> awaited;         // ids of the operations
+  std::span<const SharedAddress> mbarriers;  // of tcgen05.commit: shared addresses with rank
 };
 
 // setmaxnreg: registers of a thread.
@@ -213,20 +208,20 @@ struct Exited {   // these lanes ended: exit, or ret of the entry
 
 // A part of a stall, with one reason.
 struct StallPart {
-  Stall reason{};   // as `palladion explain` lists them
-  uint64_t to = 0;  // cycle in which it is over
+  Stall reason{};  // as `palladion explain` lists them
+  Cycle to;        // in which it is over
 };
 // Under the `hardware` schedule: the instruction issues at ClusterState::now, after its warp was stalled.
 struct Stalled {
   Origin origin;                     // the instruction that was held up
-  uint64_t from = 0;                 // cycle in which the stall began
+  Cycle from;                        // in which the stall began
   std::span<const StallPart> parts;  // in the order of time, none is empty; the last one ends now
 };
 // Under the `hardware` schedule: a unit of the SM worked on an asynchronous operation during [from, to).
 struct UnitWorked {
-  uint64_t id = 0;            // AsyncIssue::id
-  Resource unit{};            // TMA, tensor core, ...
-  uint64_t from = 0, to = 0;  // cycles
+  uint64_t id = 0;  // AsyncIssue::id
+  Resource unit{};  // TMA, tensor core, ...
+  Cycle from, to;
 };
 
 template <class... E>

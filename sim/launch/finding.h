@@ -19,10 +19,10 @@ enum class FindingSeverity : uint8_t { error, strict, unknown, unsupported };
 // `warp` is the first of its warpgroup, and `lanes` has a bit for each warp whose part of D depends on the
 // bytes.
 struct RacingRead {
-  uint32_t pc = 0;       // indexes Program::code
-  uint32_t cluster = 0;  // in the grid
-  uint32_t warp = 0;     // in the cluster
-  uint32_t lanes = 0;    // mask
+  Pc pc;                  // of the load
+  ClusterOfGrid cluster;  // that executes it
+  WarpOfCluster warp;     // see above
+  uint32_t lanes = 0;     // mask
   friend bool operator==(const RacingRead&, const RacingRead&) = default;
 };
 

@@ -10,9 +10,9 @@
 #include "isa/arch/arch.h"
 #include "isa/arch/clock.h"
 #include "isa/core/module.h"
-#include "sim/launch/address.h"
 #include "sim/launch/clock.h"
 #include "sim/launch/finding.h"
+#include "sim/launch/index.h"
 #include "sim/launch/observer.h"
 #include "sim/launch/schedule.h"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isa/core/module.h"
+#include "sim/launch/index.h"
 
 namespace palladion::sim {
 
@@ -50,17 +51,17 @@ struct Object {
   std::vector<Range> ranges;  // of memory without a name: offsets in the CTA's window, or addresses; columns
   Range lanes;                // of tensor memory; empty: all
   uint64_t number = 0;        // see Kind
-  std::optional<isa::Dim3> cta;  // where clusters have several
-  std::optional<uint32_t> warp;  // of registers
-  bool past_end = false;         // `names` is the array that ends before it
-  bool several_ctas = false;     // of `cta` and of others
+  std::optional<isa::Dim3> cta;   // where clusters have several
+  std::optional<WarpOfCta> warp;  // of registers
+  bool past_end = false;          // `names` is the array that ends before it
+  bool several_ctas = false;      // of `cta` and of others
   friend bool operator==(const Object&, const Object&) = default;
 };
 
 // A warp, or lanes of it.
 struct WarpLanes {
   std::optional<isa::Dim3> cta;  // where clusters have several
-  uint32_t warp = 0;             // in the CTA
+  WarpOfCta warp;                // which one
   uint32_t lanes = 0;            // mask; 0: all
   friend bool operator==(const WarpLanes&, const WarpLanes&) = default;
 };

@@ -96,7 +96,7 @@ class Observer {  // what a checker, a trace or a report derives from
   virtual void observe(ClusterState& cluster, ClusterEvents& events) = 0;
   // True for instructions that should emit Reached, Executing and Executed, by pc. Subscribers also receive
   // the events of instructions that other observers watch.
-  virtual bool watches(uint32_t /*pc*/) const { return false; }
+  virtual bool watches(Pc /*pc*/) const { return false; }
   // Between quanta, before the strong GMEM accesses, and at pauses: clusters in ascending order, on one
   // thread.
   virtual void at_quantum_boundary(std::span<ClusterState* const> /*resident*/) {}

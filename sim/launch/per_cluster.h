@@ -18,7 +18,7 @@ class PerCluster {
     const std::lock_guard lock(mutex_);
     return *(made_[&cluster] = std::move(subscriber));
   }
-  // Null when there is none; it is not handed over. Called on any host thread, too.
+  // Null when there is none; the owner stays the same. Called on any host thread, too.
   T* find(const ClusterState& cluster) const {
     const std::lock_guard lock(mutex_);
     const auto at = made_.find(&cluster);

@@ -42,7 +42,7 @@ struct Role {
 // A warp that could still provide what another one waits for.
 struct Arriver {
   isa::Dim3 cta{0, 0, 0};  // its coordinates in the grid
-  uint32_t warp = 0;       // in the CTA
+  WarpOfCta warp;          // that could
   uint32_t lanes = 0;      // mask
   std::optional<uint32_t>
       site;  // of Finding::sites: where it waits itself, or one that waits in the same way
@@ -86,7 +86,7 @@ struct BlockedWait {
 // A warp at an instruction.
 struct Site {
   isa::Dim3 cta{0, 0, 0};           // its coordinates in the grid
-  uint32_t warp = 0;                // in the CTA
+  WarpOfCta warp;                   // that executes
   uint32_t lanes = 0;               // mask of the lanes concerned
   uint32_t ptx_line = 0;            // 0 = unknown
   isa::SourceLoc source;            // the author's line, when known

@@ -52,26 +52,26 @@ Awaited awaited_by(const isa::Effect& effect) {
 class RemoteActions {
  public:
   void waited(const MbarrierEvent& event) { phases_[event.address].awaited = event.phase; }
-  void signalled(const MbarrierEvent& event, uint32_t rank) {
+  void signalled(const MbarrierEvent& event, CtaRank rank) {
     Phases& p = phases_[event.address];
     if (event.action == isa::MbarrierAction::init) p = {};
     if (event.async_id != 0 || rank_of(event.address) != rank) p.contributed = event.phase;
   }
-  void issued(const AsyncIssue& issue, uint32_t rank) {
+  void issued(const AsyncIssue& issue, CtaRank rank) {
     // A product of a pair reads and writes in the peer, too; its commit is not followed here.
     for (const auto& pieces : {issue.reads, issue.writes})
       for (const Piece& piece : pieces)
         if (issue.family == isa::AsyncFamily::tcgen05 && piece.address >> cta_rank_shift != rank)
           unsignalled_ = true;
     for (const Piece& piece : issue.writes) {
-      const bool signals = std::ranges::any_of(issue.mbarriers, [&](uint32_t mbarrier) {
-        return rank_of(mbarrier) == rank_of(uint32_t(piece.address));
+      const bool signals = std::ranges::any_of(issue.mbarriers, [&](SharedAddress mbarrier) {
+        return rank_of(mbarrier) == rank_of(SharedAddress(piece.address));
       });
-      if (piece.shared() && rank_of(uint32_t(piece.address)) != rank && !signals) unsignalled_ = true;
+      if (piece.shared() && rank_of(SharedAddress(piece.address)) != rank && !signals) unsignalled_ = true;
     }
   }
-  void touched(uint64_t byte, uint32_t rank) {
-    if (byte >= shared_bytes && rank_of(uint32_t(byte)) != rank) unsignalled_ = true;
+  void touched(uint64_t byte, CtaRank rank) {
+    if (byte >= shared_bytes && rank_of(SharedAddress(byte)) != rank) unsignalled_ = true;
   }
   bool awaited() const {
     return !unsignalled_ && std::ranges::all_of(phases_, [](const auto& p) {
@@ -84,7 +84,7 @@ class RemoteActions {
   struct Phases {
     int64_t awaited = -1, contributed = -1;
   };
-  static uint32_t rank_of(uint32_t address) { return address >> cta_rank_shift; }
+  static uint32_t rank_of(SharedAddress address) { return address >> cta_rank_shift; }
 
   std::map<uint32_t, Phases> phases_;
   bool unsignalled_ = false;  // an access of another CTA without a signal there
@@ -98,7 +98,7 @@ using SiteSet = std::set<const isa::Instruction*>;  // its order is not observed
 class ClusterFacts {
  public:
   explicit ClusterFacts(const Program& program) : program_(program) {
-    for (uint32_t pc = 0; pc < program.code.size(); ++pc)
+    for (Pc pc{0}; pc < program.code.size(); ++pc)
       if (program.footprints[pc].at(isa::Sync::Object::cta_barrier)) without_.emplace(pc, ReducedOrder(pc));
   }
 
@@ -226,7 +226,7 @@ class ClusterFacts {
     for (const auto& pieces : {issue.reads, issue.writes})
       for (const Piece& piece : pieces)
         if (piece.space != isa::Space::tensor)
-          touch_by_many(piece.shared() ? shared_bytes + uint32_t(piece.address) : piece.address, piece.bytes);
+          touch_by_many(piece.shared() ? shared_bytes + piece.address : piece.address, piece.bytes);
     remote_.issued(issue, origin.cta_rank);
     each_order([&](ReducedOrder& o) { o.issued(index(origin), issue, shared_bytes); });
   }
@@ -326,7 +326,7 @@ void RunFacts::retire(ClusterState& cluster) {
   if (const std::unique_ptr<ClusterFacts> facts = clusters_.take(cluster)) facts->add_to(*this);
 }
 
-bool RunFacts::watches(uint32_t) const { return true; }
+bool RunFacts::watches(Pc) const { return true; }
 
 void RunFacts::add(const Sites& more, bool remote_actions_are_awaited, bool ordered) {
   const std::scoped_lock lock(mutex_);

@@ -43,7 +43,7 @@ class RunFacts final : public Observer {
   void start(const RunView& run) override;
   void observe(ClusterState& cluster, ClusterEvents& events) override;
   void retire(ClusterState& cluster) override;
-  bool watches(uint32_t pc) const override;
+  bool watches(Pc pc) const override;
 
   // Of an instruction of the module that was given.
   SiteFacts of(uint32_t function, uint32_t instruction) const;

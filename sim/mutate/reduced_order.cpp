@@ -86,7 +86,7 @@ void ReducedOrder::issued(uint32_t warp, const AsyncIssue& issue, uint64_t share
     products_[warp].push_back(issue.id);
     known_[warp] = of(warp).done;
   }
-  for (const uint32_t mbarrier : issue.mbarriers) check_initialised(warp, mbarrier);
+  for (const SharedAddress mbarrier : issue.mbarriers) check_initialised(warp, mbarrier);
   const auto all = [&](std::span<const Piece> pieces, bool writes) {
     for (const Piece& p : pieces) {
       touch(p.shared() ? shared_bytes + uint32_t(p.address) : p.address, p.bytes,
@@ -124,7 +124,7 @@ void ReducedOrder::committed_products(uint32_t warp, uint64_t id) {
 }
 
 // Bytes that arrive are checked where the copy is issued.
-void ReducedOrder::check_initialised(uint32_t warp, uint32_t mbarrier) {
+void ReducedOrder::check_initialised(uint32_t warp, SharedAddress mbarrier) {
   const auto init = inits_.find(mbarrier);
   if (init != inits_.end() && init->second.warp != warp && !before(init->second, of(warp), false))
     complete_ = false;
@@ -160,7 +160,7 @@ void ReducedOrder::mbarrier(uint32_t warp, const MbarrierEvent& event) {
   }
 }
 
-void ReducedOrder::barrier(uint32_t warp, uint32_t pc, std::array<uint64_t, 3> generation, bool pass) {
+void ReducedOrder::barrier(uint32_t warp, Pc pc, std::array<uint64_t, 3> generation, bool pass) {
   if (pc == without_) return;
   Knowledge& mine = of(warp);
   Knowledge& all = barriers_[generation];
@@ -202,7 +202,7 @@ void ReducedOrder::fenced_tensor_memory(uint32_t warp, bool after) {
 }
 
 // It needs no fence behind the barrier: nothing in flight is ordered, all must be done.
-void ReducedOrder::freed(uint32_t warp, uint32_t rank, const TensorAllocated& columns) {
+void ReducedOrder::freed(uint32_t warp, CtaRank rank, const TensorAllocated& columns) {
   const Knowledge& mine = of(warp);
   const uint64_t first = tensor_byte(rank, 0, columns.column) / quarter,
                  last = tensor_byte(rank, 0, columns.column + columns.columns) / quarter;

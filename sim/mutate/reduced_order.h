@@ -19,7 +19,7 @@ class ReducedOrder {
   // Without the releases of arrivals that announce bytes.
   ReducedOrder() = default;
   // Without this barrier.
-  explicit ReducedOrder(uint32_t barrier_pc) : without_(barrier_pc) {}
+  explicit ReducedOrder(Pc barrier_pc) : without_(barrier_pc) {}
 
   void accessed(uint32_t warp, uint64_t byte, uint64_t bytes, const Access& access);
   void issued(uint32_t warp, const AsyncIssue& issue, uint64_t shared_bytes);
@@ -29,13 +29,13 @@ class ReducedOrder {
   void deferred(uint64_t id, std::span<const uint64_t> awaited);
   void committed_products(uint32_t warp, uint64_t id);  // tcgen05.commit
   void mbarrier(uint32_t warp, const MbarrierEvent& event);
-  void barrier(uint32_t warp, uint32_t pc, std::array<uint64_t, 3> generation, bool pass);
+  void barrier(uint32_t warp, Pc pc, std::array<uint64_t, 3> generation, bool pass);
   void fenced(uint32_t warp, const isa::Fence& fence);
   // Tensor memory: tcgen05.ld and .st, their waits, fences; columns that are freed.
   void accessed(uint32_t warp, const TensorAccess& access);
   void waited_for_tensor_memory(uint32_t warp, bool stores);
   void fenced_tensor_memory(uint32_t warp, bool after);
-  void freed(uint32_t warp, uint32_t rank, const TensorAllocated& columns);
+  void freed(uint32_t warp, CtaRank rank, const TensorAllocated& columns);
 
   // Every two conflicting accesses are ordered, with a proxy fence between them where one is needed.
   bool complete() const { return complete_; }
@@ -63,7 +63,7 @@ class ReducedOrder {
   bool before(const Record& record, const Knowledge& knowledge, bool by_async) const;
   void touch(uint64_t byte, uint64_t bytes, const Record& record);
   void touch_place(uint64_t place, const Record& record);
-  void check_initialised(uint32_t warp, uint32_t mbarrier);
+  void check_initialised(uint32_t warp, SharedAddress mbarrier);
 
   std::map<uint32_t, Knowledge> warps_;
   std::map<uint32_t, NewestPhases<Knowledge>> mbarriers_;  // what arrived

@@ -6,7 +6,8 @@
 namespace palladion::sim::numerics::tc {
 namespace {
 
-struct Avx2 {
+// Bits, and how they come from memory.
+struct Avx2Memory {
   using F = __m256;
   using I = __m256i;
   static constexpr int lanes = 8;
@@ -41,7 +42,9 @@ struct Avx2 {
     const __m128i minus_zero = _mm_cmpeq_epi16(h, _mm_set1_epi16(static_cast<short>(0x8000)));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_andnot_si128(minus_zero, h));
   }
+};
 
+struct Avx2Integers : Avx2Memory {
   static I add(I a, I b) { return _mm256_add_epi32(a, b); }
   static I sub(I a, I b) { return _mm256_sub_epi32(a, b); }
   static I max(I a, I b) { return _mm256_max_epi32(a, b); }
@@ -74,28 +77,9 @@ struct Avx2 {
   static I select(I mask, I yes, I no) { return _mm256_blendv_epi8(no, yes, mask); }
   static I select_zero(I x, I yes, I no) { return select(_mm256_cmpeq_epi32(x, zero()), yes, no); }
 
-  static F mul(F a, F b) { return _mm256_mul_ps(a, b); }
-  static F fma(F a, F b, F c) { return _mm256_fmadd_ps(a, b, c); }
-  static F add_float(F a, F b) { return _mm256_add_ps(a, b); }
-  static F max_float(F a, F b) { return _mm256_max_ps(a, b); }
-  static F min_float(F a, F b) { return _mm256_min_ps(a, b); }
-  static I truncate(F a) { return _mm256_cvttps_epi32(a); }
-  static F to_float(I a) { return _mm256_cvtepi32_ps(a); }
-  static F or_lowest_bit_if_different(F x, I a, I b) {
-    return as_float(bit_or(as_int(x), _mm256_andnot_si256(_mm256_cmpeq_epi32(a, b), set(1))));
-  }
-
   // Of mxf4: sums of two products a lane of 16 bits, of bytes without and with a sign.
   static I add_byte_products(I sums, I a, I b) { return _mm256_add_epi16(sums, _mm256_maddubs_epi16(a, b)); }
   static I add_pairs(I x) { return _mm256_madd_epi16(x, _mm256_set1_epi16(1)); }
-  static F round_to_zero(F x) { return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
-  static __m256d low_doubles(F x) { return _mm256_cvtps_pd(_mm256_castps256_ps128(x)); }
-  static __m256d high_doubles(F x) { return _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)); }
-  static __m256d add_doubles(__m256d a, __m256d b) { return _mm256_add_pd(a, b); }
-  static __m256d mul_doubles(__m256d a, __m256d b) { return _mm256_mul_pd(a, b); }
-  static F from_doubles(__m256d low, __m256d high) {
-    return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
-  }
 
   static I dot_pairs(I a, I b) { return _mm256_madd_epi16(a, b); }
   static I popcount_bytes(I x) {
@@ -107,6 +91,28 @@ struct Avx2 {
   }
   static I add_four_bytes(I x) {
     return _mm256_madd_epi16(_mm256_maddubs_epi16(x, _mm256_set1_epi8(1)), _mm256_set1_epi16(1));
+  }
+};
+
+struct Avx2 : Avx2Integers {
+  static F mul(F a, F b) { return _mm256_mul_ps(a, b); }
+  static F fma(F a, F b, F c) { return _mm256_fmadd_ps(a, b, c); }
+  static F add_float(F a, F b) { return _mm256_add_ps(a, b); }
+  static F max_float(F a, F b) { return _mm256_max_ps(a, b); }
+  static F min_float(F a, F b) { return _mm256_min_ps(a, b); }
+  static I truncate(F a) { return _mm256_cvttps_epi32(a); }
+  static F to_float(I a) { return _mm256_cvtepi32_ps(a); }
+  static F or_lowest_bit_if_different(F x, I a, I b) {
+    return as_float(bit_or(as_int(x), _mm256_andnot_si256(_mm256_cmpeq_epi32(a, b), set(1))));
+  }
+
+  static F round_to_zero(F x) { return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+  static __m256d low_doubles(F x) { return _mm256_cvtps_pd(_mm256_castps256_ps128(x)); }
+  static __m256d high_doubles(F x) { return _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)); }
+  static __m256d add_doubles(__m256d a, __m256d b) { return _mm256_add_pd(a, b); }
+  static __m256d mul_doubles(__m256d a, __m256d b) { return _mm256_mul_pd(a, b); }
+  static F from_doubles(__m256d low, __m256d high) {
+    return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
   }
 };
 

@@ -9,7 +9,8 @@
 namespace palladion::sim::numerics::tc {
 namespace {
 
-struct Avx512 {
+// Bits, and how they come from memory.
+struct Avx512Memory {
   using F = __m512;
   using I = __m512i;
   static constexpr int lanes = 16;
@@ -56,7 +57,9 @@ struct Avx512 {
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), h);
     }
   }
+};
 
+struct Avx512Integers : Avx512Memory {
   static I add(I a, I b) { return _mm512_add_epi32(a, b); }
   static I sub(I a, I b) { return _mm512_sub_epi32(a, b); }
   static I max(I a, I b) { return _mm512_max_epi32(a, b); }
@@ -91,6 +94,23 @@ struct Avx512 {
     return _mm512_mask_mov_epi32(no, _mm512_testn_epi32_mask(x, x), yes);
   }
 
+  // Of mxf4: sums of two products a lane of 16 bits, of bytes without and with a sign.
+  static I add_byte_products(I sums, I a, I b) { return _mm512_add_epi16(sums, _mm512_maddubs_epi16(a, b)); }
+  static I add_pairs(I x) { return _mm512_madd_epi16(x, _mm512_set1_epi16(1)); }
+
+  static I dot_pairs(I a, I b) { return _mm512_madd_epi16(a, b); }
+  static I popcount_bytes(I x) {
+    const I table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    const I nibble = _mm512_set1_epi8(15);
+    return add_bytes(_mm512_shuffle_epi8(table, bit_and(x, nibble)),
+                     _mm512_shuffle_epi8(table, bit_and(shift_right<4>(x), nibble)));
+  }
+  static I add_four_bytes(I x) {
+    return _mm512_madd_epi16(_mm512_maddubs_epi16(x, _mm512_set1_epi8(1)), _mm512_set1_epi16(1));
+  }
+};
+
+struct Avx512 : Avx512Integers {
   static F mul(F a, F b) { return _mm512_mul_ps(a, b); }
   static F fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
   static F add_float(F a, F b) { return _mm512_add_ps(a, b); }
@@ -103,9 +123,6 @@ struct Avx512 {
     return as_float(_mm512_mask_or_epi32(bits, _mm512_cmpneq_epi32_mask(a, b), bits, set(1)));
   }
 
-  // Of mxf4: sums of two products a lane of 16 bits, of bytes without and with a sign.
-  static I add_byte_products(I sums, I a, I b) { return _mm512_add_epi16(sums, _mm512_maddubs_epi16(a, b)); }
-  static I add_pairs(I x) { return _mm512_madd_epi16(x, _mm512_set1_epi16(1)); }
   static F round_to_zero(F x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
   static __m512d low_doubles(F x) { return _mm512_cvtps_pd(_mm512_castps512_ps256(x)); }
   static __m512d high_doubles(F x) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1)); }
@@ -113,17 +130,6 @@ struct Avx512 {
   static __m512d mul_doubles(__m512d a, __m512d b) { return _mm512_mul_pd(a, b); }
   static F from_doubles(__m512d low, __m512d high) {
     return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1);
-  }
-
-  static I dot_pairs(I a, I b) { return _mm512_madd_epi16(a, b); }
-  static I popcount_bytes(I x) {
-    const I table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
-    const I nibble = _mm512_set1_epi8(15);
-    return add_bytes(_mm512_shuffle_epi8(table, bit_and(x, nibble)),
-                     _mm512_shuffle_epi8(table, bit_and(shift_right<4>(x), nibble)));
-  }
-  static I add_four_bytes(I x) {
-    return _mm512_madd_epi16(_mm512_maddubs_epi16(x, _mm512_set1_epi8(1)), _mm512_set1_epi16(1));
   }
 };
 

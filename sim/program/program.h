@@ -79,7 +79,7 @@ struct MicroOp {
   bool takes_fragment_at_issue = false;  // of a wgmma, see place_wgmma_copies
   bool copies_accumulator = false;       // a mov beside a wgmma, see place_wgmma_copies
   uint32_t function = 0;                 // index in Module::functions
-  uint32_t pc = 0;
+  Pc pc;
 };
 
 // A value that each warp gets when it starts: special registers, addresses of shared variables.
@@ -130,8 +130,8 @@ struct Program {
   const isa::Function* entry = nullptr;
   const isa::ArchSpec* arch = nullptr;  // that it was decoded for
   std::vector<MicroOp> code;
-  uint32_t start = 0;
-  std::vector<uint32_t> function_start;  // by function index; no_id = not part of the program
+  Pc start;
+  std::vector<Pc> function_start;  // by function index; no_id = not part of the program
   std::deque<isa::Effect> effects;
   std::vector<isa::Footprint> footprints;  // by pc
   std::deque<std::vector<DecodedOperand>> operands;
@@ -142,18 +142,18 @@ struct Program {
   uint32_t sink_offset = 0, carry_offset = 0;
   std::vector<uint32_t> register_offsets_base;  // by function index: index into register_offsets
   std::vector<uint32_t> register_offsets;
-  std::vector<uint64_t> symbol_address;             // by SymbolId: global address, offset in shared or local
-  std::vector<Frame> frames;                        // by function index
-  std::vector<uint32_t> parameter_registers;        // by SymbolId: offset of a parameter that is a register
-  bool allocates = false;                           // malloc or free is called
-  uint32_t reserved_shared = 0;                     // first bytes of a CTA's shared memory: the system's
-  uint32_t static_shared = 0;                       // bytes, the reserved ones included
-  uint32_t local_bytes = 0;                         // a thread
-  uint32_t launch_registers = 0;                    // registers a thread is given at launch (estimate)
-  std::vector<std::vector<uint32_t>> branch_lists;  // by DecodedOperand::id
-  std::vector<Contracted> contracted;               // by contraction/contract.h
-  std::map<uint32_t, InjectedWait> injected_waits;  // by pc, see compile/injected_waits.h
-  uint32_t sums_across_passes = 0;                  // not contracted: ptxas may, if it unrolls their loops
+  std::vector<uint64_t> symbol_address;       // by SymbolId: global address, offset in shared or local
+  std::vector<Frame> frames;                  // by function index
+  std::vector<uint32_t> parameter_registers;  // by SymbolId: offset of a parameter that is a register
+  bool allocates = false;                     // malloc or free is called
+  uint32_t reserved_shared = 0;               // first bytes of a CTA's shared memory: the system's
+  uint32_t static_shared = 0;                 // bytes, the reserved ones included
+  uint32_t local_bytes = 0;                   // a thread
+  uint32_t launch_registers = 0;              // registers a thread is given at launch (estimate)
+  std::vector<std::vector<Pc>> branch_lists;  // by DecodedOperand::id
+  std::vector<Contracted> contracted;         // by contraction/contract.h
+  std::map<Pc, InjectedWait> injected_waits;  // by pc, see compile/injected_waits.h
+  uint32_t sums_across_passes = 0;            // not contracted: ptxas may, if it unrolls their loops
   // Without values: control reads this memory, so the machine tracks which bytes are not materialised.
   bool tracks_shared = false, tracks_global = false;
   bool local_unmaterialised = false;  // local memory may hold such data

@@ -2,18 +2,17 @@
 
 namespace palladion::sim {
 
-void visit_successors(const Program& p, uint32_t pc, bool into_calls,
-                      const std::function<void(uint32_t)>& visit) {
+void visit_successors(const Program& p, Pc pc, bool into_calls, const std::function<void(Pc)>& visit) {
   const MicroOp& op = p.code[pc];
   const bool guarded = op.guard >= 0;
   if (op.effect == nullptr) return visit(pc + 1);
   if (const auto* b = std::get_if<isa::Branch>(op.effect)) {
-    visit(op.operands[b->target].id);
+    visit(Pc(op.operands[b->target].id));
     if (guarded) visit(pc + 1);
     return;
   }
   if (const auto* b = std::get_if<isa::BranchIndexed>(op.effect)) {
-    for (const uint32_t target : p.branch_lists[op.operands[b->targets].id]) visit(target);
+    for (const Pc target : p.branch_lists[op.operands[b->targets].id]) visit(target);
     return visit(pc + 1);
   }
   if (const auto* c = std::get_if<isa::Call>(op.effect); c != nullptr && into_calls) {
@@ -27,37 +26,37 @@ void visit_successors(const Program& p, uint32_t pc, bool into_calls,
   if (!leaves || guarded) visit(pc + 1);
 }
 
-std::vector<bool> reachable(const Program& program, const std::vector<uint32_t>& starts, uint32_t without) {
+std::vector<bool> reachable(const Program& program, const std::vector<Pc>& starts, Pc without) {
   std::vector<bool> seen(program.code.size());
-  std::vector<uint32_t> work;
-  const auto add = [&](uint32_t pc) {
+  std::vector<Pc> work;
+  const auto add = [&](Pc pc) {
     if (pc >= seen.size() || seen[pc] || pc == without) return;
     seen[pc] = true;
     work.push_back(pc);
   };
-  for (const uint32_t pc : starts) add(pc);
+  for (const Pc pc : starts) add(pc);
   while (!work.empty()) {
-    const uint32_t pc = work.back();
+    const Pc pc = work.back();
     work.pop_back();
     visit_successors(program, pc, true, add);
   }
   return seen;
 }
 
-std::vector<bool> loop_through(const Program& program, uint32_t pc) {
+std::vector<bool> loop_through(const Program& program, Pc pc) {
   const auto size = static_cast<uint32_t>(program.code.size());
-  std::vector<std::vector<uint32_t>> before(size);
-  for (uint32_t at = 0; at < size; ++at)
-    visit_successors(program, at, true, [&](uint32_t next) {
+  std::vector<std::vector<Pc>> before(size);
+  for (Pc at{0}; at < size; ++at)
+    visit_successors(program, at, true, [&](Pc next) {
       if (next < size) before[next].push_back(at);
     });
   std::vector<bool> loop(size);
   const std::vector<bool> ahead = reachable(program, {pc});
-  std::vector<uint32_t> work{pc};
+  std::vector<Pc> work{pc};
   while (!work.empty()) {
-    const uint32_t at = work.back();
+    const Pc at = work.back();
     work.pop_back();
-    for (const uint32_t from : before[at]) {
+    for (const Pc from : before[at]) {
       if (loop[from] || !ahead[from]) continue;
       loop[from] = true;
       work.push_back(from);

@@ -59,7 +59,7 @@ void ValueFlow::find_graphs() {
   }
 }
 
-ValueFlow::Sink ValueFlow::first_need(const Program& program, uint32_t pc) {
+ValueFlow::Sink ValueFlow::first_need(const Program& program, Pc pc) {
   const ValueFlow flow(program, pc);
   const auto found = std::ranges::find(flow.sinks_, pc, &Sink::source);
   return found == flow.sinks_.end() ? Sink{} : *found;

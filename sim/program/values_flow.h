@@ -27,7 +27,7 @@ class ValueFlow {
 
   // The instruction needs a value that is not computed. `source`: the load, wgmma or mma that it comes from.
   struct Sink {
-    uint32_t pc = isa::no_id;
+    Pc pc{isa::no_id};
     int operand = -1;  // of the instruction; -1: its guard
     bool address = false;
     uint32_t source = isa::no_id;
@@ -36,14 +36,14 @@ class ValueFlow {
   const std::vector<Sink>& sinks() const { return sinks_; }
 
   // What it writes, to registers or to memory, is tensor data.
-  bool is_data(uint32_t pc) const { return data_[pc] != 0; }
+  bool is_data(Pc pc) const { return data_[pc] != 0; }
   // Reads memory for control: to be checked.
-  bool is_control(uint32_t pc) const { return control_[pc] != 0; }
+  bool is_control(Pc pc) const { return control_[pc] != 0; }
   // Local memory may hold tensor data.
   bool local_data() const { return cell_cause(any_cell()) != 0; }
 
   // The first instruction that needs what the load or atomic at `pc` gives; its pc is no_id when none does.
-  static Sink first_need(const Program& program, uint32_t pc);
+  static Sink first_need(const Program& program, Pc pc);
 
  private:
   // By register of a function, the carry flag last. Causes: pc + 1 of the source, 0 for what is known. Needs:

@@ -43,7 +43,7 @@ class Pressure {
  private:
   uint32_t entry() const { return program_.code[program_.start].function; }
 
-  // ptxas has parameters at hand in the constant bank, and makes constants where they are used.
+  // ptxas reads parameters from the constant bank, and makes constants where they are used.
   void drop_constants() {
     std::vector<uint32_t> definitions(words_.size());
     const auto each_definition = [&](const auto& visit) {

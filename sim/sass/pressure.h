@@ -1,5 +1,5 @@
 #pragma once
-// What a CTA needs of an SM: registers (an estimate, where ptxas is not at hand) and named barriers.
+// What a CTA needs of an SM: registers (an estimate, where there is no ptxas) and named barriers.
 #include <cstdint>
 
 #include "sim/program/program.h"

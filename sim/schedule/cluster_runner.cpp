@@ -56,7 +56,7 @@ bool before(const LaneGroup& a, const LaneGroup& b) {
   return a.pc < b.pc;
 }
 
-void start_warp(const RunContext& c, ClusterState& cluster, CtaState& cta, uint32_t id) {
+void start_warp(const RunContext& c, ClusterState& cluster, CtaState& cta, WarpOfCta id) {
   WarpState& w = cta.warps[id];
   w.id = id;
   const uint32_t first = id * 32, in_warp = std::min(32U, cta.threads - first);
@@ -193,7 +193,7 @@ void start_cluster(const RunContext& c, ClusterState& cluster) {
   cluster.ctas.resize(count);
   for (uint32_t rank = 0; rank < count; ++rank) {
     CtaState& cta = cluster.ctas[rank];
-    cta.rank = rank;
+    cta.rank = CtaRank(rank);
     cta.sm = cluster.sms.empty()
                  ? (cluster.index * count + rank) % static_cast<uint32_t>(c.program.arch->sm_count)
                  : cluster.sms[rank];
@@ -204,7 +204,7 @@ void start_cluster(const RunContext& c, ClusterState& cluster) {
     cta.barriers.resize(static_cast<size_t>(c.program.arch->named_barriers_per_cta));
     cta.threads = cta.alive_threads = threads;
     cta.warps.resize(c.launch.warps_per_cta());
-    for (uint32_t w = 0; w < cta.warps.size(); ++w) start_warp(c, cluster, cta, w);
+    for (uint32_t w = 0; w < cta.warps.size(); ++w) start_warp(c, cluster, cta, WarpOfCta(w));
   }
   if (c.observer == nullptr) return;
   auto events = std::make_unique<ClusterEvents>();

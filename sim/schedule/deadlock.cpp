@@ -15,7 +15,7 @@ namespace {
 
 // Lanes with one key wait at one instruction in the same way.
 using WaitKey = std::tuple<uint32_t, Wait::Kind, uint64_t, uint64_t, uint64_t, int64_t>;
-WaitKey key_of(uint32_t pc, const Wait& wait, const BlockedWait& b) {
+WaitKey key_of(Pc pc, const Wait& wait, const BlockedWait& b) {
   return {
       pc, wait.kind, wait.object, wait.value, b.pending_arrivals.value_or(0), b.pending_bytes.value_or(0)};
 }
@@ -43,7 +43,7 @@ Finding describe_deadlock(const Program& program, const GlobalMemory& memory,
   d.more_clusters = more_clusters;
   bool for_host = false;
   std::map<WaitKey, Site> places;
-  std::map<uint32_t, uint32_t> reads;  // by pc, where lanes spin: the read on which they wait
+  std::map<Pc, Pc> reads;  // by place, where lanes spin: the read on which they wait
   for (const ClusterState* cluster : resident) {
     for (const CtaState& cta : cluster->ctas) {
       for (const WarpState& warp : cta.warps) {
@@ -51,7 +51,7 @@ Finding describe_deadlock(const Program& program, const GlobalMemory& memory,
         for (const LaneGroup& g : warp.groups) {
           if (g.mask == 0) continue;
           const bool polls = spins(g.wait);
-          uint32_t pc = g.pc;
+          Pc pc = g.pc;
           if (polls) {
             const auto [read, is_first] = reads.try_emplace(g.pc, g.pc);
             if (is_first)

@@ -36,7 +36,7 @@ bool looks_at_nothing(const Program& program, const MicroOp& op) {
 using Filter = bool (*)(const Program&, const MicroOp&);
 
 // From `pc` up to the first branch, at most `most`, all of them passing the filter.
-uint32_t straight_run(const Program& program, uint32_t pc, uint32_t most, Filter filter) {
+uint32_t straight_run(const Program& program, Pc pc, uint32_t most, Filter filter) {
   uint32_t n = 0;
   while (n < most && pc + n < program.code.size() && filter(program, program.code[pc + n]))
     if (program.footprint(program.code[pc + n++]).next != isa::Control::next) break;
@@ -87,7 +87,7 @@ class LoneWarp {
     const int group = choose_group(x_.cluster, *x_.cta, copy_, true);
     if (group < 0) return End::waits;
     x_.group = static_cast<uint32_t>(group);
-    const uint32_t pc = x_.self().pc;
+    const Pc pc = x_.self().pc;
     const auto [run, is_new] = runs_.try_emplace(pc);
     if (is_new) run->second = straight_run(x_.program, pc, longest_run, filter_);
     const uint32_t last = pc + run->second - 1;
@@ -173,7 +173,7 @@ struct Loop {
 };
 
 // The smallest loop of the text around `pc`: a branch behind it to a place before it.
-Loop loop_around(const Program& program, uint32_t pc) {
+Loop loop_around(const Program& program, Pc pc) {
   Loop best{pc, pc};
   for (uint32_t at = pc; at < program.code.size(); ++at) {
     const MicroOp& op = program.code[at];
@@ -191,7 +191,8 @@ Loop loop_around(const Program& program, uint32_t pc) {
 
 // Its lines in the author's file where that is known, else in the PTX.
 Range lines_of(const Program& program, const Loop& loop) {
-  const Site first = site_at(program, loop.first, {}, 0, 0), last = site_at(program, loop.last, {}, 0, 0);
+  const Site first = site_at(program, Pc(loop.first), {}, {}, 0),
+             last = site_at(program, Pc(loop.last), {}, {}, 0);
   const bool author = first.source.known() && last.source.known() && first.source.file == last.source.file;
   uint32_t from = author ? first.source.line : first.ptx_line, to = author ? last.source.line : last.ptx_line;
   if (from > to) std::swap(from, to);
@@ -257,14 +258,14 @@ std::optional<Finding> find_endless_loop(const RunContext& context, std::span<Cl
   if (progress != watch.last_progress) {
     watch.last_progress = progress;
     watch.quiet_since = instructions;
-    watch.patience = std::min(look_interval, limit);
+    watch.quiet_limit = std::min(look_interval, limit);
   }
   if (limit == 0 || instructions < watch.next_look) return std::nullopt;
   watch.next_look = instructions + std::min(look_interval, limit);
   if (longest_of(resident) > limit)
     return endless(context.program, resident, {Endless::Why::longest_warp, limit});
-  if (instructions - watch.quiet_since < watch.patience) return std::nullopt;
-  watch.patience *= 4;
+  if (instructions - watch.quiet_since < watch.quiet_limit) return std::nullopt;
+  watch.quiet_limit *= 4;
   const uint64_t alone = std::max<uint64_t>(limit / share_without_effect, 1);
   if (!some_warp_loops(context, resident, alone, watch.trials++)) return std::nullopt;
   return endless(context.program, resident, {Endless::Why::without_effect, alone});

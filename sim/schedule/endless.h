@@ -14,7 +14,7 @@ namespace palladion::sim {
 struct EndlessWatch {
   uint64_t next_look = 0;                           // instructions of the grid
   uint64_t quiet_since = 0, last_progress = ~0ULL;  // instructions of the grid, its progress
-  uint64_t patience = 0;                            // quiet instructions of the grid up to the next trial
+  uint64_t quiet_limit = 0;                         // quiet instructions of the grid up to the next trial
   uint64_t trials = 0;
 };
 

@@ -46,7 +46,7 @@ ClusterState& Grid::admit() {
   state.free.pop_back();
   state.resident.push_back(slot);
   ClusterState& cluster = state.slots[slot];
-  cluster.index = static_cast<uint32_t>(index_of(state.started++));
+  cluster.index = ClusterOfGrid(index_of(state.started++));
   cluster.stores.delays = state.slots.size() > 1;
   resident_.push_back(&cluster);
   return cluster;

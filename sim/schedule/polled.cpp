@@ -26,17 +26,17 @@ uint64_t address_of(const Program& program, const WarpState& warp, const Decoded
 
 }  // namespace
 
-std::optional<uint32_t> polling_read(const Program& program, uint32_t pc, const std::vector<bool>& ahead) {
-  for (uint32_t at = pc + 1; at-- > 0;) {
-    if (!ahead[at]) continue;
+std::optional<Pc> polling_read(const Program& program, Pc pc, const std::vector<bool>& ahead) {
+  for (Pc at = pc + 1; at > 0;) {
+    if (!ahead[--at]) continue;
     const isa::Footprint& f = program.footprints[at];
     if (f.read() != nullptr && f.order != isa::Order::weak && writes_registers(program.code[at])) return at;
   }
   return std::nullopt;
 }
 
-Polled polled_value(const Program& program, uint32_t read, const GlobalMemory& memory,
-                    const ClusterState& cluster, const CtaState& cta, const WarpState& warp, uint32_t lanes) {
+Polled polled_value(const Program& program, Pc read, const GlobalMemory& memory, const ClusterState& cluster,
+                    const CtaState& cta, const WarpState& warp, uint32_t lanes) {
   const isa::Footprint& footprint = program.footprints[read];
   const isa::MemoryUse* const use = footprint.read();
   if (footprint.sync.object != isa::Sync::Object::none || use == nullptr || use->address < 0 || lanes == 0 ||
@@ -48,10 +48,10 @@ Polled polled_value(const Program& program, uint32_t read, const GlobalMemory& m
   uint64_t value = 0;
   switch (space_of(use->space, address)) {
     case isa::Space::global: {
-      const uint8_t* const bytes = memory.find(address, use->bytes);
+      const uint8_t* const bytes = memory.find(Address(address), use->bytes);
       if (bytes == nullptr) return {};
       std::memcpy(&value, bytes, use->bytes);
-      const Allocation& a = *memory.lookup(address);
+      const Allocation& a = *memory.lookup(Address(address));
       const uint64_t offset = address - a.base;
       return {.address = address,
               .bytes = use->bytes,

@@ -13,7 +13,7 @@ namespace palladion::sim {
 
 // The read on which a spin loop that is now at `pc` waits: the nearest strong read or atomic before it that
 // executes again (`ahead`: what control can reach from `pc`). None: the loop has no such read.
-std::optional<uint32_t> polling_read(const Program& program, uint32_t pc, const std::vector<bool>& ahead);
+std::optional<Pc> polling_read(const Program& program, Pc pc, const std::vector<bool>& ahead);
 
 struct Polled {
   uint64_t address = 0;  // generic, or with the CTA's rank in shared memory
@@ -25,8 +25,8 @@ struct Polled {
 };
 
 // What that read reads, by the registers of the first lane in `lanes`.
-Polled polled_value(const Program& program, uint32_t read, const GlobalMemory& memory,
-                    const ClusterState& cluster, const CtaState& cta, const WarpState& warp, uint32_t lanes);
+Polled polled_value(const Program& program, Pc read, const GlobalMemory& memory, const ClusterState& cluster,
+                    const CtaState& cta, const WarpState& warp, uint32_t lanes);
 
 // Makes a finding of a deadlock one of lanes that wait for the host: Code::wait_for_host, unsupported.
 void call_wait_for_host(Finding& f);

@@ -34,7 +34,7 @@ uint32_t bytes_of_lanes(isa::Type type) {
 uint64_t mix_place(uint64_t h, const LaneGroup& g) {
   h = mix(mix(h, uint64_t{g.pc} << 32 | g.mask),
           static_cast<uint64_t>(g.wait.kind) << 1 | (g.resumed ? 1 : 0));
-  for (const uint32_t pc : g.calls) h = mix(h, pc);
+  for (const Pc pc : g.calls) h = mix(h, pc);
   return h;
 }
 
@@ -100,7 +100,7 @@ uint64_t StateHash::registers(uint64_t h, const WarpState& warp) {
   return h;
 }
 
-const std::vector<StateHash::Bytes>& StateHash::deciding(uint32_t pc) {
+const std::vector<StateHash::Bytes>& StateHash::deciding(Pc pc) {
   const auto [at, is_new] = deciding_.try_emplace(pc);
   if (!is_new) return at->second;
   const std::vector<bool> loop = loop_through(program_, pc);

@@ -25,7 +25,7 @@ class StateHash {
     uint32_t begin = 0, end = 0;  // of a warp's register block
   };
   uint64_t registers(uint64_t h, const WarpState& warp);
-  const std::vector<Bytes>& deciding(uint32_t pc);
+  const std::vector<Bytes>& deciding(Pc pc);
 
   const Program& program_;
   std::unordered_map<uint32_t, std::vector<Bytes>> deciding_;  // by pc

@@ -187,7 +187,7 @@ double cpu_seconds(pid_t process) {
 
 enum class End { by_itself, by_interrupt, hung };
 
-// Waits for the worker's end. A case that takes long gets Ctrl-C, which `tell` is told, and SIGKILL when it
+// Waits for the worker's end. A case that takes long gets Ctrl-C, which `tell` receives, and SIGKILL when it
 // does not end of that.
 template <class Tell>
 End await(pid_t worker, Page& page, int& status, const Tell& tell) {

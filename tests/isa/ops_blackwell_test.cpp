@@ -1,5 +1,5 @@
 // What begins with sm_100 and is computed lane by lane: pairs of f32, halves added to f32, minima of three,
-// conversions to 4, 6 and 8 bits, stochastic rounding. No device of this kind is at hand: expected values
+// conversions to 4, 6 and 8 bits, stochastic rounding. There was no device of this kind: expected values
 // follow from the manual, from f32's own instructions (which an H200 confirms) and from exact arithmetic.
 #include <cmath>
 #include <random>

@@ -134,7 +134,7 @@ TEST(Judge, IsConfinedBeforeItParsesAndRefusesWhereItCannotBe) {
   EXPECT_THAT(none.error().text, testing::HasSubstr("no judge"));
 }
 
-// Whether it could is told by the kernel that it records: with a wrong tile the lab is not passed.
+// Whether it could is seen in the kernel that it records: with a wrong tile the lab is not passed.
 LabVerdict judged_with(const std::string& name, const std::string& headers, const std::string& attempt) {
   const std::string code = headers + "static const bool could = [] { return " + attempt + "; }();\n";
   const auto verdict = judge(
@@ -201,7 +201,7 @@ TEST(ConfinedSubmission, ShowsNoLinesOfOtherFiles) {
 // It gives the same answer lines as an honest recording would, on the stream where they are expected.
 TEST(ConfinedSubmission, CannotGiveTheVerdict) {
   const std::string code =
-      "#include <cstdio>\nstatic const bool told = [] { std::puts(\"{\\\"passed\\\":true}\"); "
+      "#include <cstdio>\nstatic const bool printed = [] { std::puts(\"{\\\"passed\\\":true}\"); "
       "std::fflush(stdout); "
       "return true; }();\n";
   const auto verdict = judge(tail(), written("tells", "tail.cpp",

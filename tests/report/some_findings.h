@@ -30,7 +30,7 @@ inline sim::Finding overwritten_tile() {
   write.occurrence = 6;
   sim::Site read = site_of("kernels/gemm.cpp", 77, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {...}, [%r9];");
   read.cta = {3, 0, 0};
-  read.warp = 6;
+  read.warp = sim::WarpOfCta(6);
   read.part = {.does = sim::Does::reads, .earlier = true};
   read.role.warpgroup = 1;
   read.occurrence = 2;
@@ -61,7 +61,7 @@ inline sim::Finding two_roles_wait() {
   producer.role.issues = sim::Role::bulk_loads;
   producer.lanes = 0x00ff00ff;
   sim::Site consumer = site_of("ring.cu", 30, "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2], 0;");
-  consumer.warp = 4;
+  consumer.warp = sim::WarpOfCta(4);
   consumer.lanes = 0x0000ffff;
   sim::BlockedWait empty;
   empty.kind = sim::BlockedWait::Kind::mbarrier;
@@ -71,15 +71,15 @@ inline sim::Finding two_roles_wait() {
   empty.expected_arrivals = 1;
   empty.pending_arrivals = 1;
   empty.pending_bytes = 0;
-  empty.arrivers = {{.warp = 4, .lanes = 0x0000ffff, .site = 1}};
+  empty.arrivers = {{.warp = sim::WarpOfCta(4), .lanes = 0x0000ffff, .site = 1}};
   sim::BlockedWait full = empty;
   full.object.names = {{.name = "full", .index = 1, .bytes = {}}};
   full.alike = 2;
-  full.arrivers = {{.warp = 0, .lanes = 0x00ff00ff, .site = {}}};
+  full.arrivers = {{.warp = sim::WarpOfCta(0), .lanes = 0x00ff00ff, .site = {}}};
   sim::Deadlock& deadlock = f.what.emplace<sim::Deadlock>();
   deadlock.warps = 2;
-  deadlock.cycle = {{{.cta = {}, .warp = 0, .lanes = 0}, empty.object},
-                    {{.cta = {}, .warp = 4, .lanes = 0}, full.object}};
+  deadlock.cycle = {{{.cta = {}, .warp = sim::WarpOfCta(0), .lanes = 0}, empty.object},
+                    {{.cta = {}, .warp = sim::WarpOfCta(4), .lanes = 0}, full.object}};
   f.message = sim::say<sim::Phrase::cycle_of_waits>(deadlock.cycle[0].actor);
   for (const sim::CycleStep& step : deadlock.cycle) f.message.values.emplace_back(step);
   producer.wait = empty;

@@ -15,7 +15,7 @@ Suppressions parsed(std::string_view text) {
 }
 
 // The reason that the finding is accepted for, or "reported".
-std::string fate(const std::string& line, const sim::Finding& finding = overwritten_tile()) {
+std::string result_of(const std::string& line, const sim::Finding& finding = overwritten_tile()) {
   std::vector<SeenFinding> all = {{finding, {"functional"}, "", ""}};
   Suppressions suppressions = parsed(line);
   suppress(all, suppressions, "ptx/ring.ptx");
@@ -24,28 +24,28 @@ std::string fate(const std::string& line, const sim::Finding& finding = overwrit
 }
 
 TEST(Suppress, ByCodeAndPlace) {
-  EXPECT_EQ(fate("PLD4307 kernels/gemm.cpp:41  # drained before"), "drained before");
-  EXPECT_EQ(fate("PLD4307 kernels/gemm.cpp:77 # the other site"), "the other site");
-  EXPECT_EQ(fate("PLD4307 kernels/gemm.cpp:42 # another line"), "reported");
-  EXPECT_EQ(fate("PLD4308 kernels/gemm.cpp:41 # another code"), "reported");
-  EXPECT_EQ(fate("PLD43* kernels/gemm.cpp # any copy, any line"), "any copy, any line");
+  EXPECT_EQ(result_of("PLD4307 kernels/gemm.cpp:41  # drained before"), "drained before");
+  EXPECT_EQ(result_of("PLD4307 kernels/gemm.cpp:77 # the other site"), "the other site");
+  EXPECT_EQ(result_of("PLD4307 kernels/gemm.cpp:42 # another line"), "reported");
+  EXPECT_EQ(result_of("PLD4308 kernels/gemm.cpp:41 # another code"), "reported");
+  EXPECT_EQ(result_of("PLD43* kernels/gemm.cpp # any copy, any line"), "any copy, any line");
 }
 
 TEST(Suppress, EveryPlaceMustBeThere) {
-  EXPECT_EQ(fate("PLD4307 kernels/gemm.cpp:41, kernels/gemm.cpp:77 # both"), "both");
-  EXPECT_EQ(fate("PLD4307 kernels/gemm.cpp:41,kernels/gemm.cpp:78 # one is elsewhere"), "reported");
+  EXPECT_EQ(result_of("PLD4307 kernels/gemm.cpp:41, kernels/gemm.cpp:77 # both"), "both");
+  EXPECT_EQ(result_of("PLD4307 kernels/gemm.cpp:41,kernels/gemm.cpp:78 # one is elsewhere"), "reported");
 }
 
 TEST(Suppress, FilesMayBeGlobsAndEndsOfPaths) {
-  EXPECT_EQ(fate("PLD4307 gemm.cpp:41 # its name"), "its name");
-  EXPECT_EQ(fate("PLD4307 *.cpp # a glob"), "a glob");
-  EXPECT_EQ(fate("PLD4307 emm.cpp # half a name"), "reported");
-  EXPECT_EQ(fate("PLD4307 /gemm.cpp # another root"), "reported");
+  EXPECT_EQ(result_of("PLD4307 gemm.cpp:41 # its name"), "its name");
+  EXPECT_EQ(result_of("PLD4307 *.cpp # a glob"), "a glob");
+  EXPECT_EQ(result_of("PLD4307 emm.cpp # half a name"), "reported");
+  EXPECT_EQ(result_of("PLD4307 /gemm.cpp # another root"), "reported");
 }
 
 TEST(Suppress, WithoutSourcesTheLinesOfThePtxCount) {
-  EXPECT_EQ(fate("PLD4607 ring.ptx:2 # aligned", unaligned_branch()), "aligned");
-  EXPECT_EQ(fate("PLD4607 ring.ptx:3 # aligned", unaligned_branch()), "reported");
+  EXPECT_EQ(result_of("PLD4607 ring.ptx:2 # aligned", unaligned_branch()), "aligned");
+  EXPECT_EQ(result_of("PLD4607 ring.ptx:3 # aligned", unaligned_branch()), "reported");
 }
 
 TEST(Suppress, CommentsAndEmptyLinesAreNothing) {

@@ -110,7 +110,7 @@ TEST(Bounds, OfAnAllocation) {
     const auto module = isa::parse(global_kernel);
     ASSERT_TRUE(module);
     Machine machine(isa::default_arch());
-    const Address base = 0x1000'0000;
+    const Address base(0x1000'0000);
     ASSERT_TRUE(machine.memory().bind_at(base, {reinterpret_cast<uint8_t*>(words.data() + 8), 32}, "own"));
     const uint64_t start = base + static_cast<uint64_t>(4 * (first - 8));
     Launch launch;

@@ -87,9 +87,9 @@ struct Case {
   bool contracted;
 };
 
-TEST(Contraction, WordsAndPlacesDecide) {
-  const std::string c = fmt::format("%v{}", addend());
-  const Case cases[] = {
+// `c`: the register that is added.
+std::vector<Case> words_and_places(const std::string& c) {
+  return {
       {"one use", "mul.f32 %f0, %v0, %v1; add.f32 %f1, %f0, " + c + ";", true},
       {"a rounding at the product", "mul.rn.f32 %f0, %v0, %v1; add.f32 %f1, %f0, " + c + ";", false},
       {"a rounding at the sum", "mul.f32 %f0, %v0, %v1; add.rn.f32 %f1, %f0, " + c + ";", false},
@@ -145,7 +145,10 @@ TEST(Contraction, WordsAndPlacesDecide) {
       {"the sum overwrites the product",
        "mul.f32 %f0, %v0, %v1; add.f32 %f0, %f0, " + c + "; mov.f32 %f1, %f0;", true},
   };
-  for (const Case& k : cases) {
+}
+
+TEST(Contraction, WordsAndPlacesDecide) {
+  for (const Case& k : words_and_places(fmt::format("%v{}", addend()))) {
     const uint32_t got = run(k.body, {"%f1"}).front();
     EXPECT_EQ(got, k.contracted ? fma(a, b, addend()) : two_roundings(a, b, addend())) << k.what;
     EXPECT_EQ(run(k.body, {"%f1"}, false).front(), two_roundings(a, b, addend()))
@@ -153,20 +156,19 @@ TEST(Contraction, WordsAndPlacesDecide) {
   }
 }
 
-// With a factor that takes no register the sum may stand in another block. The SASS of ptxas 13.0 for sm_90a
-// has these fused multiply-adds.
-TEST(Contraction, ProductsWithAConstantFactorGoIntoOtherBlocks) {
-  const std::string c = fmt::format("%v{}", addend());
-  const std::string imm = fmt::format("0f{:08X}", input(1));
-  const std::string product = "mul.f32 %f0, %v0, " + imm + "; ";
-  const std::string sum = "add.f32 %f1, %f0, " + c + "; ";
-  const std::string test = "setp.gt.f32 %p0, %v2, %v2; ";
-  const std::string branch = test + "@%p0 bra L; ";
-  const std::string other = "st.global.f32 [%rd0+508], %v1; ";
-  const auto loop = [](const std::string& body) {
-    return "mov.b32 %r0, 0; M: " + body + "add.u32 %r0, %r0, 1; setp.lt.u32 %p1, %r0, 3; @%p1 bra M; ";
-  };
-  const Case cases[] = {
+// --- products with a constant factor
+const std::string imm = fmt::format("0f{:08X}", input(1));
+const std::string product = "mul.f32 %f0, %v0, " + imm + "; ";
+const std::string sum = fmt::format("add.f32 %f1, %f0, %v{}; ", addend());
+const std::string test = "setp.gt.f32 %p0, %v2, %v2; ";
+const std::string branch = test + "@%p0 bra L; ";
+const std::string other = "st.global.f32 [%rd0+508], %v1; ";
+std::string loop(const std::string& body) {
+  return "mov.b32 %r0, 0; M: " + body + "add.u32 %r0, %r0, 1; setp.lt.u32 %p1, %r0, 3; @%p1 bra M; ";
+}
+
+std::vector<Case> constant_factors() {
+  return {
       {"an immediate", product + branch + other + "L: " + sum, true},
       {"a parameter", "mul.f32 %f0, %v0, %q; " + branch + other + "L: " + sum, true},
       {"a negated parameter",
@@ -211,7 +213,12 @@ TEST(Contraction, ProductsWithAConstantFactorGoIntoOtherBlocks) {
       {"one of two products",
        "mul.f32 %f0, %v3, " + imm + "; " + branch + "mul.f32 %f0, %v0, " + imm + "; L: " + sum, false},
   };
-  for (const Case& k : cases)
+}
+
+// With a factor that takes no register the sum may stand in another block. The SASS of ptxas 13.0 for sm_90a
+// has these fused multiply-adds.
+TEST(Contraction, ProductsWithAConstantFactorGoIntoOtherBlocks) {
+  for (const Case& k : constant_factors())
     EXPECT_EQ(run(k.body, {"%f1"}).front(),
               k.contracted ? fma(a, b, addend()) : two_roundings(a, b, addend()))
         << k.what;

@@ -17,12 +17,12 @@ TEST(GlobalMemory, AnAddressOutsideOfAllArraysIsKnownForWhatItIs) {
   memory.release(freed);
   EXPECT_EQ(memory.where(kept + 63), Where::inside);
   EXPECT_EQ(memory.where(kept + 64), Where::near);
-  EXPECT_EQ(memory.where(0), Where::null);
-  EXPECT_EQ(memory.where(16), Where::null);
+  EXPECT_EQ(memory.where(Address(0)), Where::null);
+  EXPECT_EQ(memory.where(Address(16)), Where::null);
   EXPECT_EQ(memory.where(freed + 4095), Where::freed);
-  EXPECT_EQ(memory.where(0x5500'0000'0000), Where::nowhere);
+  EXPECT_EQ(memory.where(Address(0x5500'0000'0000)), Where::nowhere);
   memory.know_host([](Address address) { return address == 0x5500'0000'0000; });
-  EXPECT_EQ(memory.where(0x5500'0000'0000), Where::host);
+  EXPECT_EQ(memory.where(Address(0x5500'0000'0000)), Where::host);
 }
 
 TEST(GlobalMemory, ARangeThatLeavesItsArrayIsNotFound) {
@@ -36,19 +36,19 @@ TEST(GlobalMemory, ARangeThatLeavesItsArrayIsNotFound) {
     EXPECT_EQ(memory.find(a, size), nullptr) << size;
   EXPECT_EQ(memory.find(a + 16, all - 15), nullptr) << "as many bytes as there are, less 16";
   EXPECT_EQ(memory.find(a + 256, 0), nullptr);
-  EXPECT_EQ(memory.find(all, 8), nullptr);
+  EXPECT_EQ(memory.find(Address(all), 8), nullptr);
 }
 
 TEST(GlobalMemory, ArraysComeAndGoInAnyOrder) {
   GlobalMemory memory;
   std::vector<uint8_t> bytes(64);
-  const auto base = [](uint64_t i) { return 0x10000 + 64 * (i * 7919 % 1000); };
+  const auto base = [](uint64_t i) { return Address(0x10000 + 64 * (i * 7919 % 1000)); };
   for (uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(memory.bind_at(base(i), bytes, "x"));
   EXPECT_FALSE(memory.bind_at(base(5) + 63, bytes, "x"));
   for (uint64_t i = 0; i < 1000; i += 2) memory.release(base(i));
   memory.index();
-  EXPECT_EQ(memory.lookup(0xffff), nullptr);
-  EXPECT_EQ(memory.lookup(0x10000 + 64 * 1000), nullptr);
+  EXPECT_EQ(memory.lookup(Address(0xffff)), nullptr);
+  EXPECT_EQ(memory.lookup(Address(0x10000 + 64 * 1000)), nullptr);
   EXPECT_EQ(memory.lookup(base(1))->base, base(1));
   memory.release(base(1));
   EXPECT_EQ(memory.lookup(base(1)), nullptr) << "the index is not that of before";
@@ -59,7 +59,7 @@ TEST(GlobalMemory, ArraysComeAndGoInAnyOrder) {
     EXPECT_EQ(memory.lookup(base(i) + 63) != nullptr, i % 2 == 1) << i;
     EXPECT_EQ(memory.where(base(i)), i % 2 == 1 ? GlobalMemory::Where::inside : GlobalMemory::Where::freed);
   }
-  Address last = 0;
+  Address last;
   memory.for_each([&](const Allocation& a) { EXPECT_LT(std::exchange(last, a.base), a.base); });
 }
 
@@ -67,12 +67,12 @@ TEST(GlobalMemory, ItSaysWhatAnAddressIs) {
   GlobalMemory memory;
   const Address kept = memory.allocate(64, "kept"), freed = memory.allocate(4096, "old");
   memory.release(freed);
-  EXPECT_EQ(memory.describe(0), "NULL");
-  EXPECT_EQ(memory.describe(8), "NULL + 8");
+  EXPECT_EQ(memory.describe(Address(0)), "NULL");
+  EXPECT_EQ(memory.describe(Address(8)), "NULL + 8");
   EXPECT_NE(memory.describe(freed + 8).find("byte 8 of `old` (4096 bytes), which was freed"),
             std::string::npos);
   EXPECT_NE(memory.describe(kept + 68).find("4 bytes past the end of `kept` (64 bytes)"), std::string::npos);
-  EXPECT_EQ(memory.describe(0x5500'0000'0000), "0x550000000000, where no array is");
+  EXPECT_EQ(memory.describe(Address(0x5500'0000'0000)), "0x550000000000, where no array is");
 }
 
 }  // namespace

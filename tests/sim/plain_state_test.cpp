@@ -17,8 +17,8 @@ static_assert(std::is_copy_constructible_v<MemoryImage> && std::is_copy_assignab
 AsyncOp operation(AsyncPayloads payload, uint16_t cta_rank, uint16_t warp) {
   AsyncOp op;
   op.payload = std::move(payload);
-  op.cta_rank = cta_rank;
-  op.warp = warp;
+  op.cta_rank = CtaRank(cta_rank);
+  op.warp = WarpOfCta(warp);
   return op;
 }
 
@@ -84,21 +84,21 @@ TEST(GlobalMemory, BindsBytesAtAChosenAddress) {
   GlobalMemory memory;
   std::vector<uint8_t> low(4096, 1), high(4096, 2);
   const Address first = memory.allocate(4096, "first");
-  ASSERT_TRUE(memory.bind_at(0x7000'0000'0000, low, "low"));
+  ASSERT_TRUE(memory.bind_at(Address(0x7000'0000'0000), low, "low"));
   ASSERT_TRUE(memory.bind_at(first + (3 << 16), high, "high"));
-  EXPECT_EQ(*memory.find(0x7000'0000'0fff, 1), 1);
+  EXPECT_EQ(*memory.find(Address(0x7000'0000'0fff), 1), 1);
   EXPECT_EQ(*memory.find(first + (3 << 16), 1), 2);
   // Not where something is, not across it, not around the end of the address space.
-  EXPECT_FALSE(memory.bind_at(0x7000'0000'0fff, high, "overlaps"));
-  EXPECT_FALSE(memory.bind_at(0x6fff'ffff'f001, high, "overlaps"));
-  EXPECT_FALSE(memory.bind_at(~Address{0} - 100, high, "wraps"));
+  EXPECT_FALSE(memory.bind_at(Address(0x7000'0000'0fff), high, "overlaps"));
+  EXPECT_FALSE(memory.bind_at(Address(0x6fff'ffff'f001), high, "overlaps"));
+  EXPECT_FALSE(memory.bind_at(Address(~uint64_t{0} - 100), high, "wraps"));
   // Later allocations keep clear of it, with a guard gap on both sides.
   const Address large = memory.allocate(8 << 16, "large");
   EXPECT_GE(large, first + (3 << 16) + high.size() + (1 << 16));
   EXPECT_TRUE(memory.find(large, 8 << 16) != nullptr);
-  memory.release(0x7000'0000'0000);
-  EXPECT_EQ(memory.find(0x7000'0000'0000, 1), nullptr);
-  EXPECT_TRUE(memory.bind_at(0x7000'0000'0000, high, "again"));
+  memory.release(Address(0x7000'0000'0000));
+  EXPECT_EQ(memory.find(Address(0x7000'0000'0000), 1), nullptr);
+  EXPECT_TRUE(memory.bind_at(Address(0x7000'0000'0000), high, "again"));
 }
 
 TEST(MemoryImage, BringsAllBytesBack) {

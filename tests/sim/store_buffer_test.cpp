@@ -19,7 +19,7 @@ struct Fixture {
 
   GlobalMemory gmem;
   std::vector<uint8_t> host, expected;
-  Address base = 0;
+  Address base;
 };
 
 TEST(StoreBuffer, SeesItsOwnStoresAndGmemOtherwise) {

@@ -194,7 +194,7 @@ Texture texture_of(const Config& c, GlobalMemory& memory) {
                         static_cast<uint32_t>(c["mips"]));
   };
   Texture t;
-  const uint64_t bytes = make(0).bytes();
+  const uint64_t bytes = make({}).bytes();
   t.image = make(memory.allocate(bytes, "texels"));
   t.image.linear_memory = c.geometry == "linear";
   for (size_t n = 0; n < t.image.levels.size(); ++n) {

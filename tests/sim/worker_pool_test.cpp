@@ -15,7 +15,7 @@ namespace palladion::sim::testing {
 namespace {
 
 // Counts how many jobs run at the same time.
-class Crowd {
+class Present {
  public:
   void enter() {
     const int now = ++inside_;
@@ -54,35 +54,35 @@ TEST(WorkerPool, ZeroThreadsAreAllOfTheHost) { EXPECT_EQ(WorkerPool(0).workers()
 TEST(WorkerPool, AWorkerHasOneJobAtATime) {
   WorkerPool pool(4);
   std::vector<std::atomic<int>> busy(pool.workers());
-  Crowd crowd;
+  Present present;
   pool.for_each(100, [&](size_t, unsigned worker) {
     ASSERT_LT(worker, busy.size());
     EXPECT_EQ(busy[worker]++, 0);
-    crowd.enter();
-    crowd.await(2);
-    crowd.leave();
+    present.enter();
+    present.await(2);
+    present.leave();
     --busy[worker];
   });
-  EXPECT_LE(crowd.most(), 4);
-  EXPECT_GE(crowd.most(), 2) << "more threads than the host has are there when they are asked for";
+  EXPECT_LE(present.most(), 4);
+  EXPECT_GE(present.most(), 2) << "more threads than the host has are there when they are asked for";
 }
 
 TEST(WorkerPool, NestedPoolsShareTheThreadsOfTheOutermost) {
   WorkerPool outer(3);
-  Crowd crowd;
+  Present present;
   std::atomic<int> runs = 0;
   outer.for_each(6, [&](size_t, unsigned) {
     WorkerPool inner(8);
     EXPECT_EQ(inner.workers(), 3U);
     inner.for_each(10, [&](size_t, unsigned worker) {
       EXPECT_LT(worker, 3U);
-      crowd.enter();
+      present.enter();
       ++runs;
-      crowd.leave();
+      present.leave();
     });
   });
   EXPECT_EQ(runs, 60);
-  EXPECT_LE(crowd.most(), 3);
+  EXPECT_LE(present.most(), 3);
 }
 
 TEST(WorkerPool, AWaitForNestedJobsDoesNotBeginAnotherOuterJob) {

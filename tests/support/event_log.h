@@ -82,7 +82,7 @@ class ClusterRecorder {
 class EventRecorder final : public Observer {
  public:
   void start(const RunView& view) override { program_ = view.program; }
-  bool watches(uint32_t) const override { return true; }
+  bool watches(sim::Pc) const override { return true; }
   void observe(ClusterState& cluster, ClusterEvents& events) override {
     events.add(clusters_.add(cluster, std::make_unique<ClusterRecorder>(log_of(cluster), *program_)));
   }

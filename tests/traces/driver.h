@@ -83,7 +83,7 @@ class Driver {
   }
 
   sim::Origin at(uint32_t pc, uint16_t warp = 0, uint32_t lanes = ~0U) const {
-    return sim::origin_at(*program, sim::CtaRank(0), sim::WarpOfCta(warp), lanes, pc);
+    return sim::origin_at(*program, sim::CtaRank(0), sim::WarpOfCta(warp), lanes, sim::Pc(pc));
   }
   void mbarrier(uint32_t pc, uint16_t warp, sim::MbarrierEvent e) {
     e.origin = at(pc, warp);

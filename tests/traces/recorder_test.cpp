@@ -36,26 +36,26 @@ constexpr uint32_t copy_pc = 3, wait_pc = 4, load_pc = 5;
 // The instruction issues now; its warp was stalled since `from`, for one reason.
 void stalled(Driver& d, const sim::Origin& origin, sim::Stall reason, uint64_t from) {
   const sim::StallPart part{reason, d.cluster.now};
-  d.events.emit(sim::Stalled{origin, from, {&part, 1}});
+  d.events.emit(sim::Stalled{origin, sim::Cycle(from), {&part, 1}});
 }
 
 // One copy that fills the tile, completes a phase that warp 4 waits for, and is read.
 void one_copy(Driver& d) {
   const auto tile = d.program->reserved_shared;
-  const uint32_t full = tile + 256;
+  const sim::SharedAddress full(tile + 256);
   const sim::Piece write{isa::Space::shared_cluster, tile, 256};
   const uint32_t bytes = 256;
   sim::MbarrierState phase{.pending = 0, .expected = 1, .tx = 256, .valid = true};
-  d.cluster.now = 5;
+  d.cluster.now = sim::Cycle(5);
   d.mbarrier(copy_pc, 0, {.action = A::init, .address = full, .count = 1, .after = phase.encode()});
-  d.cluster.now = 100;
+  d.cluster.now = sim::Cycle(100);
   d.events.emit(sim::AsyncIssue{.origin = d.at(copy_pc, 0, 1),
                                 .id = 1,
                                 .writes = {&write, 1},
                                 .mbarriers = {&full, 1},
                                 .mbarrier_bytes = {&bytes, 1},
                                 .name = "cp.async.bulk"});
-  d.cluster.now = 700;
+  d.cluster.now = sim::Cycle(700);
   d.mbarrier(copy_pc, 0,
              {.action = A::complete_tx,
               .address = full,
@@ -64,10 +64,10 @@ void one_copy(Driver& d) {
               .completed = true,
               .async_id = 1});
   d.events.emit(sim::AsyncLanded{1});
-  d.cluster.now = 720;
+  d.cluster.now = sim::Cycle(720);
   stalled(d, d.at(wait_pc, 4), sim::Stall::mbarrier, 90);
   d.mbarrier(wait_pc, 4, {.action = A::try_wait, .address = full, .succeeded = true});
-  d.cluster.now = 740;
+  d.cluster.now = sim::Cycle(740);
   uint64_t addresses[32];
   std::fill_n(addresses, 32, tile);
   stalled(d, d.at(load_pc, 4), sim::Stall::wait, 721);
@@ -76,7 +76,7 @@ void one_copy(Driver& d) {
                             .size = 4,
                             .addresses = addresses,
                             .lanes = ~0U});
-  d.cluster.now = 800;
+  d.cluster.now = sim::Cycle(800);
 }
 
 TEST(Recorder, TellsACopyFromIssueToTheWarpThatWaitedForIt) {
@@ -116,7 +116,7 @@ TEST(Recorder, MergesWhatAWarpDoesByReasonAndLine) {
   Driver d(copies, recording);
   uint64_t last = 9;
   for (uint64_t t : {10, 14, 18, 60, 62, 110}) {  // two long waits at one line, little between
-    d.cluster.now = t;
+    d.cluster.now = sim::Cycle(t);
     stalled(d, d.at(t == 60 || t == 110 ? load_pc : wait_pc), sim::Stall::short_scoreboard, last);
     last = t + 1;
   }
@@ -129,13 +129,14 @@ TEST(Recorder, MergesWhatAWarpDoesByReasonAndLine) {
 TEST(Recorder, DividesAStallByItsReasons) {
   Recording recording;
   Driver d(copies, recording);
-  const uint32_t full = d.program->reserved_shared + 256;
+  const sim::SharedAddress full(d.program->reserved_shared + 256);
   const sim::MbarrierState phase{.pending = 1, .expected = 1, .valid = true};
   d.mbarrier(copy_pc, 0, {.action = A::init, .address = full, .count = 1, .after = phase.encode()});
-  d.cluster.now = 120;
-  const std::vector<sim::StallPart> parts = {
-      {sim::Stall::wait, 14}, {sim::Stall::mbarrier, 80}, {sim::Stall::not_selected, 120}};
-  d.events.emit(sim::Stalled{d.at(wait_pc), 10, parts});
+  d.cluster.now = sim::Cycle(120);
+  const std::vector<sim::StallPart> parts = {{sim::Stall::wait, sim::Cycle(14)},
+                                             {sim::Stall::mbarrier, sim::Cycle(80)},
+                                             {sim::Stall::not_selected, sim::Cycle(120)}};
+  d.events.emit(sim::Stalled{d.at(wait_pc), sim::Cycle(10), parts});
   d.mbarrier(wait_pc, 0, {.action = A::try_wait, .address = full, .succeeded = true});
   d.end();
   EXPECT_THAT(recording.on("warp 0"), ElementsAre("PTX line 16 10..14", "mbarrier `full` 14..80",
@@ -157,11 +158,11 @@ TEST(Recorder, CopiesThatOverlapHaveTracksOfTheirOwn) {
   Recording recording;
   Driver d(copies, recording);
   for (uint64_t id : {1, 2, 3}) {
-    d.cluster.now = 10 * id;
+    d.cluster.now = sim::Cycle(10 * id);
     d.events.emit(sim::AsyncIssue{.origin = d.at(copy_pc, 0, 1), .id = id, .name = "cp.async.bulk"});
     if (id == 2) d.events.emit(sim::AsyncLanded{1});
   }
-  d.cluster.now = 50;
+  d.cluster.now = sim::Cycle(50);
   d.events.emit(sim::AsyncLanded{2});
   d.events.emit(sim::AsyncLanded{3});
   d.end();
@@ -173,7 +174,7 @@ TEST(Recorder, CopiesThatOverlapHaveTracksOfTheirOwn) {
 TEST(Recorder, WithoutAClockTellsWaitsInInstructions) {
   Recording recording;
   Driver d(copies, recording, {.unit = TimeUnit::warp_instructions});
-  const uint32_t full = d.program->reserved_shared + 256;
+  const sim::SharedAddress full(d.program->reserved_shared + 256);
   for (bool succeeded : {false, false, true}) {
     d.cluster.instructions += 30;
     d.mbarrier(wait_pc, 0, {.action = A::try_wait, .address = full, .succeeded = succeeded});
@@ -185,13 +186,13 @@ TEST(Recorder, WithoutAClockTellsWaitsInInstructions) {
 // Warp 0 waits for a phase that does not complete, warp 1 for a group of copies, warp 2 tests again and
 // again.
 void waits_for_ever(Driver& d, bool clocked) {
-  const uint32_t full = d.program->reserved_shared + 256;
+  const sim::SharedAddress full(d.program->reserved_shared + 256);
   const sim::MbarrierState phase{.pending = 1, .expected = 2, .tx = 256, .valid = true};
   d.mbarrier(copy_pc, 0, {.action = A::init, .address = full, .count = 2});
   d.mbarrier(copy_pc, 0, {.action = A::arrive, .address = full, .count = 1, .after = phase.encode()});
   d.cluster.ctas[0].warps.resize(3);
   for (sim::WarpState& warp : d.cluster.ctas[0].warps)
-    warp.groups = {{.pc = wait_pc, .mask = ~0U, .last_run = d.cluster.instructions}};
+    warp.groups = {{.pc = sim::Pc(wait_pc), .mask = ~0U, .last_run = d.cluster.instructions}};
   d.cluster.ctas[0].warps[0].groups[0].wait = {.kind = sim::Wait::Kind::mbarrier, .object = full};
   d.cluster.ctas[0].warps[1].groups[0].wait = {.kind = sim::Wait::Kind::bulk_group};
   for (const uint16_t warp : {0, 2}) d.mbarrier(wait_pc, warp, {.action = A::test_wait, .address = full});
@@ -218,9 +219,9 @@ TEST(Recorder, TellsWhatAWarpStillWaitsForWhenTheRunEnds) {
     const bool clocked = unit == TimeUnit::sm_cycles;
     Recording recording;
     Driver d(copies, recording, {.unit = unit});
-    d.cluster.now = 99;
+    d.cluster.now = sim::Cycle(99);
     for (const uint16_t warp : {0, 1, 2}) stalled(d, d.at(copy_pc, warp), sim::Stall::short_scoreboard, 50);
-    d.cluster.now = 100;
+    d.cluster.now = sim::Cycle(100);
     d.cluster.instructions = 40;
     waits_for_ever(d, clocked);
     const std::string times = clocked ? " 100..500" : " 40..90", last = clocked ? " 301..500" : times;

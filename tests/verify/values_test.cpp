@@ -138,10 +138,19 @@ TEST(OtherValues, AReadThatIsNotExecutedIsNoEvidence) {
     return other.changed_every_read();
   };
   const auto load = static_cast<uint32_t>(launch.job().module->functions.front().body.size() - 3);
-  EXPECT_TRUE(changed({.pc = load, .cluster = 0, .warp = 0, .lanes = ~0U}));
-  EXPECT_FALSE(changed({.pc = load, .cluster = 0, .warp = 1, .lanes = ~0U})) << "its guard is false";
-  EXPECT_FALSE(changed({.pc = load, .cluster = 0, .warp = 0, .lanes = 0})) << "of no lane";
-  EXPECT_FALSE(changed({.pc = load + 1, .cluster = 0, .warp = 0, .lanes = ~0U})) << "no load";
+  EXPECT_TRUE(changed(
+      {.pc = sim::Pc(load), .cluster = sim::ClusterOfGrid(0), .warp = sim::WarpOfCluster(0), .lanes = ~0U}));
+  EXPECT_FALSE(changed(
+      {.pc = sim::Pc(load), .cluster = sim::ClusterOfGrid(0), .warp = sim::WarpOfCluster(1), .lanes = ~0U}))
+      << "its guard is false";
+  EXPECT_FALSE(changed(
+      {.pc = sim::Pc(load), .cluster = sim::ClusterOfGrid(0), .warp = sim::WarpOfCluster(0), .lanes = 0}))
+      << "of no lane";
+  EXPECT_FALSE(changed({.pc = sim::Pc(load + 1),
+                        .cluster = sim::ClusterOfGrid(0),
+                        .warp = sim::WarpOfCluster(0),
+                        .lanes = ~0U}))
+      << "no load";
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ sim::Image image_of(const Object& o, const cuda::bundle::Manifest& m) {
   } else if (o.resource == Object::Resource::array) {
     const auto& array = *std::ranges::find(m.arrays, o.array, &cuda::bundle::TexelArray::name);
     image = sim::Image::dense(geometry_of(array), format_of(array.texel), array.size[0], array.size[1],
-                              array.size[2], 0, array.levels);
+                              array.size[2], sim::Address(), array.levels);
     if (o.one_level) image = image.level(o.level);
     if (o.has_view) take_view(image, o.view, array);
   } else {
@@ -60,7 +60,7 @@ sim::Image image_of(const Object& o, const cuda::bundle::Manifest& m) {
     const auto width = static_cast<uint32_t>(std::min<uint64_t>(o.size[0], UINT32_MAX));
     const auto height =
         image.linear_memory ? 1 : static_cast<uint32_t>(std::min<uint64_t>(o.size[1], UINT32_MAX));
-    image.levels = {{o.address, o.pitch, o.pitch * height, width, height, 1}};
+    image.levels = {{sim::Address(o.address), o.pitch, o.pitch * height, width, height, 1}};
   }
   return image;
 }

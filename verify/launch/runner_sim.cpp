@@ -83,9 +83,9 @@ class Bound {
     Array& array = buffer.role == Role::in ? buffer.initial : arrays_[i];
     const std::span<uint8_t> bytes(reinterpret_cast<uint8_t*>(array.bytes.data()), array.bytes.size());
     if (buffer.address == 0) return memory_.bind(bytes, buffer.name, buffer.role == Role::out);
-    if (!memory_.bind_at(buffer.address, bytes, buffer.name)) return 0;
-    if (buffer.host_writes) memory_.share_with_host(buffer.address);
-    return buffer.address;
+    if (!memory_.bind_at(sim::Address(buffer.address), bytes, buffer.name)) return {};
+    if (buffer.host_writes) memory_.share_with_host(sim::Address(buffer.address));
+    return sim::Address(buffer.address);
   }
 
   Job& job_;
@@ -102,7 +102,8 @@ class BoundObjects {
     for (const TextureObject& object : job.objects) {
       sim::Texture texture = object.texture;
       if (object.buffer >= 0)
-        for (sim::ImageLevel& level : texture.image.levels) level.address += bound.base(object.buffer);
+        for (sim::ImageLevel& level : texture.image.levels)
+          level.address += uint64_t{bound.base(object.buffer)};
       const bool made = object.surface ? table.create_surface_at(object.handle, std::move(texture.image))
                                        : table.create_at(object.handle, std::move(texture));
       if (made) handles_.push_back(object.handle);
@@ -184,7 +185,7 @@ class Workspace {
 
  private:
   sim::GlobalMemory& memory_;
-  sim::Address base_ = 0;
+  sim::Address base_;
 };
 
 sim::Run start(const Job& job, const Bound& bound, const Workspace& workspace, sim::Machine& machine,

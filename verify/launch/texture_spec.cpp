@@ -152,7 +152,7 @@ Result<sim::Image> image_of(const pl::ShapeDtype& type, const Texels& t) {
   };
   const bool layered_line = geometry == Geometry::a1d;
   sim::Image image = sim::Image::dense(geometry, *format, size(0), layered_line ? 1 : size(1),
-                                       layered_line ? size(1) : size(2), 0);
+                                       layered_line ? size(1) : size(2), sim::Address());
   image.linear_memory = t.linear_memory;
   const bool cube = geometry == Geometry::cube || geometry == Geometry::acube;
   if (cube && (size(0) != size(1) || size(2) % 6 != 0 || (geometry == Geometry::cube && size(2) != 6)))

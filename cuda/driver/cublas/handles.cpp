@@ -1,4 +1,4 @@
-// Handles: what a program sets is kept and told. Nothing here computes (absent.txt).
+// Handles: what a program sets is kept and returned. Nothing here computes (absent.txt).
 #include <array>
 #include <cstddef>
 #include <new>

@@ -1,4 +1,4 @@
-// Handles: their stream is kept and told. Nothing here computes (absent.txt).
+// Handles: their stream is kept and returned. Nothing here computes (absent.txt).
 #include <cstddef>
 #include <new>
 

@@ -24,12 +24,12 @@ void make_table(State& s) {
 
 uint32_t value_of(uint64_t handle) {
   uint32_t value = 0;
-  std::memcpy(&value, state().machine->memory().find(handle, sizeof value), sizeof value);
+  std::memcpy(&value, state().machine->memory().find(sim::Address(handle), sizeof value), sizeof value);
   return value;
 }
 
 void set_value(uint64_t handle, uint32_t value) {
-  std::memcpy(state().machine->memory().find(handle, sizeof value), &value, sizeof value);
+  std::memcpy(state().machine->memory().find(sim::Address(handle), sizeof value), &value, sizeof value);
 }
 
 Status new_condition(Graph& graph, Condition*& out) {

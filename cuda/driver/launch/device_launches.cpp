@@ -16,7 +16,7 @@ constexpr uint64_t queue_bytes = uint64_t{64} << 20;  // pages that nothing is w
 constexpr int deepest = 24;                           // CUDA's limit of nesting
 
 std::span<uint8_t> queue_of(const State& s) {
-  return {s.machine->memory().find(s.device_queue, queue_bytes), queue_bytes};
+  return {s.machine->memory().find(sim::Address(s.device_queue), queue_bytes), queue_bytes};
 }
 
 Status perform_one(State& s, const LaunchWork& parent, sim::DeviceWork& child, const Doing& doing) {

@@ -188,7 +188,7 @@ class Running {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
   sim::Run begin(State& s, const sim::RunOptions& options) {
-    if (workspace_ != 0) sim::set_grid_workspace(s.machine->memory(), workspace_, launch_);
+    if (workspace_ != 0) sim::set_grid_workspace(s.machine->memory(), sim::Address(workspace_), launch_);
     return s.machine->start(launch_, options);
   }
   bool can_repeat() const;

@@ -85,7 +85,7 @@ void* part_of(const void* handle, size_t offset, size_t bytes) {
   const Guard guard(state().lock);
   const Array* a = array_of(handle);
   if (a == nullptr || offset > a->image.bytes() || bytes > a->image.bytes() - offset) return nullptr;
-  return reinterpret_cast<void*>(a->image.levels.front().address + offset);
+  return reinterpret_cast<void*>(uint64_t{a->image.levels.front().address + offset});
 }
 
 }  // namespace

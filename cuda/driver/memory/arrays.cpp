@@ -80,7 +80,7 @@ Status place(const Array3DDescriptor& d, uint32_t levels, sim::Image& image, Poi
   const auto number = [](size_t n) { return static_cast<uint32_t>(std::max<size_t>(n, 1)); };
   const auto make = [&](Pointer at) {
     return sim::Image::dense(geometry_of(d), *texel_format(d.format, d.channels), number(d.width),
-                             number(d.height), number(d.depth), at, levels);
+                             number(d.height), number(d.depth), sim::Address(at), levels);
   };
   const Status status = allocate(memory, make(0).bytes(), Origin::array, nullptr);
   if (status == success) image = make(memory);

@@ -54,7 +54,8 @@ bool inside(State& s, const void* p, size_t bytes) {
   const auto at = reinterpret_cast<Pointer>(p);
   const Block* b = s.block_of(at);
   if (b != nullptr) return fits(at - b->base, bytes, b->size);
-  if (const sim::Allocation* a = s.machine->memory().lookup(at)) return fits(at - a->base, bytes, a->size);
+  if (const sim::Allocation* a = s.machine->memory().lookup(sim::Address(at)))
+    return fits(at - a->base, bytes, a->size);
   return bytes <= SIZE_MAX - at && (at >= next_place || at + bytes <= first_place);
 }
 
@@ -64,7 +65,8 @@ uint8_t* host_of(State& s, const void* p) {
   const Block* const b = s.block_of(at);
   if (b != nullptr && b->machine_view != nullptr) return b->machine_view + (at - b->base);
   if (b == nullptr)
-    if (const sim::Allocation* a = s.machine->memory().lookup(at)) return a->bytes + (at - a->base);
+    if (const sim::Allocation* a = s.machine->memory().lookup(sim::Address(at)))
+      return a->bytes + (at - a->base);
   return static_cast<uint8_t*>(const_cast<void*>(p));
 }
 
@@ -121,7 +123,7 @@ bool is_given_out(Pointer p) { return p >= first_place && p < next_place; }
 bool is_known(const void* p) {
   State& s = state();
   const auto at = reinterpret_cast<Pointer>(p);
-  return s.block_of(at) != nullptr || s.machine->memory().lookup(at) != nullptr;
+  return s.block_of(at) != nullptr || s.machine->memory().lookup(sim::Address(at)) != nullptr;
 }
 
 bool is_pinned_or_managed(const void* p) {
@@ -159,14 +161,14 @@ Status put_memory(Pointer at, size_t bytes, Origin origin, const char* name) {
   } catch (const std::bad_alloc&) {
   }
   if (views.bound() == nullptr) return out_of_memory;
-  if (!s.machine->memory().bind_at(at, {views.bound(), bytes}, name != nullptr ? name : name_of(origin),
-                                   false)) {
+  if (!s.machine->memory().bind_at(sim::Address(at), {views.bound(), bytes},
+                                   name != nullptr ? name : name_of(origin), false)) {
     views.unmap(mapped);
     return out_of_memory;
   }
   watch_host();
   if (!shared) follow(at, bytes);
-  if (shared) s.machine->memory().share_with_host(at);
+  if (shared) s.machine->memory().share_with_host(sim::Address(at));
   if (on_device(origin)) allocated_bytes += bytes;
   s.blocks[at] = {.base = at,
                   .size = bytes,
@@ -196,7 +198,7 @@ Status release(Pointer p) {
   if (p == 0) return success;
   const auto at = s.blocks.find(p);
   if (at == s.blocks.end() || at->second.origin == Origin::mapped) return invalid_value;
-  s.machine->memory().release(p);
+  s.machine->memory().release(sim::Address(p));
   Block& b = at->second;
   if (b.mapped != 0)
     Views{reaches_host(b.origin) ? to(p) : nullptr, b.machine_view, std::move(b.owned)}.unmap(b.mapped);
@@ -236,7 +238,7 @@ std::optional<Side> array_side(const void* handle, size_t x, size_t y, size_t z,
   if (!fits(x, c.width, size_t{level.width} * a->image.format.bytes()) || !fits(y, c.height, level.height) ||
       !fits(z, c.depth, level.depth))
     return std::nullopt;
-  auto* base = reinterpret_cast<uint8_t*>(level.address + x + y * level.pitch + z * level.slice);
+  auto* base = reinterpret_cast<uint8_t*>(uint64_t{level.address + x + y * level.pitch + z * level.slice});
   return Side{base, level.pitch, level.slice};
 }
 

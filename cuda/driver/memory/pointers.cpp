@@ -12,7 +12,8 @@ PLD_CUDA cuPointerGetAttribute(void* out, int attribute, Pointer p) {
   State& s = state();
   const Guard guard(s.lock);
   const Block* b = s.block_of(p);
-  const palladion::sim::Allocation* a = b == nullptr ? s.machine->memory().lookup(p) : nullptr;
+  const palladion::sim::Allocation* a =
+      b == nullptr ? s.machine->memory().lookup(palladion::sim::Address(p)) : nullptr;
   if (out == nullptr || (b == nullptr && a == nullptr)) return invalid_value;
   const Origin origin = b != nullptr ? b->origin : Origin::device;
   const bool host = origin == Origin::host || origin == Origin::registered;
@@ -70,7 +71,8 @@ PLD_CUDA cuPointerSetAttribute(const void* value, int attribute, Pointer p) {
 PLD_CUDA cuPointerGetAttributes(unsigned count, const int* attributes, void** out, Pointer p) {
   const Guard guard(state().lock);
   if (attributes == nullptr || out == nullptr) return invalid_value;
-  const bool known = state().block_of(p) != nullptr || state().machine->memory().lookup(p) != nullptr;
+  const bool known = state().block_of(p) != nullptr ||
+                     state().machine->memory().lookup(palladion::sim::Address(p)) != nullptr;
   for (unsigned i = 0; i < count; ++i) {
     const bool known_one = known && cuPointerGetAttribute(out[i], attributes[i], p) == success;
     if (known_one) continue;

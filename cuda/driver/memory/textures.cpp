@@ -22,7 +22,8 @@ Status linear_image(sim::Image& out, Pointer address, uint32_t format, uint32_t 
   if (!texel) return invalid_value;
   const size_t texels = bytes / texel->bytes();
   if (address % 512 != 0 || texels == 0 || texels > 1U << 28) return invalid_value;
-  out = sim::Image::dense(isa::Geometry::d1, *texel, static_cast<uint32_t>(texels), 1, 1, address);
+  out = sim::Image::dense(isa::Geometry::d1, *texel, static_cast<uint32_t>(texels), 1, 1,
+                          sim::Address(address));
   out.linear_memory = true;
   return success;
 }
@@ -34,7 +35,7 @@ Status pitch_image(sim::Image& out, const ResourceDescriptor& r) {
       p.width > 1U << 17 || p.height > 1U << 17 || p.pitch > 1U << 28 || p.pitch < p.width * texel->bytes())
     return invalid_value;
   out = sim::Image::dense(isa::Geometry::d2, *texel, static_cast<uint32_t>(p.width),
-                          static_cast<uint32_t>(p.height), 1, p.address);
+                          static_cast<uint32_t>(p.height), 1, sim::Address(p.address));
   out.levels.front().pitch = p.pitch;
   out.levels.front().slice = p.pitch * p.height;
   return success;

@@ -76,7 +76,7 @@ std::vector<std::pair<const Pointer, Mapping>*> mappings_in(Reservation& r, Poin
 void bind_again(Reservation& r, Pointer base) {
   State& s = state();
   for (auto b = s.blocks.lower_bound(base); b != s.blocks.end() && b->first < base + r.size;) {
-    s.machine->memory().release(b->first);
+    s.machine->memory().release(sim::Address(b->first));
     b = s.blocks.erase(b);
   }
   for (auto m = r.mappings.begin(); m != r.mappings.end();) {
@@ -88,7 +88,7 @@ void bind_again(Reservation& r, Pointer base) {
     Pointer end = first;
     for (; m != r.mappings.end() && m->first == end && m->second.accessible; ++m) end += m->second.size;
     uint8_t* const bytes = r.bytes + (first - base);
-    s.machine->memory().bind_at(first, {bytes, end - first}, "mapped memory");
+    s.machine->memory().bind_at(sim::Address(first), {bytes, end - first}, "mapped memory");
     s.blocks[first] = {.base = first,
                        .size = end - first,
                        .machine_view = bytes,

@@ -92,7 +92,7 @@ void place_variables(const isa::Module& module) {
     if (allocate(at, s.variable.size(), Origin::managed, s.name.c_str()) != success) continue;
     state().blocks.at(at).variable = true;
     std::copy(s.variable.init.begin(), s.variable.init.end(), reinterpret_cast<uint8_t*>(at));
-    placed[s.name] = at;
+    placed[s.name] = sim::Address(at);
   }
   sim::Machine& machine = *state().machine;
   machine.load(module, placed);
@@ -101,7 +101,7 @@ void place_variables(const isa::Module& module) {
     for (const isa::Relocation& r : s.variable.relocations) {
       const Pointer value =
           machine.symbol(module, module.symbols[r.symbol].name) + static_cast<uint64_t>(r.addend);
-      std::memcpy(reinterpret_cast<uint8_t*>(placed[s.name]) + r.at, &value, r.size);
+      std::memcpy(reinterpret_cast<uint8_t*>(uint64_t{placed[s.name]}) + r.at, &value, r.size);
     }
   }
 }

@@ -116,14 +116,14 @@ class Changes::Part {
  private:
   // Pages begin where their allocation does.
   void save(uint64_t at, uint64_t bytes) {
-    const sim::Allocation* const a = changes_.memory_.lookup(at);
+    const sim::Allocation* const a = changes_.memory_.lookup(sim::Address(at));
     if (a == nullptr) return;
     const uint64_t last = std::min(at - a->base + bytes, a->size) - 1;
     for (uint64_t index = (at - a->base) / page_bytes; index <= last / page_bytes; ++index) {
       const uint64_t begin = a->base + index * page_bytes;
       uint64_t& seen = seen_[begin / page_bytes % seen_.size()];
       if (seen == begin) continue;
-      changes_.save(begin, *a);
+      changes_.save(sim::Address(begin), *a);
       seen = begin;
     }
   }

@@ -36,9 +36,9 @@ void tell(sim::Finding finding) {
 }
 
 void tell_incomplete() {
-  static bool told = false;
-  if (told) return;
-  told = true;
+  static bool printed = false;
+  if (printed) return;
+  printed = true;
   sim::Finding f;
   sim::check::complete(f, sim::check::Code::order_incomplete);
   f.severity = sim::FindingSeverity::unknown;

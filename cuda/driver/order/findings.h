@@ -1,5 +1,5 @@
 #pragma once
-// Findings of the host's side: their common parts, and how they are told.
+// Findings of the host's side: their common parts, and how they are printed.
 #include <string>
 
 #include "cuda/order/in_flight.h"
@@ -9,7 +9,7 @@ namespace palladion::cuda::driver {
 
 std::string text_of(const order::Operation& o);    // "fill of 4 bytes in stream 1"
 sim::Statement called(const order::Operation& o);  // where the program asked for it; false: not known
-// Printed at once; one that was told before is counted.
+// Printed at once; one that was printed before is counted.
 void tell(sim::Finding finding);
 void tell_incomplete();  // PLD7006, once
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t most_ranges = 1 << 20;  // of a cluster
 
-const isa::GridDependency* control_of(const sim::Program& program, uint32_t pc) {
+const isa::GridDependency* control_of(const sim::Program& program, sim::Pc pc) {
   const isa::Effect* const effect = program.code[pc].effect;
   return effect != nullptr ? std::get_if<isa::GridDependency>(effect) : nullptr;
 }
@@ -146,8 +146,7 @@ Footprint::~Footprint() = default;
 void Footprint::start(const sim::RunView& run) {
   program_ = run.program;
   has_control_ = false;
-  for (uint32_t pc = 0; pc < program_->code.size(); ++pc)
-    has_control_ |= control_of(*program_, pc) != nullptr;
+  for (sim::Pc pc{0}; pc < program_->code.size(); ++pc) has_control_ |= control_of(*program_, pc) != nullptr;
   const sim::LaunchState& launch = *run.launch;
   parts_.clear();
   parts_.resize(launch.grid.count() / launch.cluster.count());
@@ -158,7 +157,7 @@ void Footprint::observe(sim::ClusterState& cluster, sim::ClusterEvents& events) 
   events.add(*parts_[cluster.index]);
 }
 
-bool Footprint::watches(uint32_t pc) const { return has_control_ && control_of(*program_, pc) != nullptr; }
+bool Footprint::watches(sim::Pc pc) const { return has_control_ && control_of(*program_, pc) != nullptr; }
 
 void Footprint::retire(sim::ClusterState& cluster) {
   const std::unique_ptr<Part> part = std::move(parts_[cluster.index]);

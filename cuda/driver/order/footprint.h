@@ -15,7 +15,7 @@ class Footprint final : public sim::Observer {
 
   void start(const sim::RunView& run) override;
   void observe(sim::ClusterState& cluster, sim::ClusterEvents& events) override;
-  bool watches(uint32_t pc) const override;
+  bool watches(sim::Pc pc) const override;
   void retire(sim::ClusterState& cluster) override;
 
   // By threads for which griddepcontrol.wait has returned, or which are synchronised behind one for which it

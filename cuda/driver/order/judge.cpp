@@ -44,10 +44,10 @@ const char* verb(Does does, bool writes) {
 
 sim::Statement place_of(const order::Range& bytes) {
   State& s = state();
-  const sim::Allocation* const a = s.machine->memory().lookup(bytes.begin);
+  const sim::Allocation* const a = s.machine->memory().lookup(sim::Address(bytes.begin));
   if (a == nullptr) return say<Phrase::host_bytes>(bytes.end - bytes.begin, bytes.begin);
   return say<Phrase::host_bytes_of>(bytes.begin - a->base, bytes.end - 1 - a->base, a->name, a->size,
-                                    a->base);
+                                    uint64_t{a->base});
 }
 
 sim::Finding finding_of(Code code, sim::Statement message, const order::Range& bytes) {
@@ -203,10 +203,11 @@ bool judge_host(uint64_t byte, bool writes) {
 
 void tell_host_fault(uint64_t byte, bool writes, const void* from) {
   const sim::GlobalMemory& memory = state().machine->memory();
-  if (!is_given_out(byte) && memory.lookup(byte) == nullptr) return;
+  if (!is_given_out(byte) && memory.lookup(sim::Address(byte)) == nullptr) return;
   sim::Finding f;
   sim::check::complete(f, Code::host_in_device_memory);
-  f.message = say<Phrase::host_in_device_memory>(writes ? "writes" : "reads", memory.describe(byte));
+  f.message =
+      say<Phrase::host_in_device_memory>(writes ? "writes" : "reads", memory.describe(sim::Address(byte)));
   if (const std::string site = call_site(call_stack(from)); !site.empty())
     f.notes.push_back(say<Phrase::host_call>(std::string("the host's access"), site));
   tell(std::move(f));

@@ -1,6 +1,6 @@
 #pragma once
-// The order of all operations of the program, and what is told of those that meet without one. The lock of
-// the state is held.
+// The order of all operations of the program, and what is reported of those that meet without one. The lock
+// of the state is held.
 #include <memory>
 #include <string>
 

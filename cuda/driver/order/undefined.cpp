@@ -28,7 +28,7 @@ uint8_t difference(uint64_t at, uint64_t series) {
 // Gives the bytes other values; a second time, their own again.
 void mix(sim::GlobalMemory& memory, const order::Ranges& bytes, uint64_t series) {
   for (const order::Range& r : bytes.all())
-    for (uint64_t at = r.begin; at < r.end; ++at) *memory.find(at, 1) ^= difference(at, series);
+    for (uint64_t at = r.begin; at < r.end; ++at) *memory.find(sim::Address(at), 1) ^= difference(at, series);
 }
 
 // What depends on the bytes.
@@ -70,14 +70,14 @@ Depends try_other(const Launched& l, uint64_t series) {
 
 sim::Statement place_of(const order::Ranges& bytes) {
   const order::Range& first = bytes.all().front();
-  const sim::Allocation* const a = state().machine->memory().lookup(first.begin);
+  const sim::Allocation* const a = state().machine->memory().lookup(sim::Address(first.begin));
   return say<Phrase::unwritten_bytes>(first.begin - a->base, first.end - 1 - a->base, a->name, a->size,
-                                      a->base);
+                                      uint64_t{a->base});
 }
 
 void tell_reads(const Launched& l, FindingSeverity severity, sim::Statement message, sim::Statement why) {
-  static std::set<std::pair<std::string, FindingSeverity>> told;
-  if (!told.emplace(l.as.text, severity).second) return;
+  static std::set<std::pair<std::string, FindingSeverity>> printed;
+  if (!printed.emplace(l.as.text, severity).second) return;
   constexpr size_t most_sites = 4;
   sim::Finding f;
   sim::check::complete(f, Code::unwritten_memory_read);
@@ -95,7 +95,7 @@ void tell_reads(const Launched& l, FindingSeverity severity, sim::Statement mess
 sim::Statement what_depends(const Depends& d) {
   if (d.end) return say<Phrase::unwritten_ends>();
   const uint64_t byte = d.shared ? *d.shared : d.followed.all().front().begin;
-  const sim::Allocation* const a = state().machine->memory().lookup(byte);
+  const sim::Allocation* const a = state().machine->memory().lookup(sim::Address(byte));
   return say<Phrase::unwritten_changes>(byte - a->base, a->name);
 }
 
@@ -130,8 +130,8 @@ void judge_copied(const order::Operation& copy, const order::Touched& touched) {
   }
   if (holes.empty()) return;
   const bool whole = holes.bytes() == touched.read.bytes(), error = whole || !computed.empty();
-  static std::set<std::pair<std::vector<void*>, bool>> told;
-  if (!told.emplace(copy.calls, error).second) return;
+  static std::set<std::pair<std::vector<void*>, bool>> printed;
+  if (!printed.emplace(copy.calls, error).second) return;
   sim::Finding f;
   sim::check::complete(f, Code::unwritten_memory_copied);
   f.severity = error ? FindingSeverity::error : FindingSeverity::strict;

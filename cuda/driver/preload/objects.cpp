@@ -53,8 +53,8 @@ bool is_empty_function(uintptr_t at) {
 bool for_each_object(void (*take)(const Object&)) {
   take_object = take;
   take_from(_r_debug.r_map);
-  const uintptr_t told = _r_debug.r_brk;
-  return is_empty_function(told) && write_jump(told, reinterpret_cast<const void*>(&list_has_changed));
+  const uintptr_t hook = _r_debug.r_brk;
+  return is_empty_function(hook) && write_jump(hook, reinterpret_cast<const void*>(&list_has_changed));
 }
 
 }  // namespace palladion::cuda::preload

@@ -16,7 +16,7 @@ Error ended(Status status);
 Status ready();
 // A reset behind a fault: as on a GPU, this process gets no device any more (H100, driver 580).
 void lose_device();
-// A call, or a part of one, that is not there: told by name, once.
+// A call, or a part of one, that is not there: named once.
 Error unsupported(const char* what);
 
 // While it exists, synchronous calls are of the thread's own default stream.

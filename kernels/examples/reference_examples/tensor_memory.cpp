@@ -265,7 +265,8 @@ KernelSpec left_in_tensor_memory() {
 
 constexpr const char* cluster = "cluster";
 
-// Each CTA fetches its half of A's rows and of B's columns; the barrier of the first one is told of both.
+// Each CTA fetches its half of A's rows and of B's columns; the barrier of the first one counts the bytes of
+// both.
 void fetch_halves(const Ref& a, const Ref& b, Scratch& s) {
   const auto half = [](int axis) {
     return plgpu::CopyInOptions{.collective_axes = {cluster},

@@ -10,7 +10,7 @@
 namespace palladion::sim::check {
 namespace {
 
-uint64_t execution_key(uint32_t warp, uint32_t pc) { return uint64_t{warp} << 32 | pc; }
+uint64_t execution_key(uint32_t warp, Pc pc) { return uint64_t{warp} << 32 | pc; }
 
 }  // namespace
 
@@ -86,7 +86,7 @@ Role Reporter::role(CtaRank cta_rank, WarpOfCta warp) const {
   return out;
 }
 
-uint32_t Reporter::occurrence(CtaRank cta_rank, WarpOfCta warp, uint32_t pc) const {
+uint32_t Reporter::occurrence(CtaRank cta_rank, WarpOfCta warp, Pc pc) const {
   const auto at = executed_.find(execution_key(index(cta_rank, warp), pc));
   return at == executed_.end() ? 0 : at->second.count;
 }

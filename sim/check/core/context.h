@@ -55,7 +55,7 @@ class Reporter {
   Site site(const Origin& origin, Does does) const { return site(origin, Part{.does = does}); }
   Role role(CtaRank cta_rank, WarpOfCta warp) const;
   // How often the warp has executed the synchronising instruction at `pc` up to now.
-  uint32_t occurrence(CtaRank cta_rank, WarpOfCta warp, uint32_t pc) const;
+  uint32_t occurrence(CtaRank cta_rank, WarpOfCta warp, Pc pc) const;
   std::vector<Reported>& found() { return found_; }
   uint64_t dropped() const { return dropped_; }
 
@@ -102,8 +102,8 @@ struct ClusterContext {
 };
 
 // What lies there, by the author's names. Addresses of shared memory have the CTA's rank.
-Object shared_object(const RunView& run, const ClusterState& cluster, uint32_t address, uint64_t bytes);
-Object mbarrier_object(const RunView& run, const ClusterState& cluster, uint32_t address);
+Object shared_object(const RunView& run, const ClusterState& cluster, SharedAddress address, uint64_t bytes);
+Object mbarrier_object(const RunView& run, const ClusterState& cluster, SharedAddress address);
 Object global_object(const RunView& run, uint64_t address, uint64_t bytes);
 
 // An array of shared memory that has a name.

@@ -84,7 +84,7 @@ Named part_of(const Symbolic& n, uint64_t offset, uint64_t bytes) {
   return out;
 }
 
-Object named_object(const RunView& run, const ClusterState& cluster, Object::Kind kind, uint32_t address,
+Object named_object(const RunView& run, const ClusterState& cluster, Object::Kind kind, SharedAddress address,
                     uint64_t bytes) {
   const uint32_t rank = address >> cta_rank_shift, offset = address & shared_offset_mask;
   Object out{.kind = kind};
@@ -105,17 +105,17 @@ Object named_object(const RunView& run, const ClusterState& cluster, Object::Kin
 
 }  // namespace
 
-Object shared_object(const RunView& run, const ClusterState& cluster, uint32_t address, uint64_t bytes) {
+Object shared_object(const RunView& run, const ClusterState& cluster, SharedAddress address, uint64_t bytes) {
   return named_object(run, cluster, Object::Kind::shared_memory, address, bytes);
 }
 
-Object mbarrier_object(const RunView& run, const ClusterState& cluster, uint32_t address) {
+Object mbarrier_object(const RunView& run, const ClusterState& cluster, SharedAddress address) {
   return named_object(run, cluster, Object::Kind::mbarrier, address, sizeof(uint64_t));
 }
 
 Object global_object(const RunView& run, uint64_t address, uint64_t bytes) {
   Object out{.kind = Object::Kind::global_memory};
-  if (const Allocation* a = run.memory->lookup(address))
+  if (const Allocation* a = run.memory->lookup(Address(address)))
     out.names = {{.name = a->name, .index = {}, .bytes = {{address - a->base, address - a->base + bytes}}}};
   else
     out.ranges = {{address, address + bytes}};

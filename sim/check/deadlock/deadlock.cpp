@@ -49,7 +49,7 @@ std::vector<std::optional<uint32_t>> add_waiters(Finding& f, const WaitGraph& g,
 
 // The warps that could still provide it, of all that wait at a site in the same way.
 void add_arrivers(Finding& f, const WaitGraph& g, const std::vector<std::optional<uint32_t>>& sites) {
-  using Key = std::tuple<uint32_t, uint32_t, uint32_t, std::optional<uint32_t>>;  // site, CTA, warp, its site
+  using Key = std::tuple<uint32_t, CtaRank, WarpOfCta, std::optional<uint32_t>>;  // site, CTA, warp, its site
   std::map<Key, uint32_t> lanes;
   for (uint32_t i = 0; i < sites.size(); ++i)
     for (const uint32_t k : sites[i] ? g.waiters()[i].arrivers : std::vector<uint32_t>{}) {

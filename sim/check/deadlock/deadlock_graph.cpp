@@ -14,7 +14,7 @@ namespace {
 
 using K = Wait::Kind;
 
-const isa::Footprint& at_pc(const Program& p, uint32_t pc) { return p.footprints[pc]; }
+const isa::Footprint& at_pc(const Program& p, Pc pc) { return p.footprints[pc]; }
 
 bool has_arrived(const MbarrierObject* b, uint32_t warp) {
   if (b == nullptr) return false;
@@ -36,10 +36,10 @@ bool same_warp(const Waiter& a, const Waiter& b) {
 
 // Whether the loop has a strong access or something that synchronises: a plain load is moved out by
 // compilers.
-bool loop_looks(const Program& p, uint32_t pc) {
+bool loop_looks(const Program& p, Pc pc) {
   const std::vector<bool> loop = loop_through(p, pc);
   for (uint32_t at = 0; at < loop.size(); ++at) {
-    const isa::Footprint& f = at_pc(p, at);
+    const isa::Footprint& f = at_pc(p, Pc(at));
     if (loop[at] && (f.order != isa::Order::weak || !f.at(isa::Sync::Object::none))) return true;
   }
   return std::ranges::none_of(loop, std::identity{});
@@ -68,7 +68,7 @@ void WaitGraph::add(const CtaState& cta, const WarpState& warp, const LaneGroup&
   if (w.wait.kind == K::none || w.wait.kind == K::poll || w.wait.kind == K::quantum_boundary)
     find_spin(w, warp);
   if (!reach_.contains(w.origin.pc)) {
-    std::vector<uint32_t> starts = g.calls;
+    std::vector<Pc> starts = g.calls;
     starts.push_back(g.pc);
     reach_.emplace(w.origin.pc, reachable(*run_.program, starts));
   }
@@ -88,7 +88,7 @@ void WaitGraph::find_spin(Waiter& w, const WarpState& warp) const {
     w.wait = {.kind = K::mbarrier, .object = address, .value = last.parity ? 1U : 0U};
   }
   if (!w.spins) return;
-  const std::optional<uint32_t> read = polling_read(*run_.program, w.origin.pc, ahead);
+  const std::optional<Pc> read = polling_read(*run_.program, w.origin.pc, ahead);
   if (!read) {
     w.looks = loop_looks(*run_.program, w.origin.pc);
     return;
@@ -103,7 +103,7 @@ void WaitGraph::find_spin(Waiter& w, const WarpState& warp) const {
 void WaitGraph::read_object(Waiter& w) const {
   if (w.wait.kind != K::mbarrier) return;
   const auto address = static_cast<uint32_t>(w.wait.object);
-  w.object = ledger_.mbarriers().find(address);
+  w.object = ledger_.mbarriers().find(SharedAddress(address));
   uint64_t word = 0;
   std::memcpy(&word, cluster().ctas[address >> cta_rank_shift].shared.data() + (address & shared_offset_mask),
               8);
@@ -132,13 +132,13 @@ void WaitGraph::connect(Waiter& w) {
 template <class Match>
 bool WaitGraph::reaches_any(const Waiter& w, Match match) const {
   const std::vector<bool>& reach = reach_.at(w.origin.pc);
-  for (uint32_t pc = 0; pc < reach.size(); ++pc)
+  for (Pc pc{0}; pc < reach.size(); ++pc)
     if (reach[pc] && match(pc)) return true;
   return false;
 }
 
 bool WaitGraph::reaches_copy(const Waiter& w) const {
-  return reaches_any(w, [&](uint32_t pc) {
+  return reaches_any(w, [&](Pc pc) {
     const isa::Footprint& f = at_pc(*run_.program, pc);
     return f.sync.expects_bytes || f.issues(isa::AsyncFamily::bulk) || f.issues(isa::AsyncFamily::tensor);
   });
@@ -147,7 +147,7 @@ bool WaitGraph::reaches_copy(const Waiter& w) const {
 bool WaitGraph::may_end(const Waiter& other, const Waiter& spin) const {
   const isa::MemoryUse* const read = at_pc(*run_.program, spin.origin.pc).read();
   const std::vector<bool> ahead = reachable(*run_.program, {other.origin.pc}, spin.origin.pc);
-  for (uint32_t pc = 0; pc < ahead.size(); ++pc) {
+  for (Pc pc{0}; pc < ahead.size(); ++pc) {
     if (!ahead[pc]) continue;
     const isa::MemoryUse* const written = at_pc(*run_.program, pc).written();
     if (written == nullptr) continue;
@@ -162,8 +162,8 @@ bool WaitGraph::may_end(const Waiter& other, const Waiter& spin) const {
 
 // Instructions that have signalled at this object, or its twins in other CTAs; when there are none,
 // instructions that have signalled nowhere.
-std::vector<uint32_t> WaitGraph::signal_pcs(uint32_t address) const {
-  std::set<uint32_t> here, anywhere;
+std::vector<Pc> WaitGraph::signal_pcs(SharedAddress address) const {
+  std::set<Pc> here, anywhere;
   for (const auto& [other, b] : ledger_.mbarriers().objects()) {
     for (const auto& [key, origin] : b.arrivers) {
       anywhere.insert(origin.pc);
@@ -171,16 +171,16 @@ std::vector<uint32_t> WaitGraph::signal_pcs(uint32_t address) const {
     }
   }
   if (!here.empty()) return {here.begin(), here.end()};
-  std::vector<uint32_t> unknown;
-  for (uint32_t pc = 0; pc < run_.program->code.size(); ++pc)
+  std::vector<Pc> unknown;
+  for (Pc pc{0}; pc < run_.program->code.size(); ++pc)
     if (at_pc(*run_.program, pc).signals_mbarrier() && !anywhere.contains(pc)) unknown.push_back(pc);
   return unknown;
 }
 
 void WaitGraph::connect_mbarrier(Waiter& w) {
   if (w.state.pending == 0) return;  // only bytes are missing, no arrival
-  const auto address = static_cast<uint32_t>(w.wait.object);
-  const std::vector<uint32_t> pcs = signal_pcs(address);
+  const SharedAddress address(w.wait.object);
+  const std::vector<Pc> pcs = signal_pcs(address);
   bool remote = w.object == nullptr || w.object->arrivers.empty();
   if (!remote)
     for (const auto& [key, origin] : w.object->arrivers)
@@ -193,7 +193,7 @@ void WaitGraph::connect_mbarrier(Waiter& w) {
     const uint32_t warp = ledger_.causality().index(v.origin);
     const bool waits_too = v.wait.kind == K::mbarrier && v.wait.object == w.wait.object;
     if ((waits_too && !has_arrived(w.object, warp)) || arrives_now(w.object, v.origin)) continue;
-    if (std::ranges::any_of(pcs, [&](uint32_t pc) { return reaches(v, pc); })) w.arrivers.push_back(i);
+    if (std::ranges::any_of(pcs, [&](Pc pc) { return reaches(v, pc); })) w.arrivers.push_back(i);
   }
 }
 
@@ -202,7 +202,7 @@ void WaitGraph::connect_barrier(Waiter& w, bool of_cluster) {
                                           : ledger_.named()
                                                 .find(w.origin.cta_rank, static_cast<uint32_t>(w.wait.object))
                                                 .current(w.wait.value);
-  const auto arrives = [&](uint32_t pc) {
+  const auto arrives = [&](Pc pc) {
     const isa::Sync& s = at_pc(*run_.program, pc).sync;
     if (of_cluster) return s.object == isa::Sync::Object::cluster_barrier && s.arrives;
     if (s.object != isa::Sync::Object::cta_barrier) return false;
@@ -242,7 +242,7 @@ void WaitGraph::connect_warpgroup(Waiter& w) {
 }
 
 void WaitGraph::connect_registers(Waiter& w) {
-  const auto gives_back = [&](uint32_t pc) {
+  const auto gives_back = [&](Pc pc) {
     const isa::Footprint& f = at_pc(*run_.program, pc);
     return f.at(isa::Sync::Object::registers) && f.sync.arrives;
   };
@@ -295,11 +295,10 @@ WarpLanes WaitGraph::actor(const Waiter& w) const {
 BlockedWait WaitGraph::blocked(const Waiter& w) const {
   BlockedWait b = blocked_wait(cluster(), cluster().ctas[w.origin.cta_rank], w.wait);
   b.examined = !w.spins;
-  if (w.wait.kind == K::mbarrier)
-    b.object = mbarrier_object(run_, cluster(), static_cast<uint32_t>(w.wait.object));
+  if (w.wait.kind == K::mbarrier) b.object = mbarrier_object(run_, cluster(), SharedAddress(w.wait.object));
   if (b.kind == BlockedWait::Kind::memory) {
     b.object = w.polled.bytes != 0 && w.polled.shared
-                   ? shared_object(run_, cluster(), static_cast<uint32_t>(w.polled.address), w.polled.bytes)
+                   ? shared_object(run_, cluster(), SharedAddress(w.polled.address), w.polled.bytes)
                    : w.polled.object;
     b.value = w.polled.value;
   }

@@ -6,6 +6,7 @@
 
 #include "sim/check/protocol/ledger.h"
 #include "sim/machine/exec/exec.h"
+#include "sim/machine/state/mbarrier.h"
 #include "sim/schedule/polled.h"
 
 namespace palladion::sim::check {
@@ -37,7 +38,7 @@ class WaitGraph {
   Object object(const Waiter& w) const { return blocked(w).object; }
   WarpLanes actor(const Waiter& w) const;
   CycleStep step(uint32_t waiter) const { return {actor(waiters_[waiter]), object(waiters_[waiter])}; }
-  bool reaches(const Waiter& w, uint32_t pc) const { return reach_.at(w.origin.pc)[pc]; }
+  bool reaches(const Waiter& w, Pc pc) const { return reach_.at(w.origin.pc)[pc]; }
   bool reaches_copy(const Waiter& w) const;
   // Whether `other` has code ahead, not behind the spin's own read, that writes as many bytes as the spin
   // reads, in the same memory.
@@ -53,7 +54,7 @@ class WaitGraph {
   void connect_warp(Waiter& w);
   void connect_warpgroup(Waiter& w);
   void connect_registers(Waiter& w);
-  std::vector<uint32_t> signal_pcs(uint32_t address) const;
+  std::vector<Pc> signal_pcs(SharedAddress address) const;
   template <class Match>
   bool reaches_any(const Waiter& w, Match match) const;
 

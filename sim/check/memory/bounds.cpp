@@ -48,7 +48,7 @@ bool ArrayBounds::inside(uint64_t offset, uint64_t bytes) const {
   return !begins;
 }
 
-void Bounds::report(const Origin& origin, Code code, uint32_t address, uint64_t bytes, Statement message,
+void Bounds::report(const Origin& origin, Code code, SharedAddress address, uint64_t bytes, Statement message,
                     FindingSeverity severity) {
   const FindingKey key{code, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
@@ -73,7 +73,7 @@ bool Bounds::ends_behind_memory(const Access& a) {
     if (offset + a.size <= bytes) continue;
     Origin lane = a.origin;
     lane.lanes = m & (0 - m);
-    report(lane, Code::access_beyond_array, address, a.size,
+    report(lane, Code::access_beyond_array, SharedAddress(address), a.size,
            say<Phrase::load_past_memory>(a.size, offset + a.size - bytes), FindingSeverity::strict);
     return true;
   }
@@ -90,7 +90,7 @@ void Bounds::on(const Access& a) {
     if (offset >= array->base && offset + a.size <= array->base + array->bytes) continue;
     Origin lane = a.origin;
     lane.lanes = m & (0 - m);
-    return report(lane, Code::access_beyond_array, address, a.size,
+    return report(lane, Code::access_beyond_array, SharedAddress(address), a.size,
                   say<Phrase::access_past_array>(
                       a.size, static_cast<int64_t>(offset) - static_cast<int64_t>(array->base), array->name,
                       array->bytes));
@@ -104,7 +104,7 @@ void Bounds::on(const AsyncIssue& e) {
       continue;  // other checks judge rows and descriptors
     for (const Piece& p : pieces) {
       if (!p.shared() || arrays_.inside(p.address & shared_offset_mask, p.bytes)) continue;
-      return report(origin, Code::copy_beyond_array, static_cast<uint32_t>(p.address), p.bytes,
+      return report(origin, Code::copy_beyond_array, SharedAddress(p.address), p.bytes,
                     say<Phrase::copy_past_array>(p.bytes));
     }
   }
@@ -117,8 +117,8 @@ void Bounds::on(const AsyncIssue& e) {
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.message = say<Phrase::copy_to_itself>();
-  f.object = shared_object(context_.run, context_.cluster, static_cast<uint32_t>(e.writes[0].address),
-                           e.writes[0].bytes);
+  f.object =
+      shared_object(context_.run, context_.cluster, SharedAddress(e.writes[0].address), e.writes[0].bytes);
   f.sites.push_back(context_.reporter.site(origin, Does::copies));
   context_.reporter.report(key, std::move(f));
 }

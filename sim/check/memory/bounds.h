@@ -13,7 +13,7 @@ class ArrayBounds {
   explicit ArrayBounds(const RunView& run);
 
   // The array that the instruction's address names; null when it names none.
-  const SharedObject* named_by(uint32_t pc) const { return by_pc_[pc] < 0 ? nullptr : &objects_[by_pc_[pc]]; }
+  const SharedObject* named_by(Pc pc) const { return by_pc_[pc] < 0 ? nullptr : &objects_[by_pc_[pc]]; }
   // True when some array holds all of the bytes, or none holds the first of them.
   bool inside(uint64_t offset, uint64_t bytes) const;
 
@@ -30,7 +30,7 @@ class Bounds {
 
  private:
   bool ends_behind_memory(const Access& a);
-  void report(const Origin& origin, Code code, uint32_t address, uint64_t bytes, Statement message,
+  void report(const Origin& origin, Code code, SharedAddress address, uint64_t bytes, Statement message,
               FindingSeverity severity = FindingSeverity::error);
 
   const ClusterContext& context_;

@@ -13,7 +13,7 @@ void ForeignLocal::on(const Access& a) {
   uint32_t foreign = 0;
   LocalAddress owner;
   for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const Lane lane = lowest_lane(m);
     if (space_of(a.addresses[lane]) != isa::Space::local) continue;
     const LocalAddress at = local_address(a.addresses[lane]);
     const bool own = at.thread == a.origin.warp * 32 + lane + 1 && at.cta == cta % local_ctas;

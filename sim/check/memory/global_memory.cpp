@@ -8,7 +8,7 @@ namespace {
 template <class Visit>
 void for_each_granule_of(const GlobalTouch& t, Visit&& visit) {
   for (uint32_t i = 0; i < t.count; ++i)
-    for_each_granule(t.address + i * t.stride, t.bytes, t.pattern >> 5, t.pattern & 31, visit);
+    for_each_granule(t.address + i * t.stride, t.bytes, t.pattern >> 5, Lane(t.pattern & 31), visit);
 }
 
 uint64_t warp_of(const Record& r) { return uint64_t{r.cluster} << 16 | r.warp; }
@@ -101,7 +101,7 @@ void GlobalMemoryChecks::judge(GlobalLog& log, const HappensBefore& order, Confl
       const GlobalTouch& t = log.touches[g.first_touch + i];
       const uint8_t* const values = next;
       if (next != nullptr) next += uint64_t{t.bytes} * t.count;
-      const Allocation* allocation = memory_.lookup(t.address);
+      const Allocation* allocation = memory_.lookup(Address(t.address));
       if (allocation == nullptr) continue;
       Area& area = areas_[allocation->base];
       if (!actor.writes && !area.written && !allocation->undefined) {

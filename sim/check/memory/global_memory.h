@@ -27,7 +27,7 @@ struct GlobalAccess {
   uint32_t own_async = 0;
   uint32_t unchanged = 0;  // lanes that write the values which are there already
   size_t first_value = 0;  // where its record is valued: of the bytes of its touches, one after the other
-  uint16_t rank = 0;
+  CtaRank rank;
   Visibility visibility = Visibility::generic;
   bool observes = false;  // Actor::observes
   bool of_warp = true;    // its lanes know what their own warp did before
@@ -39,6 +39,22 @@ struct GlobalLog {
   std::vector<GlobalTouch> touches;
   std::vector<uint8_t> values;                    // that stores write
   size_t size() const { return touches.size(); }  // an access has one at least
+  // Adds a touch to the access under way: equal runs at equal distances become one.
+  void append(GlobalAccess& access, const GlobalTouch& t) {
+    if (access.touches != 0) {
+      GlobalTouch& last = touches.back();
+      const uint64_t distance = t.address - last.address;
+      const bool joins = last.pattern == t.pattern && t.pattern >> 5 == every_lane && last.bytes == t.bytes &&
+                         (last.count == 1 || distance == last.stride * last.count);
+      if (joins && t.address > last.address) {
+        if (last.count == 1) last.stride = distance;
+        ++last.count;
+        return;
+      }
+    }
+    touches.push_back(t);
+    ++access.touches;
+  }
   void clear() {
     accesses.clear();
     touches.clear();
@@ -48,7 +64,7 @@ struct GlobalLog {
 
 // The shadow of GMEM, shared by all clusters of a run; used between quanta, by one thread.
 //
-// Its size is bounded by what can still be told apart. A cluster that has ended and released nothing to
+// Its size is bounded by what can still be distinguished. A cluster that has ended and released nothing to
 // others is *silent*: no later access can be ordered after its own. So one record stands for all accesses of
 // such clusters by one instruction, a page of equal cells is one cell, and their reads are ranges.
 class GlobalMemoryChecks {
@@ -58,7 +74,7 @@ class GlobalMemoryChecks {
   // Judges a cluster's accesses, and forgets the log.
   void judge(GlobalLog& log, const HappensBefore& order, ConflictSink& sink);
   // A cluster has ended.
-  void retired(uint32_t cluster, bool released_to_others);
+  void retired(ClusterOfGrid cluster, bool released_to_others);
   const Records& records() const { return records_; }
   bool overflowed() const { return overflowed_; }
 

@@ -23,7 +23,7 @@ bool continues(const GlobalTouch& a, const GlobalTouch& b) {
 
 }  // namespace
 
-void GlobalMemoryChecks::retired(uint32_t cluster, bool released_to_others) {
+void GlobalMemoryChecks::retired(ClusterOfGrid cluster, bool released_to_others) {
   if (silent_.size() <= cluster) silent_.resize(cluster + 1);
   silent_[cluster] = !released_to_others;
 }
@@ -57,7 +57,7 @@ void GlobalMemoryChecks::summarise(Cell& cell, Summaries& summaries) {
   const auto replace = [&](Ref& ref) {
     if (ref == 0 || !is_silent(records_[record_of(ref)])) return;
     const Record r = records_[record_of(ref)];
-    ref = make_ref(summary_of(r, summaries), every_lane, 0);
+    ref = make_ref(summary_of(r, summaries), every_lane, Lane(0));
   };
   pool_.for_each_ref(cell, replace);
   const auto unite_reads = [&](Cell& c) {

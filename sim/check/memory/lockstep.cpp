@@ -47,7 +47,7 @@ void Lockstep::met(const Origin& origin) {
   warp.meetings.clear();
 }
 
-uint32_t Lockstep::unmet(const Warp& warp, const Last& last, const Origin& now, uint32_t lane) {
+uint32_t Lockstep::unmet(const Warp& warp, const Last& last, const Origin& now, Lane lane) {
   if (last.lanes == 0 || last.origin.pc == now.pc) return 0;
   uint32_t others = last.lanes & ~(1U << lane);
   if ((last.origin.lanes >> lane & 1) == 0) others &= now.lanes;  // they execute one of the two together
@@ -61,7 +61,7 @@ void Lockstep::on(const Access& a) {
   Warp& warp = warp_of(a.origin);
   const bool writes = a.kind == Access::Kind::write;
   for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const Lane lane = lowest_lane(m);
     const isa::Space space = space_of(a.space, a.addresses[lane]);
     if (space != isa::Space::global && !is_shared(space)) continue;
     for (uint64_t at = a.addresses[lane] / word_bytes; at * word_bytes < a.addresses[lane] + a.size; ++at) {
@@ -78,7 +78,7 @@ void Lockstep::on(const Access& a) {
   }
 }
 
-void Lockstep::report(const Access& now, uint32_t lane, const Last& last, uint32_t other, bool wrote) {
+void Lockstep::report(const Access& now, Lane lane, const Last& last, uint32_t other, bool wrote) {
   const FindingKey key{Code::lockstep_assumed, now.origin.pc, last.origin.pc, 0};
   if (context_.reporter.seen(key)) return;
   const uint64_t address = now.addresses[lane];
@@ -86,7 +86,7 @@ void Lockstep::report(const Access& now, uint32_t lane, const Last& last, uint32
   f.severity = FindingSeverity::strict;
   f.object = space_of(now.space, address) == isa::Space::global
                  ? global_object(context_.run, address, now.size)
-                 : shared_object(context_.run, context_.cluster, static_cast<uint32_t>(address), now.size);
+                 : shared_object(context_.run, context_.cluster, SharedAddress(address), now.size);
   Origin later = now.origin, earlier = last.origin;
   later.lanes = 1U << lane;
   earlier.lanes = other & (0 - other);

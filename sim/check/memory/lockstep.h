@@ -41,8 +41,8 @@ class Lockstep {
   Warp& warp_of(const Origin& origin);
   void met(const Origin& origin);
   // A lane that accessed the word, and `lane` did not meet since; 0: none. A mask.
-  static uint32_t unmet(const Warp& warp, const Last& last, const Origin& now, uint32_t lane);
-  void report(const Access& now, uint32_t lane, const Last& last, uint32_t other, bool wrote);
+  static uint32_t unmet(const Warp& warp, const Last& last, const Origin& now, Lane lane);
+  void report(const Access& now, Lane lane, const Last& last, uint32_t other, bool wrote);
 
   const ClusterContext& context_;
   bool used_ = false;  // the program has volatile accesses

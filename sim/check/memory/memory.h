@@ -23,7 +23,7 @@ class MemoryChecks {
   // Runs of bytes that consecutive lanes touch, as granules see them.
   template <class Emit>
   static void for_each_run(const Access& a, uint32_t lanes, Emit&& emit);
-  void touch_shared(uint64_t address, uint64_t bytes, uint32_t lane, uint32_t size_log2);
+  void touch_shared(uint64_t address, uint64_t bytes, Lane lane, uint32_t size_log2);
   Actor actor_of(const Access& a, uint32_t lanes);  // of shared memory
   void access_shared(const Access& a, uint32_t lanes);
   void access_global(const Access& a, uint32_t lanes);
@@ -51,7 +51,8 @@ class MemoryChecks {
   size_t collect_at_ = 1U << 16;
   // The last record of a warp: one instruction in one interval is one record.
   struct Last {
-    uint32_t pc = isa::no_id, time = 0, lanes = 0, content = 0, record = 0;
+    Pc pc{isa::no_id};
+    uint32_t time = 0, lanes = 0, content = 0, record = 0;
   };
   std::vector<Last> last_;  // by warp
 };

@@ -61,7 +61,7 @@ void OneStore::on(const Access& a) {
     const isa::Space space = a.space == isa::Space::generic ? space_of(a.addresses[i]) : a.space;
     if (space != isa::Space::global && !is_shared(space)) continue;  // each lane has memory of its own
     uint8_t mine[StoredValues::most_bytes], other[StoredValues::most_bytes];
-    values.read(i, mine), values.read(first, other);
+    values.read(Lane(i), mine), values.read(Lane(first), other);
     if (std::memcmp(mine, other, a.size) != 0) return report(a, first, i);
   }
 }
@@ -74,7 +74,7 @@ void OneStore::report(const Access& a, uint32_t first, uint32_t second) {
   if (context_.reporter.seen(key)) return;
   Finding f;
   f.object = global ? global_object(context_.run, address, a.size)
-                    : shared_object(context_.run, context_.cluster, static_cast<uint32_t>(address), a.size);
+                    : shared_object(context_.run, context_.cluster, SharedAddress(address), a.size);
   Origin origin = a.origin;
   origin.lanes = 0;
   for (uint32_t m = a.lanes; m != 0; m &= m - 1)
@@ -82,7 +82,7 @@ void OneStore::report(const Access& a, uint32_t first, uint32_t second) {
   f.sites.push_back(context_.reporter.site(origin, Does::writes));
   const StoredValues values(context_, a);
   uint8_t mine[StoredValues::most_bytes], other[StoredValues::most_bytes];
-  values.read(first, mine), values.read(second, other);
+  values.read(Lane(first), mine), values.read(Lane(second), other);
   const auto several = static_cast<uint32_t>(std::popcount(origin.lanes));
   f.notes.push_back(
       say<Phrase::lanes_store>(several, first, number(mine, a.size), second, number(other, a.size)));

@@ -10,19 +10,19 @@ bool stores_from_shared(const Record& r) { return r.async && r.async->group == i
 
 // Is the access of another lane of that warp, at that time, visible to the later actor?
 bool knows_sibling(const Case& c) {
-  for (uint32_t lane = 0; lane < 32; ++lane)
+  for (Lane lane{0}; lane < 32; ++lane)
     if (c.later.view->knows(Visibility::generic, c.then.cluster, c.then.warp, lane, c.then.time)) return true;
   return false;
 }
 
 bool knows_issue(const Case& c) {
-  const uint32_t lane = static_cast<uint32_t>(std::countr_zero(c.then.lanes | 1U << 31));
+  const Lane lane = lowest_lane(c.then.lanes | 1U << 31);
   return c.later.view->knows(Visibility::generic, c.then.cluster, c.then.warp, lane, c.then.time);
 }
 
 // An earlier time of the same warp is visible: a signal was acquired, but it was released before the access.
 bool knows_warp(const Case& c) {
-  for (uint32_t lane = 0; lane < 32; ++lane)
+  for (Lane lane{0}; lane < 32; ++lane)
     if (c.later.view->knows(Visibility::generic, c.then.cluster, c.then.warp, lane, 1)) return true;
   return false;
 }
@@ -30,7 +30,7 @@ bool knows_warp(const Case& c) {
 bool knows_cta(const Case& c, uint32_t warps_per_cta) {
   const uint32_t first = c.then.warp / warps_per_cta * warps_per_cta;
   for (uint32_t w = first; w < first + warps_per_cta; ++w)
-    for (uint32_t lane = 0; lane < 32; ++lane)
+    for (Lane lane{0}; lane < 32; ++lane)
       if (c.later.view->knows(Visibility::generic, c.then.cluster, WarpOfCluster(w), lane, 1)) return true;
   return false;
 }
@@ -173,7 +173,7 @@ Code global_code(const Case& c) {
   if (!c.same_cta() && knows_cta(c, c.order.warps_per_cta())) return Code::release_by_one_thread;
   if (stores_only) return Code::global_memory_race;
   const uint32_t cta = c.order.cta_of(c.now.warp);
-  return c.order.strong().has_unacquired(cta, c.then.cluster, c.then.warp) || relaxed_flag(c)
+  return c.order.strong().has_unacquired(CtaRank(cta), c.then.cluster, c.then.warp) || relaxed_flag(c)
              ? Code::unsynchronised_flag
              : Code::global_memory_race;
 }

@@ -25,7 +25,7 @@ Part earlier(Part part) {
   return part;
 }
 
-const isa::Effect* effect_at(const Program& program, uint32_t pc) {
+const isa::Effect* effect_at(const Program& program, Pc pc) {
   return pc < program.code.size() ? program.code[pc].effect : nullptr;
 }
 
@@ -45,7 +45,7 @@ Site site_of(const ClusterContext& x, const HappensBefore& order, const Record& 
   return s;
 }
 
-Site instruction_at(const ClusterContext& x, uint32_t pc) { return site_at(*x.run.program, pc, {}, 0, 0); }
+Site instruction_at(const ClusterContext& x, Pc pc) { return site_at(*x.run.program, pc, {}, {}, 0); }
 
 size_t names_at(const ClusterContext& x, uint64_t address) {
   const uint64_t offset = address & shared_offset_mask;
@@ -71,11 +71,11 @@ Statement unreleased_completion(const ClusterContext& x, const Case& c, const Pu
 }
 
 // No wait for the operation's completion lies before the later access.
-Statement missing_wait(const ClusterContext& x, const AsyncRecord& op, uint32_t rank) {
+Statement missing_wait(const ClusterContext& x, const AsyncRecord& op, CtaRank rank) {
   if (op.is_tensor()) return say<Phrase::no_wait_for_commit>(op.name);
   for (const uint32_t b : op.mbarriers)
     if (b >> cta_rank_shift == rank)
-      return say<Phrase::no_wait_for_mbarrier>(op.name, mbarrier_object(x.run, x.cluster, b));
+      return say<Phrase::no_wait_for_mbarrier>(op.name, mbarrier_object(x.run, x.cluster, SharedAddress(b)));
   switch (op.group) {
     case isa::AsyncGroup::bulk:
       return op.committed ? say<Phrase::no_wait_for_bulk_group>(op.name)
@@ -103,7 +103,7 @@ Statement missing_edge(const ClusterContext& x, const Case& c) {
   if (c.same_warp()) return say<Phrase::no_warp_sync>();
   if (c.now.cluster != c.then.cluster) return say<Phrase::no_release_acquired>();
   const uint32_t known = c.later.view->time(Visibility::generic, c.then.warp);
-  const uint32_t pc = known == 0 ? isa::no_id : c.order.release_site(c.then.warp, known);
+  const Pc pc = known == 0 ? Pc(isa::no_id) : c.order.release_site(c.then.warp, known);
   if (pc == isa::no_id) return say<Phrase::never_synchronised>();
   return say<Phrase::released_before_access>(instruction_at(x, pc));
 }
@@ -170,7 +170,7 @@ void judge(Finding& f, Code code, const Case& c, bool equal_values, bool slot,
                              : say<Phrase::lanes_met>(instruction_at(context, met->pc)));
   }
   // CUDA's own example: __threadfence, a relaxed atomic, a volatile read, and no fence behind the atomic.
-  const auto first_lane = static_cast<uint32_t>(std::countr_zero(c.conflict.earlier_lanes | 1U << 31));
+  const Lane first_lane = lowest_lane(c.conflict.earlier_lanes | 1U << 31);
   if (code == Code::unsynchronised_flag && c.later.strong && !c.later.writes && !c.then.async &&
       c.order.strong().knows_unacquired(c.order.cta_of(c.now.warp), c.then.cluster, c.then.warp, first_lane,
                                         c.then.time)) {
@@ -208,7 +208,7 @@ void describe(Finding& f, Code code, const Case& c) {
 }
 
 Object object_of(const ClusterContext& x, bool shared, uint64_t address, uint64_t bytes) {
-  return shared ? shared_object(x.run, x.cluster, static_cast<uint32_t>(address), bytes)
+  return shared ? shared_object(x.run, x.cluster, SharedAddress(address), bytes)
                 : global_object(x.run, address, bytes);
 }
 
@@ -230,9 +230,9 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   const Record& now = (*records_)[later.record];
   const Record& then = (*records_)[conflict.earlier];
   const Program& program = *context_.run.program;
-  const uint32_t sync = order_.release_site(now.warp, order_.time(now.warp) - 1);
-  const uint32_t before =
-      then.cluster == context_.cluster.index ? order_.release_site(then.warp, then.time - 1) : isa::no_id;
+  const Pc sync = order_.release_site(now.warp, order_.time(now.warp) - 1);
+  const Pc before =
+      then.cluster == context_.cluster.index ? order_.release_site(then.warp, then.time - 1) : Pc(isa::no_id);
   const Origin later_origin{.cta_rank = order_.cta_of(now.warp),
                             .warp = order_.in_cta(now.warp),
                             .lanes = now.async ? now.lanes : 1U << conflict.lane,
@@ -281,7 +281,7 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   context_.reporter.report(key, std::move(f));
 }
 
-void RaceReporter::uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t lane) {
+void RaceReporter::uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, Lane lane) {
   if (!options_.memory) return;
   const Record& now = (*records_)[reader.record];
   const Code code = reader.shared ? Code::uninitialised_shared_memory : Code::uninitialised_value;
@@ -295,7 +295,7 @@ void RaceReporter::uninitialised(const Actor& reader, uint64_t address, uint64_t
   context_.reporter.report(key, std::move(f));
 }
 
-void RaceReporter::barrier_bytes(const Actor& origin, uint32_t init_record, uint64_t address, uint32_t lane) {
+void RaceReporter::barrier_bytes(const Actor& origin, uint32_t init_record, uint64_t address, Lane lane) {
   if (!options_.barrier) return;
   const Record& now = (*records_)[origin.record];
   const Record& then = (*records_)[init_record];
@@ -305,14 +305,15 @@ void RaceReporter::barrier_bytes(const Actor& origin, uint32_t init_record, uint
   Finding f;
   f.message = origin.writes ? say<Phrase::mbarrier_overwritten>() : say<Phrase::mbarrier_read>();
   f.help = say<Phrase::inval_first>();
-  f.object = mbarrier_object(context_.run, context_.cluster, static_cast<uint32_t>(address) & ~7U);
+  f.object =
+      mbarrier_object(context_.run, context_.cluster, SharedAddress(static_cast<uint32_t>(address) & ~7U));
   const uint32_t lanes = now.async ? now.lanes : 1U << lane;
   f.sites.push_back(site_of(context_, order_, now, lanes, part_of(now, origin.writes)));
   f.sites.push_back(site_of(context_, order_, then, then.lanes, {.does = Does::initialises}));
   context_.reporter.report(key, std::move(f));
 }
 
-void RaceReporter::fill_read(const Actor& reader, uint32_t writer_record, uint64_t address, uint32_t lane) {
+void RaceReporter::fill_read(const Actor& reader, uint32_t writer_record, uint64_t address, Lane lane) {
   if (!options_.memory) return;
   const Record& now = (*records_)[reader.record];
   const Record& then = (*records_)[writer_record];

@@ -16,9 +16,9 @@ class RaceReporter final : public ConflictSink {
   void use(const Records& records) { records_ = &records; }
 
   void conflict(const Actor& later, const Conflict& c) override;
-  void uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t lane) override;
-  void barrier_bytes(const Actor& origin, uint32_t init_record, uint64_t address, uint32_t lane) override;
-  void fill_read(const Actor& reader, uint32_t writer_record, uint64_t address, uint32_t lane) override;
+  void uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, Lane lane) override;
+  void barrier_bytes(const Actor& origin, uint32_t init_record, uint64_t address, Lane lane) override;
+  void fill_read(const Actor& reader, uint32_t writer_record, uint64_t address, Lane lane) override;
   void read_after(const Actor& reader, uint32_t writer_record, uint64_t address) override;
 
  private:

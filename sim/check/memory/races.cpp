@@ -49,7 +49,7 @@ void Detector::begin(const Actor& actor, bool defined_at_start) {
 }
 
 // `my_lane` is meant for accesses of lanes; the issuing lane of an asynchronous one.
-Relation Detector::lane_relation(const Record& r, uint32_t lane, uint32_t my_lane, bool mine_all) const {
+Relation Detector::lane_relation(const Record& r, Lane lane, uint32_t my_lane, bool mine_all) const {
   const Actor& a = actor_;
   const bool same_lane = r.cluster == a.cluster && r.warp == a.warp &&
                          (a.async ? (a.lanes >> lane & 1) != 0 : !mine_all && lane == my_lane);
@@ -70,7 +70,7 @@ Relation Detector::generic_relation(const Record& r, Ref earlier, uint32_t byte,
   const bool mine_all = size_of(mine) == every_lane;
   Relation worst = Relation::ordered;
   for (uint32_t m = lanes_at(r, earlier, byte); m != 0; m &= m - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const Lane lane = lowest_lane(m);
     if (mine_all && !actor_.async && r.warp == actor_.warp && r.cluster == actor_.cluster) {
       for (uint32_t k = actor_.lanes; k != 0; k &= k - 1)
         worst = worse(worst, lane_relation(r, lane, static_cast<uint32_t>(std::countr_zero(k)), false));
@@ -98,7 +98,7 @@ Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t co
     if (a.tensor != nullptr) return tensor_relation(r);
     if (op.reduces && (a.reduces || a.strong)) return Relation::ordered;
     if (same_store(r, records_[a.record])) return Relation::ordered;
-    const uint32_t lane = op.lane_exact && size_of(earlier) != every_lane ? lane_of(earlier, first) : 0;
+    const Lane lane(op.lane_exact && size_of(earlier) != every_lane ? lane_of(earlier, first) : 0);
     const bool mine_all = a.async || size_of(mine) == every_lane;
     HappensBefore::Asker asker{.view = a.view, .rank = a.rank, .lane = lane, .warp = a.warp};
     asker.lanes = mine_all ? a.lanes : 1U << lane_of(mine, first);
@@ -152,8 +152,7 @@ bool Detector::against(Ref earlier, bool wrote, bool last, uint64_t address, uin
   c.address = address + first;
   c.bytes = count;
   c.earlier_lanes = r.async ? 0 : lanes_at(r, earlier, first);
-  c.lane = size_of(mine) == every_lane ? static_cast<uint32_t>(std::countr_zero(actor_.lanes | 1U << 31))
-                                       : lane_of(mine, first);
+  c.lane = size_of(mine) == every_lane ? lowest_lane(actor_.lanes | 1U << 31) : Lane(lane_of(mine, first));
   c.lanes = lanes_at(actor_, mine, first, count);
   c.first_lanes = lanes_at(actor_, mine, first, 1);
   const uint32_t at = first - values_from_;
@@ -177,8 +176,7 @@ void Detector::note_overwritten(const std::shared_ptr<AsyncRecord>& before) {
     if (p.reads_only) continue;
     uint32_t lanes = before->cluster == actor_.cluster && p.warp == actor_.warp ? p.lanes & actor_.lanes : 0;
     for (uint32_t m = p.lanes & ~lanes; m != 0; m &= m - 1)
-      if (actor_.view->knows(Visibility::generic, before->cluster, p.warp,
-                             static_cast<uint32_t>(std::countr_zero(m)), p.time))
+      if (actor_.view->knows(Visibility::generic, before->cluster, p.warp, lowest_lane(m), p.time))
         lanes |= m & (0 - m);
     if (lanes != 0) op.released_by.push_back({p.warp, lanes});
   }
@@ -210,7 +208,7 @@ void Detector::flush() {
   for (uint32_t k = 0; k < pending_count_; ++k) sink_.conflict(actor_, pending_[k]);
   pending_count_ = 0;
   if (uninitialised_bytes_ != 0)
-    sink_.uninitialised(actor_, uninitialised_at_, uninitialised_bytes_, uninitialised_lane_);
+    sink_.uninitialised(actor_, uninitialised_at_, uninitialised_bytes_, Lane(uninitialised_lane_));
   uninitialised_bytes_ = 0;
 }
 
@@ -279,7 +277,7 @@ void Detector::against_write(const Cell& cell, uint64_t address, uint32_t first,
   const Actor& a = actor_;
   const Record& w = records_[record_of(cell.write)];
   quiet_ &= (w.flags & (Record::barrier | Record::fill)) == 0;
-  const uint32_t lane = size_of(mine) == every_lane ? 0 : lane_of(mine, first);
+  const Lane lane(size_of(mine) == every_lane ? 0 : lane_of(mine, first));
   if ((w.flags & Record::barrier) != 0)
     return sink_.barrier_bytes(a, record_of(cell.write), address + first, lane);
   if (against(cell.write, true, true, address, first, count, mine)) conflicting_write_ = cell.write;

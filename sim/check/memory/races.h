@@ -22,9 +22,9 @@ enum class Relation : uint8_t {
 struct Actor {
   const HappensBefore* order = nullptr;
   const View* view = nullptr;  // its view
-  uint32_t cluster = 0;
+  ClusterOfGrid cluster;
   WarpOfCluster warp = no_warp;  // a wgmma has no warp of its own
-  uint32_t rank = 0;             // of the CTA whose shared memory is touched
+  CtaRank rank;                  // of the CTA whose shared memory is touched
   uint32_t lanes = 0;
   uint32_t own_async = 0;  // asynchronous: up to when the issuing lane's own accesses are fenced
   Visibility visibility = Visibility::generic;
@@ -47,7 +47,7 @@ struct Conflict {
   Relation relation = Relation::unordered;
   uint64_t address = 0, bytes = 0;
   uint32_t earlier_lanes = 0;  // lane that touched the first of the bytes; 0: an asynchronous operation
-  uint32_t lane = 0;           // of the later access, at the first byte
+  Lane lane;                   // of the later access, at the first byte
   uint32_t lanes = 0;          // of the later access, at any of the bytes
   uint32_t first_lanes = 0;    // of the later access, at the first byte
   bool equal = false;          // both write the same values there
@@ -66,10 +66,10 @@ class ConflictSink {
  public:
   virtual ~ConflictSink() = default;
   virtual void conflict(const Actor& later, const Conflict& c) = 0;
-  virtual void uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t lane) = 0;
-  virtual void barrier_bytes(const Actor& origin, uint32_t init_record, uint64_t address, uint32_t lane) = 0;
+  virtual void uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, Lane lane) = 0;
+  virtual void barrier_bytes(const Actor& origin, uint32_t init_record, uint64_t address, Lane lane) = 0;
   // Lanes read what a copy filled in for elements outside its tensor.
-  virtual void fill_read(const Actor& reader, uint32_t writer_record, uint64_t address, uint32_t lane) = 0;
+  virtual void fill_read(const Actor& reader, uint32_t writer_record, uint64_t address, Lane lane) = 0;
   // A reader and the last writer of bytes may disagree on their layout.
   virtual void read_after(const Actor& reader, uint32_t writer_record, uint64_t address) = 0;
 };
@@ -105,7 +105,7 @@ class Detector {
   Relation relation(Ref earlier, bool wrote, uint32_t first, uint32_t count, Ref mine) const;
   Relation tensor_relation(const Record& r) const;
   Relation generic_relation(const Record& r, Ref earlier, uint32_t byte, Ref mine) const;
-  Relation lane_relation(const Record& r, uint32_t lane, uint32_t my_lane, bool mine_all) const;
+  Relation lane_relation(const Record& r, Lane lane, uint32_t my_lane, bool mine_all) const;
   bool replaces(Ref old, Ref mine) const;
   bool writes(Ref r) const { return (records_[record_of(r)].flags & Record::writes) != 0; }
   bool same_warp(Ref a, Ref b) const;

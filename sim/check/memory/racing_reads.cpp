@@ -77,7 +77,7 @@ std::optional<RacingRead> racing_read(const ClusterContext& context, const Actor
   const uint32_t group = program.mma_warps();
   return RacingRead{.pc = read.pc,
                     .cluster = read.cluster,
-                    .warp = read.warp / group * group,
+                    .warp = WarpOfCluster(read.warp / group * group),
                     .lanes = dependent_warps(context, read, *product, conflict)};
 }
 

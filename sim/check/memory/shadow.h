@@ -81,7 +81,7 @@ class CellPool {
 // consecutive lanes touch in order, 2^size_log2 bytes each, from `lane` on; or all lanes all of it
 // (every_lane).
 template <class Visit>
-void for_each_granule(uint64_t begin, uint64_t bytes, uint32_t size_log2, uint32_t lane, Visit&& visit) {
+void for_each_granule(uint64_t begin, uint64_t bytes, uint32_t size_log2, Lane lane, Visit&& visit) {
   const uint64_t end = begin + bytes;
   for (uint64_t at = begin / granule * granule; at < end; at += granule) {
     const uint64_t from = std::max(at, begin), to = std::min(at + granule, end);

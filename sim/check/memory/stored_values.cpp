@@ -11,7 +11,7 @@ StoredValues::StoredValues(const ClusterContext& context, const Access& access)
       constants_(context.run.program->constants.data()),
       registers_(context.cluster.ctas[access.origin.cta_rank].warps[access.origin.warp].registers.data()) {}
 
-void StoredValues::read(uint32_t lane, uint8_t* bytes, uint32_t lanes) const {
+void StoredValues::read(Lane lane, uint8_t* bytes, uint32_t lanes) const {
   const auto size = static_cast<size_t>(isa::bytes(store_->type));
   const size_t stride = size * static_cast<size_t>(store_->elements);
   for (int k = 0; k < store_->elements; ++k, bytes += size) {

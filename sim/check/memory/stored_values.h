@@ -13,7 +13,7 @@ class StoredValues {
   // False of accesses that are no `st`, and in runs without values.
   bool known() const { return store_ != nullptr; }
   // The `access.size` bytes of one lane, or of `lanes` from it on, one after the other.
-  void read(uint32_t lane, uint8_t* bytes, uint32_t lanes = 1) const;
+  void read(Lane lane, uint8_t* bytes, uint32_t lanes = 1) const;
 
  private:
   const MicroOp& op_;

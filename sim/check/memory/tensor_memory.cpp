@@ -35,7 +35,7 @@ Actor TensorMemoryChecks::actor_of(const Origin& origin, const AsyncRecord* op, 
   const WarpOfCluster warp = order_.index(origin);
   Actor actor;
   actor.order = &order_;
-  actor.view = &order_.view(warp, static_cast<uint32_t>(std::countr_zero(origin.lanes)));
+  actor.view = &order_.view(warp, lowest_lane(origin.lanes));
   actor.cluster = context_.cluster.index;
   actor.warp = warp;
   actor.rank = origin.cta_rank;
@@ -77,7 +77,7 @@ void TensorMemoryChecks::touch(const Piece& p) {
     detector_.touch_run(&cells.cell(begin), p.address, p.bytes / granule, every_lane << 5);
     return;
   }
-  for_each_granule(begin, p.bytes, every_lane, 0,
+  for_each_granule(begin, p.bytes, every_lane, Lane(0),
                    [&](uint64_t at, uint32_t first, uint32_t count, uint32_t pattern) {
                      detector_.touch(cells.cell(at), rank | at, first, count, pattern);
                    });
@@ -121,7 +121,7 @@ void TensorMemoryChecks::on(const TensorAllocated& e) {
   clear(origin.cta_rank, e.column, e.columns);
 }
 
-void TensorMemoryChecks::clear(uint32_t rank, uint32_t column, uint32_t columns) {
+void TensorMemoryChecks::clear(CtaRank rank, uint32_t column, uint32_t columns) {
   for (uint64_t at = column * column_bytes; at < (column + columns) * column_bytes; at += granule)
     pool_.unite(cells_[rank].cell(at), 0);
 }

@@ -28,7 +28,7 @@ class TensorMemoryChecks {
   void operate(const Origin& origin, const std::shared_ptr<AsyncRecord>& op, std::span<const Piece> pieces,
                bool writes);
   void touch(const Piece& p);
-  void clear(uint32_t rank, uint32_t column, uint32_t columns);
+  void clear(CtaRank rank, uint32_t column, uint32_t columns);
   void collect_records();
 
   const ClusterContext& context_;

@@ -51,8 +51,8 @@ const TensorOrder::Commit* TensorRaceReporter::foreign_commit(const AsyncRecord&
   const uint32_t warps = order_.warps_per_cta();
   const uint32_t first = TensorOrder::warp_of(op.stream) / warps * warps;
   for (uint32_t thread = first * 32; thread < (first + warps) * 32; ++thread) {
-    const TensorOrder::Commit& c =
-        order_.tensor().last_commit(TensorOrder::thread_stream(WarpOfCluster(thread / 32), thread % 32));
+    const TensorOrder::Commit& c = order_.tensor().last_commit(
+        TensorOrder::thread_stream(WarpOfCluster(thread / 32), Lane(thread % 32)));
     if (c.id > op.id && c.empty) return &c;
   }
   return nullptr;
@@ -148,7 +148,7 @@ void TensorRaceReporter::conflict(const Actor& later, const Conflict& conflict) 
   context_.reporter.report(key, std::move(f));
 }
 
-void TensorRaceReporter::uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t) {
+void TensorRaceReporter::uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, Lane) {
   if (!options_.memory) return;
   const Record& now = (*records_)[reader.record];
   const FindingKey key{Code::uninitialised_tensor_memory, now.pc, ~0U, 2};

@@ -16,10 +16,10 @@ class TensorRaceReporter final : public ConflictSink {
   void use(const Records& records) { records_ = &records; }
 
   void conflict(const Actor& later, const Conflict& c) override;
-  void uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, uint32_t lane) override;
+  void uninitialised(const Actor& reader, uint64_t address, uint64_t bytes, Lane lane) override;
   // Of shared memory alone.
-  void barrier_bytes(const Actor&, uint32_t, uint64_t, uint32_t) override {}
-  void fill_read(const Actor&, uint32_t, uint64_t, uint32_t) override {}
+  void barrier_bytes(const Actor&, uint32_t, uint64_t, Lane) override {}
+  void fill_read(const Actor&, uint32_t, uint64_t, Lane) override {}
   void read_after(const Actor&, uint32_t, uint64_t) override {}
 
  private:

@@ -64,7 +64,7 @@ void Numerics::on(const Executed& event) {
 
 void Numerics::judge(const Origin& origin, const Watched& w, const Value& d) {
   const uint8_t* bytes = bytes_of(origin, d);
-  for (uint32_t lane = 0; lane < 32; ++lane) {
+  for (Lane lane{0}; lane < 32; ++lane) {
     if ((origin.lanes >> lane & 1) == 0) continue;
     for (uint32_t part = 0; part < parts(d.type); ++part) {
       const Special made = special(d.type, bytes + size_t{lane} * d.lane_bytes + part * number_bytes(d.type));
@@ -79,8 +79,7 @@ void Numerics::judge(const Origin& origin, const Watched& w, const Value& d) {
 }
 
 // Which special values the result's operands had already. Of a mma all lanes' operands count.
-Special Numerics::special_sources(const Origin& origin, const Watched& w, uint32_t lane,
-                                  uint32_t part) const {
+Special Numerics::special_sources(const Origin& origin, const Watched& w, Lane lane, uint32_t part) const {
   Special all;
   for (size_t i = 0; i < w.sources.size(); ++i) {
     const Value& s = w.sources[i];
@@ -95,7 +94,7 @@ Special Numerics::special_sources(const Origin& origin, const Watched& w, uint32
   return all;
 }
 
-Statement Numerics::operands(const Origin& origin, const Watched& w, uint32_t lane, uint32_t part) const {
+Statement Numerics::operands(const Origin& origin, const Watched& w, Lane lane, uint32_t part) const {
   Statement out{.phrase = Phrase::operands, .values = {int64_t{lane}}};
   for (size_t i = 0; i < w.sources.size(); ++i) {
     const Value& s = w.sources[i];
@@ -108,7 +107,7 @@ Statement Numerics::operands(const Origin& origin, const Watched& w, uint32_t la
   return out;
 }
 
-void Numerics::report(const Origin& origin, const Watched& w, Code code, uint32_t lane, uint32_t part) {
+void Numerics::report(const Origin& origin, const Watched& w, Code code, Lane lane, uint32_t part) {
   done_[origin.pc] = 1;
   if (code == Code::first_nan) nan_found(origin) = 1;
   const FindingKey key{code, origin.pc, ~0U, 0};

@@ -25,11 +25,11 @@ class Numerics {
 
   const uint8_t* bytes_of(const Origin& origin, const Value& v) const;
   const uint8_t* source(const Origin& origin, const Watched& w, size_t index) const;
-  Special special_sources(const Origin& origin, const Watched& w, uint32_t lane, uint32_t part) const;
+  Special special_sources(const Origin& origin, const Watched& w, Lane lane, uint32_t part) const;
   void judge(const Origin& origin, const Watched& w, const Value& destination);
   uint8_t& nan_found(const Origin& origin) { return nan_found_[origin.cta_rank * warps_ + origin.warp]; }
-  void report(const Origin& origin, const Watched& w, Code code, uint32_t lane, uint32_t part);
-  Statement operands(const Origin& origin, const Watched& w, uint32_t lane, uint32_t part) const;
+  void report(const Origin& origin, const Watched& w, Code code, Lane lane, uint32_t part);
+  Statement operands(const Origin& origin, const Watched& w, Lane lane, uint32_t part) const;
 
   const ClusterContext& context_;
   const NumericsAnalysis& analysis_;

@@ -23,8 +23,8 @@ class NumericsAnalysis {
 
   explicit NumericsAnalysis(const Program& program);
 
-  bool watches(uint32_t pc) const { return watched_of_[pc] != 0; }
-  const Watched& watched(uint32_t pc) const { return watched_[watched_of_[pc] - 1]; }
+  bool watches(Pc pc) const { return watched_of_[pc] != 0; }
+  const Watched& watched(Pc pc) const { return watched_[watched_of_[pc] - 1]; }
 
  private:
   void add(const MicroOp& op, isa::Values values);

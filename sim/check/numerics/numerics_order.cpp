@@ -24,7 +24,7 @@ bool adds_floats(const isa::Effect& effect) {
 // A tensor copy's element type is in its tensor map.
 bool tensor_of_floats(const ClusterContext& context, uint64_t map) {
   uint8_t copy[isa::tensor_map_bytes];
-  const uint8_t* bytes = seen(*context.run.memory, context.cluster.stores, map, sizeof copy, copy);
+  const uint8_t* bytes = seen(*context.run.memory, context.cluster.stores, Address(map), sizeof copy, copy);
   if (bytes == nullptr) return false;
   const auto decoded = isa::decode_tensor_map(std::span<const std::byte, isa::tensor_map_bytes>(
       reinterpret_cast<const std::byte*>(bytes), isa::tensor_map_bytes));
@@ -40,7 +40,7 @@ void OrderedSums::on(const Access& a) {
   if (a.kind != Access::Kind::atomic || !adds_floats(*origin.effect) || reported_.contains(origin.pc)) return;
   uint64_t mine[32];
   size_t count = 0;
-  for (uint32_t lane = 0; lane < 32; ++lane)
+  for (Lane lane{0}; lane < 32; ++lane)
     if ((a.lanes >> lane & 1) != 0)
       mine[count++] = is_shared(a.space) ? shared_window | a.addresses[lane] : a.addresses[lane];
   for (size_t i = 0; i < count; ++i) add(origin, mine[i]);
@@ -78,7 +78,7 @@ Object OrderedSums::object(const Origin& origin, uint64_t address) const {
   const isa::MemoryUse* const sum = context_.run.program->footprints[origin.pc].written();
   const uint64_t bytes = sum != nullptr && sum->bytes != 0 ? sum->bytes : granule_of_copies;
   return in_shared_window(address)
-             ? shared_object(context_.run, context_.cluster, static_cast<uint32_t>(address), bytes)
+             ? shared_object(context_.run, context_.cluster, SharedAddress(address), bytes)
              : global_object(context_.run, address, bytes);
 }
 

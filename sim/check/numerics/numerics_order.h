@@ -21,7 +21,7 @@ class OrderedSums {
   friend class SumsOfRun;
   // The first to add to an address; global addresses, and shared ones with the window's bits.
   struct Adder {
-    uint32_t pc = 0;
+    Pc pc;
     CtaRank cta_rank;
     WarpOfCta warp;
   };

@@ -53,7 +53,8 @@ class Causality {
   // The last arrival of a warp at an mbarrier: the times at which the first lane of this execution arrived,
   // and the newest one.
   struct Arrival {
-    uint32_t pc = isa::no_id, nth = 0, first = 0, newest = 0;
+    Pc pc{isa::no_id};
+    uint32_t nth = 0, first = 0, newest = 0;
   };
   Arrival& last_arrival(WarpOfCluster warp) { return arrivals_[warp]; }
 

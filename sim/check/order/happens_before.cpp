@@ -39,9 +39,9 @@ void HappensBefore::acquire_released(const Origin& origin, const std::vector<Rel
 namespace {
 // Whether it tells of what the operation did in the shared memory of CTA `rank`. A load of .cta_group::2
 // counts the bytes of both CTAs of a pair at one mbarrier.
-bool tells_of(const Publication& p, const AsyncRecord& op, uint32_t rank) {
+bool tells_of(const Publication& p, const AsyncRecord& op, CtaRank rank) {
   if (p.rank == Publication::any_rank || p.rank == rank) return true;
-  const auto is_there = [&](uint32_t mbarrier) { return mbarrier >> cta_rank_shift == rank; };
+  const auto is_there = [&](SharedAddress mbarrier) { return mbarrier >> cta_rank_shift == rank; };
   return (p.rank ^ 1U) == rank && !op.mbarriers.empty() && std::ranges::none_of(op.mbarriers, is_there);
 }
 }  // namespace

@@ -22,8 +22,8 @@ class HappensBefore final : public LaneViews {
   struct Asker {
     const View* view = nullptr;
     Visibility visibility = Visibility::generic;
-    uint32_t rank = 0;  // of the CTA whose shared memory is meant
-    uint32_t lane = 0;  // that touched the byte, for operations whose lanes wait each for their own
+    CtaRank rank;  // of the CTA whose shared memory is meant
+    Lane lane;     // that touched the byte, for operations whose lanes wait each for their own
     WarpOfCluster warp;
     uint32_t lanes = 0, time = 0;
   };

@@ -25,7 +25,7 @@ struct Publication {
 // which actors they are visible.
 struct AsyncRecord {
   uint64_t id = 0;
-  uint32_t cluster = 0;
+  ClusterOfGrid cluster;
   Origin issuer;
   uint32_t occurrence = 0;
   const char* name = "";
@@ -38,7 +38,7 @@ struct AsyncRecord {
   uint64_t operands = 0;   // of a store from shared memory: equal ones copy the same bytes; 0: not known
   bool committed = false;  // to a bulk, cp.async or wgmma group
   bool landed = false;
-  std::vector<uint32_t> mbarriers;  // that it completes on
+  std::vector<SharedAddress> mbarriers;  // that it completes on
   std::vector<Publication> published;
   std::shared_ptr<AsyncRecord> overwrote;  // whose bytes it overwrote last; null: of none
   struct Released {
@@ -74,8 +74,8 @@ struct Record {
     fill = 64,
     summarised = 128  // stands for accesses of several CTAs that nothing can be ordered after
   };
-  uint32_t cluster = 0;
-  uint32_t pc = 0;
+  ClusterOfGrid cluster;
+  Pc pc;
   uint32_t time = 0;
   uint32_t lanes = 0;
   WarpOfCluster warp;
@@ -93,7 +93,7 @@ struct Record {
 //               7: every byte by all lanes of the record
 using Ref = uint32_t;
 inline constexpr uint32_t every_lane = 7;
-constexpr Ref make_ref(uint32_t record, uint32_t size_log2, uint32_t lane) {
+constexpr Ref make_ref(uint32_t record, uint32_t size_log2, Lane lane) {
   return record << 8 | size_log2 << 5 | lane;
 }
 constexpr uint32_t record_of(Ref r) { return r >> 8; }

@@ -14,7 +14,7 @@ LaneViews::LaneViews(const ClusterState& cluster, RareProxies proxies)
   }
 }
 
-Times LaneViews::own_times(WarpOfCluster warp, uint32_t lane) const {
+Times LaneViews::own_times(WarpOfCluster warp, Lane lane) const {
   const Warp& w = warps_[warp];
   Times t{};
   for (size_t r = 0; r < visibility_count; ++r) t[r] = w.own[r][lane];
@@ -30,22 +30,21 @@ std::shared_ptr<View> LaneViews::released(WarpOfCluster warp, uint32_t lanes) co
     else
       out->join(*view);
   });
-  const Times times = own_times(warp, static_cast<uint32_t>(std::countr_zero(lanes)));
+  const Times times = own_times(warp, lowest_lane(lanes));
   bool equal = lanes == warps_[warp].initial;
-  for (uint32_t m = lanes; m != 0 && equal; m &= m - 1)
-    equal = own_times(warp, static_cast<uint32_t>(std::countr_zero(m))) == times;
+  for (uint32_t m = lanes; m != 0 && equal; m &= m - 1) equal = own_times(warp, lowest_lane(m)) == times;
   if (equal) {
     out->learn(warp, times);
   } else {
     for (uint32_t m = lanes; m != 0; m &= m - 1) {
-      const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+      const Lane lane = lowest_lane(m);
       out->learn(warp, lane, own_times(warp, lane));
     }
   }
   return out;
 }
 
-std::shared_ptr<View> LaneViews::release(WarpOfCluster warp, uint32_t lanes, uint32_t pc) {
+std::shared_ptr<View> LaneViews::release(WarpOfCluster warp, uint32_t lanes, Pc pc) {
   std::shared_ptr<View> out = released(warp, lanes);
   advance(warp, pc);
   return out;
@@ -79,9 +78,9 @@ void LaneViews::acquire(WarpOfCluster warp, uint32_t lanes, const View& what, bo
 void LaneViews::unite(WarpOfCluster warp) {
   Warp& w = warps_[warp];
   if (w.split == nullptr) return;
-  const ViewRef first = w.view(static_cast<uint32_t>(std::countr_zero(w.initial)));
+  const ViewRef first = w.view(lowest_lane(w.initial));
   for (uint32_t m = w.initial; m != 0; m &= m - 1) {
-    const ViewRef& v = w.view(static_cast<uint32_t>(std::countr_zero(m)));
+    const ViewRef& v = w.view(lowest_lane(m));
     if (v != first && *v != *first) return;
   }
   set_view(warp, w.initial, first);
@@ -101,9 +100,9 @@ void LaneViews::fence_own(Visibility from, Visibility to, WarpOfCluster warp, ui
   }
 }
 
-void LaneViews::advance(WarpOfCluster warp, uint32_t pc) {
+void LaneViews::advance(WarpOfCluster warp, Pc pc) {
   Warp& w = warps_[warp];
-  w.release_sites.resize(w.time + 1, isa::no_id);
+  w.release_sites.resize(w.time + 1, Pc(isa::no_id));
   w.release_sites[w.time] = pc;
   ++w.time;
 }
@@ -116,7 +115,7 @@ Point LaneViews::now(const Origin& origin) const {
 bool LaneViews::before(const Point& p, const Origin& origin) const {
   const WarpOfCluster w = index(origin);
   for (uint32_t m = origin.lanes; m != 0; m &= m - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const Lane lane = lowest_lane(m);
     if (p.warp == w && (p.lanes >> lane & 1) != 0) continue;
     if (!view(w, lane).knows_any(Visibility::generic, cluster_, p.warp, p.lanes, p.time)) return false;
   }

@@ -19,7 +19,7 @@ class LaneViews : public OrderQueries {
  public:
   LaneViews(const ClusterState& cluster, RareProxies proxies);
 
-  uint32_t cluster() const { return cluster_; }
+  ClusterOfGrid cluster() const { return cluster_; }
   uint32_t warps_per_cta() const { return warps_per_cta_; }
   size_t warps() const { return warps_.size(); }
   bool tensor_memory() const { return proxies_.tensor_memory; }
@@ -30,8 +30,8 @@ class LaneViews : public OrderQueries {
   WarpOfCta in_cta(WarpOfCluster warp) const { return WarpOfCta(warp % warps_per_cta_); }
 
   uint32_t time(WarpOfCluster warp) const { return warps_[warp].time; }
-  const View& view(WarpOfCluster warp, uint32_t lane) const { return *view_ref(warp, lane); }
-  const ViewRef& view_ref(WarpOfCluster warp, uint32_t lane) const { return warps_[warp].view(lane); }
+  const View& view(WarpOfCluster warp, Lane lane) const { return *view_ref(warp, lane); }
+  const ViewRef& view_ref(WarpOfCluster warp, Lane lane) const { return warps_[warp].view(lane); }
   ViewRef nothing() const {
     return std::make_shared<View>(cluster_, static_cast<uint32_t>(warps_.size()), proxies_.any());
   }
@@ -50,15 +50,15 @@ class LaneViews : public OrderQueries {
     }
   }
   // Up to when the lane's own accesses are ordered before its asynchronous ones.
-  uint32_t own(Visibility visibility, WarpOfCluster warp, uint32_t lane) const {
+  uint32_t own(Visibility visibility, WarpOfCluster warp, Lane lane) const {
     return warps_[warp].own[static_cast<size_t>(visibility)][lane];
   }
   // What the lane's own accesses up to now are to those that acquire them.
-  Times own_times(WarpOfCluster warp, uint32_t lane) const;
+  Times own_times(WarpOfCluster warp, Lane lane) const;
   // Where the warp released or synchronised last before `time`; no_id when it never did.
-  uint32_t release_site(WarpOfCluster warp, uint32_t time) const {
+  Pc release_site(WarpOfCluster warp, uint32_t time) const {
     const auto& sites = warps_[warp].release_sites;
-    return time < sites.size() ? sites[time] : isa::no_id;
+    return time < sites.size() ? sites[time] : Pc(isa::no_id);
   }
 
   Point now(const Origin& origin) const override;
@@ -67,7 +67,7 @@ class LaneViews : public OrderQueries {
   // What the lanes release: their views and their own accesses.
   std::shared_ptr<View> released(WarpOfCluster warp, uint32_t lanes) const;
   // The same; advances the warp's time.
-  std::shared_ptr<View> release(WarpOfCluster warp, uint32_t lanes, uint32_t pc);
+  std::shared_ptr<View> release(WarpOfCluster warp, uint32_t lanes, Pc pc);
   void acquire(WarpOfCluster warp, uint32_t lanes, const View& what, bool strict = true);
   void set_view(WarpOfCluster warp, uint32_t lanes, const ViewRef& to);
   // The lanes' own accesses up to now are ordered before their asynchronous ones of this visibility.
@@ -75,7 +75,7 @@ class LaneViews : public OrderQueries {
   // Those that are ordered before the one visibility are ordered before the other.
   void fence_own(Visibility from, Visibility to, WarpOfCluster warp, uint32_t lanes);
   // Later accesses have a later time than earlier ones.
-  void advance(WarpOfCluster warp, uint32_t pc);
+  void advance(WarpOfCluster warp, Pc pc);
 
  private:
   struct Warp {
@@ -84,13 +84,14 @@ class LaneViews : public OrderQueries {
     ViewRef all;           // of every lane, while they agree
     std::unique_ptr<std::array<ViewRef, 32>> split;
     std::array<std::array<uint32_t, 32>, visibility_count> own{};
-    std::vector<uint32_t> release_sites;  // by time: pc
+    std::vector<Pc> release_sites;  // by time
 
-    const ViewRef& view(uint32_t lane) const { return split ? (*split)[lane] : all; }
+    const ViewRef& view(Lane lane) const { return split ? (*split)[lane] : all; }
   };
   void unite(WarpOfCluster warp);
 
-  uint32_t cluster_, warps_per_cta_;
+  ClusterOfGrid cluster_;
+  uint32_t warps_per_cta_;
   RareProxies proxies_;
   std::vector<Warp> warps_;
 };

@@ -17,7 +17,7 @@ bool lanes_meet(const isa::Effect& effect);
 struct Meeting {
   uint32_t time = 0;  // of the warp: accesses up to then came before it
   uint32_t lanes = 0;
-  uint32_t pc = 0;
+  Pc pc;
 };
 
 class Meetings {

@@ -33,8 +33,7 @@ void HappensBefore::on(const AsyncJoined& event) {
 }
 
 ViewRef HappensBefore::issuers_view(const Origin& origin, const AsyncRecord& op) {
-  if (op.group != isa::AsyncGroup::wgmma)
-    return view_ref(index(origin), static_cast<uint32_t>(std::countr_zero(origin.lanes)));
+  if (op.group != isa::AsyncGroup::wgmma) return view_ref(index(origin), lowest_lane(origin.lanes));
   const auto at = joining_.find(op.id);
   ViewRef view = at != joining_.end() ? at->second : nothing();
   if (at != joining_.end()) joining_.erase(at);
@@ -43,8 +42,7 @@ ViewRef HappensBefore::issuers_view(const Origin& origin, const AsyncRecord& op)
 
 void HappensBefore::issued(const Origin& origin, const std::shared_ptr<AsyncRecord>& op) {
   if (op->is_tensor()) {
-    op->stream =
-        TensorOrder::thread_stream(index(origin), static_cast<uint32_t>(std::countr_zero(origin.lanes)));
+    op->stream = TensorOrder::thread_stream(index(origin), lowest_lane(origin.lanes));
     tensor_.issued(op->stream);
   }
   if (op->group == isa::AsyncGroup::none || op->group == isa::AsyncGroup::wgmma) return;

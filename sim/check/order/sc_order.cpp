@@ -9,7 +9,7 @@ namespace {
 constexpr size_t most_seen = 16, most_passed = 64;
 
 // Of another cluster no thread is in a scope that is less than .gpu.
-bool reaches(const FenceInstance& f, uint32_t cluster) {
+bool reaches(const FenceInstance& f, ClusterOfGrid cluster) {
   return f.cluster == cluster || f.scope >= isa::Scope::gpu;
 }
 
@@ -28,8 +28,7 @@ uint32_t known_lanes(const FenceInstance& f, const View& view, Visibility visibi
   if (f.cluster == view.cluster() && view.time(visibility, f.warp) >= f.time) return f.lanes;
   uint32_t known = f.lanes & itself;
   for (uint32_t m = f.lanes & ~itself; m != 0; m &= m - 1)
-    if (view.knows(visibility, f.cluster, f.warp, static_cast<uint32_t>(std::countr_zero(m)), f.time))
-      known |= m & (0 - m);
+    if (view.knows(visibility, f.cluster, f.warp, lowest_lane(m), f.time)) known |= m & (0 - m);
   return known;
 }
 
@@ -39,7 +38,7 @@ ViewRef FenceInstance::of(uint32_t some) const {
   if (some == lanes) return released;
   auto out = std::make_shared<View>(*before);
   for (uint32_t m = some; m != 0; m &= m - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const Lane lane = lowest_lane(m);
     out->learn(warp, lane, own[lane]);
   }
   return out;
@@ -91,7 +90,7 @@ bool ScOrder::has_seen(const FenceInstance& f, bool strict) const {
   });
 }
 
-bool ScOrder::lacks(const ScOrder& other, uint32_t cluster, bool strict) const {
+bool ScOrder::lacks(const ScOrder& other, ClusterOfGrid cluster, bool strict) const {
   const auto passed = [&](const FenceRef& f) { return reaches(*f, cluster) && !has_passed(*f); };
   const auto seen = [&](const FenceRef& f) { return reaches(*f, cluster) && !has_seen(*f, strict); };
   return std::ranges::any_of(other.passed_, passed) || std::ranges::any_of(other.seen_, seen);
@@ -123,7 +122,7 @@ void ScOrder::join(const ScOrder& other, const View& here, bool strict) {
   passed_.insert(passed_.end(), far.begin(), far.end());
 }
 
-Fences fences_before(const View& view, WarpOfCluster warp, uint32_t lane) {
+Fences fences_before(const View& view, WarpOfCluster warp, Lane lane) {
   Fences out;
   if (view.sc() == nullptr) return out;
   for (const FenceRef& f : view.sc()->passed()) {

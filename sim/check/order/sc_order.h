@@ -14,8 +14,8 @@ namespace palladion::sim::check {
 // One execution of a memory fence by lanes that knew the same.
 struct FenceInstance {
   isa::Scope scope = isa::Scope::cta;
-  uint32_t cluster = 0;
-  uint32_t cta = 0;  // rank in the cluster
+  ClusterOfGrid cluster;
+  CtaRank cta;  // rank in the cluster
   WarpOfCluster warp;
   uint32_t time = 0;
   uint32_t lanes = 0;      // 0: all that it released is meant, by whichever lanes
@@ -24,7 +24,7 @@ struct FenceInstance {
   std::vector<Times> own;  // by lane: its own accesses before the fence
   ViewRef released;        // by all its lanes
 
-  static constexpr uint32_t several = ~0U;  // as `cluster`: instances of several clusters, as one
+  static constexpr ClusterOfGrid several{~0U};  // as `cluster`: instances of several clusters, as one
   // What some of its lanes released.
   ViewRef of(uint32_t some) const;
 };
@@ -53,7 +53,7 @@ class ScOrder {
   }
   // Does `other` say anything that this one does not, for an actor of that cluster? `strict`: the edge from
   // there to here is.
-  bool lacks(const ScOrder& other, uint32_t cluster, bool strict) const;
+  bool lacks(const ScOrder& other, ClusterOfGrid cluster, bool strict) const;
   void join(const ScOrder& other, const View& here, bool strict);
 
  private:
@@ -65,6 +65,6 @@ class ScOrder {
 };
 
 // The instances that are before what the lane does next, each as far as it is known to the lane.
-Fences fences_before(const View& view, WarpOfCluster warp, uint32_t lane);
+Fences fences_before(const View& view, WarpOfCluster warp, Lane lane);
 
 }  // namespace palladion::sim::check

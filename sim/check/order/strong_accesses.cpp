@@ -6,6 +6,7 @@
 namespace palladion::sim::check {
 namespace {
 
+constexpr CtaRank no_cta{~0U};
 constexpr size_t most_kept = 16;  // writes of one location: more are joined
 
 bool same_write(const Written& a, const Written& b) {
@@ -38,7 +39,7 @@ bool observes(const Access& a) {
   return atomic == nullptr || atomic->dst >= 0;
 }
 
-void add_release(std::vector<Released>& to, uint32_t cta, isa::Scope scope, ViewRef view) {
+void add_release(std::vector<Released>& to, CtaRank cta, isa::Scope scope, ViewRef view) {
   for (Released& r : to)
     if (r.cta == cta && r.scope == scope) return join(r.view, *view);
   to.push_back({cta, scope, std::move(view)});
@@ -99,7 +100,7 @@ void StrongAccesses::release_fence(const Origin& origin, isa::Scope scope, bool 
     fence.lanes = same;
     fence.before = view;
     fence.own.resize(32);
-    for (uint32_t lane = 0; lane < 32; ++lane) fence.own[lane] = views_.own_times(warp, lane);
+    for (Lane lane{0}; lane < 32; ++lane) fence.own[lane] = views_.own_times(warp, lane);
     fence.released = views_.released(warp, same);
     fenced.push_back({.lanes = same, .fence = std::move(fence)});
   });
@@ -143,7 +144,7 @@ void StrongAccesses::see(WarpOfCluster warp, uint32_t lanes, const Released& r, 
   seen.push_back({lanes, needed, r.view});
 }
 
-bool StrongAccesses::has_unacquired(uint32_t cta, uint32_t cluster, WarpOfCluster warp) const {
+bool StrongAccesses::has_unacquired(CtaRank cta, ClusterOfGrid cluster, WarpOfCluster warp) const {
   const uint32_t per_cta = views_.warps_per_cta();
   for (uint32_t w = cta * per_cta; w < (cta + 1) * per_cta; ++w)
     for (const Seen& s : warps_[w].seen)
@@ -151,7 +152,7 @@ bool StrongAccesses::has_unacquired(uint32_t cta, uint32_t cluster, WarpOfCluste
   return false;
 }
 
-bool StrongAccesses::knows_unacquired(uint32_t cta, uint32_t cluster, WarpOfCluster warp, uint32_t lane,
+bool StrongAccesses::knows_unacquired(CtaRank cta, ClusterOfGrid cluster, WarpOfCluster warp, Lane lane,
                                       uint32_t when) const {
   const uint32_t per_cta = views_.warps_per_cta();
   for (uint32_t w = cta * per_cta; w < (cta + 1) * per_cta; ++w)
@@ -172,7 +173,7 @@ void StrongAccesses::read_fences(const Access& a, uint32_t lanes, const Location
   if (l.written.empty()) return;
   const WarpOfCluster warp = views_.index(a.origin);
   Warp& w = warps_[warp];
-  const auto lane = static_cast<uint32_t>(std::countr_zero(lanes));
+  const Lane lane = lowest_lane(lanes);
   if (w.read == &l && w.changes == l.changes && w.view_after == views_.view_ref(warp, lane)) return;
   ScOrder observed;
   for (const Written& one : l.written)
@@ -192,7 +193,7 @@ void StrongAccesses::read_fences(const Access& a, uint32_t lanes, const Location
 void StrongAccesses::leave_fences(const Access& a, uint32_t lanes, Location& l) {
   const Origin& origin = a.origin;
   Warp& w = warps_[views_.index(origin)];
-  const auto lane = static_cast<uint32_t>(std::countr_zero(lanes));
+  const Lane lane = lowest_lane(lanes);
   const ViewRef& view = views_.view_ref(views_.index(origin), lane);
   if (view->sc() == nullptr) return;
   if (w.view != view || w.lane != lane) {
@@ -250,12 +251,12 @@ void StrongAccesses::write(const Access& a, uint32_t lanes, Location& l, bool sh
 }
 
 void StrongAccesses::leave(Location& l, const Released& r) const {
-  const uint32_t cluster = views_.cluster();
+  const ClusterOfGrid cluster = views_.cluster();
   if (l.cluster != cluster && !l.released.empty()) {
     // Several clusters release here: ranks no longer identify CTAs.
-    for (Released& other : l.released) other.cta = ~0U;
-    l.released.push_back({~0U, r.scope, r.view});
-    l.cluster = ~0U;
+    for (Released& other : l.released) other.cta = no_cta;
+    l.released.push_back({no_cta, r.scope, r.view});
+    l.cluster = FenceInstance::several;
     return;
   }
   l.cluster = l.released.empty() ? cluster : l.cluster;

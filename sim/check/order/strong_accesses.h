@@ -25,22 +25,23 @@ bool observes(const Access& a);
 // What was released, and the releasing CTA: an acquire takes it whole, or without its strict part when the
 // scopes do not include both ends.
 struct Released {
-  uint32_t cta = 0;  // rank in the cluster
+  CtaRank cta;
   isa::Scope scope = isa::Scope::cta;
   ViewRef view;
 };
-void add_release(std::vector<Released>& to, uint32_t cta, isa::Scope scope, ViewRef view);
+void add_release(std::vector<Released>& to, CtaRank cta, isa::Scope scope, ViewRef view);
 
 // The fence.sc instances before a strong write.
 struct Written {
-  uint32_t cluster = 0, cta = 0;
+  ClusterOfGrid cluster;
+  CtaRank cta;
   isa::Scope scope = isa::Scope::cta;  // of the write
   Fences fences;
 };
 
 // What a strong access of an address leaves for its readers.
 struct Location {
-  uint32_t cluster = 0;
+  ClusterOfGrid cluster;
   std::vector<Released> released;
   std::vector<Written> written;  // that a reader observes: read-modify-writes continue it
   uint32_t changes = 0;          // of `written`
@@ -70,10 +71,10 @@ class StrongAccesses {
   }
 
   // A lane of the CTA has read what the warp released, by a relaxed access and without a fence since.
-  bool has_unacquired(uint32_t cta, uint32_t cluster, WarpOfCluster warp) const;
+  bool has_unacquired(CtaRank cta, ClusterOfGrid cluster, WarpOfCluster warp) const;
   // Would a fence of some warp of the CTA order that access before what follows? It has read the flag,
   // relaxed.
-  bool knows_unacquired(uint32_t cta, uint32_t cluster, WarpOfCluster warp, uint32_t lane,
+  bool knows_unacquired(CtaRank cta, ClusterOfGrid cluster, WarpOfCluster warp, Lane lane,
                         uint32_t when) const;
   // True when other clusters may be ordered after something that this one did.
   bool released_globally() const { return released_globally_; }
@@ -96,14 +97,14 @@ class StrongAccesses {
     std::vector<Seen> seen;
     // The last answer of fences_before: of the lane with this view.
     ViewRef view;
-    uint32_t lane = 0;
+    Lane lane;
     Fences before;
     // The last read of fences: a spin reads the same again and again.
     const Location* read = nullptr;
     uint32_t changes = 0;
     ViewRef view_after;
   };
-  isa::Scope needed(uint32_t cluster, uint32_t cta, const Origin& reader) const {
+  isa::Scope needed(ClusterOfGrid cluster, CtaRank cta, const Origin& reader) const {
     return cluster != views_.cluster() ? isa::Scope::gpu
            : cta != reader.cta_rank    ? isa::Scope::cluster
                                        : isa::Scope::cta;

@@ -23,8 +23,7 @@ std::shared_ptr<AsyncRecord> HappensBefore::accessed(const TensorAccess& a) {
 void HappensBefore::commit(const ArrivalDeferred& event) {
   const Origin& origin = event.origin;
   const WarpOfCluster warp = index(origin);
-  const uint32_t stream =
-      TensorOrder::thread_stream(warp, static_cast<uint32_t>(std::countr_zero(origin.lanes)));
+  const uint32_t stream = TensorOrder::thread_stream(warp, lowest_lane(origin.lanes));
   const std::shared_ptr<View> known = release(warp, origin.lanes, origin.pc);
   known->fence(Visibility::generic, Visibility::tensor);
   commits_[event.id] = {stream, event.id, std::make_shared<View>(known->only(Visibility::tensor))};
@@ -74,7 +73,7 @@ HappensBefore::TensorRelation HappensBefore::tensor_relation(const AsyncRecord& 
                                                              const AsyncRecord& later,
                                                              const Record& now) const {
   const WarpOfCluster warp = now.warp;
-  const auto first = static_cast<uint32_t>(std::countr_zero(now.lanes));
+  const Lane first = lowest_lane(now.lanes);
   const bool same_warp = then.warp == now.warp, by_thread = TensorOrder::is_thread(earlier.stream);
   // A warp's own loads and stores need its wait alone.
   if (same_warp && !by_thread)
@@ -92,7 +91,7 @@ HappensBefore::TensorRelation HappensBefore::tensor_relation(const AsyncRecord& 
   bool after = false;
   const View* judged = nullptr;
   for (uint32_t m = now.lanes; m != 0; m &= m - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const Lane lane = lowest_lane(m);
     const TensorOrder::Fence& fence = tensor_.last_fence(warp, lane);
     if (fence.view == nullptr || fence.view.get() == judged) continue;
     judged = fence.view.get();

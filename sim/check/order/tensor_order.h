@@ -34,7 +34,7 @@ class TensorOrder {
   explicit TensorOrder(uint32_t warps)
       : streams_(size_t{warps} * streams_a_warp), fences_(size_t{warps} * 32) {}
 
-  static uint32_t thread_stream(WarpOfCluster warp, uint32_t lane) { return warp * streams_a_warp + lane; }
+  static uint32_t thread_stream(WarpOfCluster warp, Lane lane) { return warp * streams_a_warp + lane; }
   static uint32_t load_stream(WarpOfCluster warp) { return warp * streams_a_warp + 32; }
   static uint32_t store_stream(WarpOfCluster warp) { return warp * streams_a_warp + 33; }
   // Loads whose results an instruction has read: over, but PTX lets that order registers alone.
@@ -57,7 +57,7 @@ class TensorOrder {
     }
     return false;
   }
-  // Has any thread ever been told that the operation is complete?
+  // Has any thread ever observed that the operation is complete?
   bool covered(const AsyncRecord& op) const {
     return complete(op, [](const Publication&) { return true; });
   }
@@ -75,9 +75,7 @@ class TensorOrder {
   const Commit& last_commit(uint32_t stream) const { return streams_[stream].committed; }
 
   void fence(WarpOfCluster warp, uint32_t lanes, const ViewRef& view, uint32_t time);
-  const Fence& last_fence(WarpOfCluster warp, uint32_t lane) const {
-    return fences_[size_t{warp} * 32 + lane];
-  }
+  const Fence& last_fence(WarpOfCluster warp, Lane lane) const { return fences_[size_t{warp} * 32 + lane]; }
 
  private:
   static constexpr uint32_t streams_a_warp = 35;

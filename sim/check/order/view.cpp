@@ -24,7 +24,7 @@ Times without_strict(Times t) {
 
 }  // namespace
 
-bool View::row_knows(Visibility visibility, uint32_t cluster, WarpOfCluster warp, uint32_t lane,
+bool View::row_knows(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, Lane lane,
                      uint32_t when) const {
   const auto r = static_cast<size_t>(visibility);
   for (const uint64_t k : {key(cluster, warp, lane), key(cluster, warp, all_lanes)}) {
@@ -34,13 +34,13 @@ bool View::row_knows(Visibility visibility, uint32_t cluster, WarpOfCluster warp
   return false;
 }
 
-bool View::any_row_knows(Visibility visibility, uint32_t cluster, WarpOfCluster warp, uint32_t lanes,
+bool View::any_row_knows(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, uint32_t lanes,
                          uint32_t when) const {
   const auto r = static_cast<size_t>(visibility);
-  const uint64_t first = key(cluster, warp, 0);
+  const uint64_t first = key(cluster, warp, Lane(0));
   for (auto row = std::ranges::lower_bound(rows_, first, {}, &Row::key);
        row != rows_.end() && row->key >> 6 == first >> 6; ++row) {
-    const auto lane = static_cast<uint32_t>(row->key & 63);
+    const Lane lane(row->key & 63);
     if (row->times[r] >= when && (lane == all_lanes || (lanes >> lane & 1) != 0)) return true;
   }
   return false;
@@ -62,7 +62,7 @@ void View::learn(WarpOfCluster warp, const Times& times) {
   if (!rows_.empty()) prune();
 }
 
-void View::learn(WarpOfCluster warp, uint32_t lane, const Times& times) {
+void View::learn(WarpOfCluster warp, Lane lane, const Times& times) {
   raise(key(cluster_, warp, lane), times);
 }
 

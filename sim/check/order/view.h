@@ -28,42 +28,42 @@ enum class Visibility : uint8_t {
 inline constexpr size_t visibility_count = 7, common_visibilities = 4;
 using Times = std::array<uint32_t, visibility_count>;
 
-inline constexpr uint32_t all_lanes = 63;
+inline constexpr Lane all_lanes{63};
 
 class ScOrder;
 
 class View {
  public:
   // `rare`: with all visibilities.
-  View(uint32_t cluster, uint32_t warps, bool rare = false)
+  View(ClusterOfGrid cluster, uint32_t warps, bool rare = false)
       : cluster_(cluster), warps_(warps), times_((rare ? visibility_count : common_visibilities) * warps) {}
 
-  uint32_t cluster() const { return cluster_; }
+  ClusterOfGrid cluster() const { return cluster_; }
   // What is known of all lanes of a warp of this cluster.
   uint32_t time(Visibility visibility, WarpOfCluster warp) const {
     const size_t i = at(visibility) + warp;
     return i < times_.size() ? times_[i] : 0;
   }
-  bool knows(Visibility visibility, WarpOfCluster warp, uint32_t lane, uint32_t when) const {
+  bool knows(Visibility visibility, WarpOfCluster warp, Lane lane, uint32_t when) const {
     return time(visibility, warp) >= when ||
            (!rows_.empty() && row_knows(visibility, cluster_, warp, lane, when));
   }
   // The same of any cluster's warp.
-  bool knows(Visibility visibility, uint32_t cluster, WarpOfCluster warp, uint32_t lane,
+  bool knows(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, Lane lane,
              uint32_t when) const {
     return cluster == cluster_ ? knows(visibility, warp, lane, when)
                                : row_knows(visibility, cluster, warp, lane, when);
   }
 
   // True when one of the lanes is known.
-  bool knows_any(Visibility visibility, uint32_t cluster, WarpOfCluster warp, uint32_t lanes,
+  bool knows_any(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, uint32_t lanes,
                  uint32_t when) const {
     if (cluster == cluster_ && time(visibility, warp) >= when) return true;
     return !rows_.empty() && any_row_knows(visibility, cluster, warp, lanes, when);
   }
 
   void learn(WarpOfCluster warp, const Times& times);  // of all lanes
-  void learn(WarpOfCluster warp, uint32_t lane, const Times& times);
+  void learn(WarpOfCluster warp, Lane lane, const Times& times);
   // Adds everything in `other`; without the strict part when `strict` is false.
   void join(const View& other, bool strict = true);
   // What is visible to `from` becomes visible to `to`; true when that changed the view.
@@ -85,7 +85,7 @@ class View {
     Times times{};
     friend bool operator==(const Row&, const Row&) = default;
   };
-  static uint64_t key(uint32_t cluster, WarpOfCluster warp, uint32_t lane) {
+  static uint64_t key(ClusterOfGrid cluster, WarpOfCluster warp, Lane lane) {
     return uint64_t{cluster} << 32 | warp << 6 | lane;
   }
   size_t at(Visibility visibility) const { return static_cast<size_t>(visibility) * warps_; }
@@ -97,9 +97,9 @@ class View {
     for (size_t i = 0; i < n; ++i) each(i);
     for (size_t i = std::max(n, at(Visibility::strict) + warps_); i < times_.size(); ++i) each(i);
   }
-  bool row_knows(Visibility visibility, uint32_t cluster, WarpOfCluster warp, uint32_t lane,
+  bool row_knows(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, Lane lane,
                  uint32_t when) const;
-  bool any_row_knows(Visibility visibility, uint32_t cluster, WarpOfCluster warp, uint32_t lanes,
+  bool any_row_knows(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, uint32_t lanes,
                      uint32_t when) const;
   void raise(uint64_t key, const Times& times);
   void absorb(const Row& row);
@@ -107,7 +107,8 @@ class View {
   std::pair<std::vector<Row>::iterator, std::vector<Row>::iterator> own_rows();  // of this cluster
   void prune();
 
-  uint32_t cluster_, warps_;
+  ClusterOfGrid cluster_;
+  uint32_t warps_;
   std::vector<uint32_t> times_;
   std::vector<Row> rows_;  // ascending keys
   std::shared_ptr<const ScOrder> sc_;

@@ -21,7 +21,7 @@ class ClusterBarriers {
   struct Arrived {
     std::array<uint64_t, 32> next{};    // by lane: the generation after that of its last arrival; 0: never
     std::array<uint64_t, 32> waited{};  // the same of its last wait
-    uint32_t pc = 0;
+    Pc pc;
   };
   BarrierGeneration& generation(uint64_t number);
   void check_twice(const Origin& origin, const Arrived& a, uint64_t number);

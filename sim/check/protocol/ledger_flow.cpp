@@ -43,7 +43,7 @@ int destination_of(const MicroOp& op) {
 
 }  // namespace
 
-bool result_used(const Program& program, uint32_t pc) {
+bool result_used(const Program& program, Pc pc) {
   const MicroOp& op = program.code[pc];
   const int dst = destination_of(op);
   if (dst < 0 || op.operands[dst].kind != DecodedOperand::Kind::lanes) return true;
@@ -61,7 +61,7 @@ bool result_used(const Program& program, uint32_t pc) {
     work.pop_back();
     const RegisterAccess d = access_of(program.code[at], offset);
     if (d == RegisterAccess::reads) return true;
-    if (d == RegisterAccess::nothing) visit_successors(program, at, false, add);
+    if (d == RegisterAccess::nothing) visit_successors(program, Pc(at), false, add);
   }
   return false;
 }

@@ -8,6 +8,6 @@ namespace palladion::sim::check {
 
 // False when no instruction reads the result of the test_wait, try_wait or atom at `pc` before it is
 // overwritten.
-bool result_used(const Program& program, uint32_t pc);
+bool result_used(const Program& program, Pc pc);
 
 }  // namespace palladion::sim::check

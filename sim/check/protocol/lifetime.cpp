@@ -20,7 +20,7 @@ void Lifetime::on(const Access& a) {
   for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
     const uint64_t address = a.addresses[std::countr_zero(m)];
     if (!is_shared(space_of(a.space, address))) continue;
-    use(a.origin, static_cast<uint32_t>(address),
+    use(a.origin, SharedAddress(address),
         Part{.does = a.kind == Access::Kind::read ? Does::reads : Does::writes});
   }
 }
@@ -31,7 +31,7 @@ void Lifetime::on(const MbarrierEvent& e) {
   use(origin, e.address, Part{.does = Does::uses});
 }
 
-void Lifetime::use(const Origin& origin, uint32_t address, const Part& part) {
+void Lifetime::use(const Origin& origin, SharedAddress address, const Part& part) {
   const CtaRank rank(address >> cta_rank_shift);
   if (rank == origin.cta_rank || rank >= p_.cluster().ctas.size()) return;
   check_started(origin, address, part);
@@ -54,7 +54,8 @@ void Lifetime::on(const AsyncIssue& e) {
     if (!piece.shared()) return;
     const auto address = static_cast<uint32_t>(piece.address);
     const auto rank = CtaRank(address >> cta_rank_shift);
-    check_started(origin, address, Part{.does = writes ? Does::writes : Does::reads, .asynchronous = true});
+    check_started(origin, SharedAddress(address),
+                  Part{.does = writes ? Does::writes : Does::reads, .asynchronous = true});
     for (const Interest& i : o.interests)
       if (i.cta_rank == rank && i.writes == writes) return;
     o.interests.push_back({rank, writes, address, piece.bytes});

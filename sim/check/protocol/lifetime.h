@@ -59,7 +59,7 @@ class Lifetime {
   struct Use {    // a warp's newest access of another CTA's shared memory
     Point point;  // time 0: none
     Origin origin;
-    uint32_t address = 0;
+    SharedAddress address;
   };
 
   // A tcgen05.commit: the thread, whose operations before it are complete with it.
@@ -69,13 +69,13 @@ class Lifetime {
   };
 
   void add_knower(uint64_t id, CtaRank cta_rank, const Point& now);
-  void use(const Origin& origin, uint32_t address, const Part& part);
+  void use(const Origin& origin, SharedAddress address, const Part& part);
   Use& use_of(CtaRank cta_rank, WarpOfCluster warp) { return uses_[cta_rank * p_.causality.warps() + warp]; }
   void release(uint64_t id, CtaRank cta_rank);
   void sweep();
   bool known(const Operation& o, CtaRank cta_rank) const;
   void cta_exited(const Origin& origin);
-  void check_started(const Origin& origin, uint32_t address, const Part& part);
+  void check_started(const Origin& origin, SharedAddress address, const Part& part);
   void check_uses(const Origin& origin);
   void check_operations(const Origin& origin);
   void check_registers(const Origin& origin);

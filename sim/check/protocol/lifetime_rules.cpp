@@ -17,7 +17,7 @@ bool is_of_pair(const Origin& origin) {
 
 // A thread that uses another CTA's memory must be ordered after that CTA's start: by a cluster barrier, or by
 // anything that its threads did.
-void Lifetime::check_started(const Origin& origin, uint32_t address, const Part& part) {
+void Lifetime::check_started(const Origin& origin, SharedAddress address, const Part& part) {
   const CtaRank rank(address >> cta_rank_shift);
   if (rank == origin.cta_rank || rank >= p_.cluster().ctas.size()) return;
   const WarpOfCluster warp = p_.causality.index(origin);
@@ -98,7 +98,7 @@ void Lifetime::report_operation(const Operation& o, const Interest& i, const Ori
   if (p_.reporter().seen(key)) return;
   Finding f;
   f.message = i.writes ? say<Phrase::exit_during_write>(o.name) : say<Phrase::exit_during_read>(o.name);
-  f.object = p_.shared(i.address, i.bytes);
+  f.object = p_.shared(SharedAddress(i.address), i.bytes);
   Site site =
       p_.reporter().site(o.origin, Part{.does = i.writes ? Does::writes : Does::reads, .asynchronous = true});
   site.occurrence = o.nth;

@@ -10,7 +10,6 @@
 namespace palladion::sim::check {
 namespace {
 
-constexpr size_t signals_kept = 256;  // of a phase; more are added to the last one
 constexpr size_t issued_kept = 4096;  // operations that a race can still be explained by
 
 bool same_execution(const Signal& s, const Origin& origin, uint32_t nth) {
@@ -32,41 +31,25 @@ bool covers(const Causality::Clock& clock, const Observation& o) {
 
 }  // namespace
 
-// Keeps the memory of an older phase.
-void MbarrierPhase::begin(int64_t phase) {
-  number = phase;
-  signals.clear();
-  observers.clear();
-  announcements.clear();
-  operations.clear();
-  arrived.assign(arrived.size(), 0);
-  forced = true;
-}
-
-int64_t MbarrierPhase::expected() const {
-  int64_t sum = 0;
-  for (const Signal& s : signals) sum += s.expected;
-  return sum;
-}
-
-int64_t MbarrierPhase::delivered() const {
-  int64_t sum = 0;
-  for (const Signal& s : signals) sum += s.delivered;
-  return sum;
-}
-
-uint32_t MbarrierPhase::arrivals() const {
-  uint32_t sum = 0;
-  for (const Signal& s : signals) sum += s.arrivals;
-  return sum;
-}
-
-const MbarrierObject* MbarrierLedger::find(uint32_t address) const {
+const MbarrierObject* MbarrierLedger::find(SharedAddress address) const {
   const auto at = objects_.find(address);
   return at == objects_.end() ? nullptr : &at->second;
 }
 
-MbarrierObject* MbarrierLedger::live(uint32_t address) {
+// The machine stops at the use of an object that was invalidated; the finding gives the reason.
+void MbarrierLedger::dead(const MbarrierEvent& e) const {
+  if (const MbarrierObject* b = find(e.address)) rules_.check_dead(*b, e);
+}
+
+// Bytes are written where live objects lie.
+void MbarrierLedger::overwritten(const Origin& origin, SharedAddress address, uint32_t bytes,
+                                 const char* what) const {
+  for (auto at = objects_.lower_bound(SharedAddress(address < 7 ? 0 : address - 7));
+       at != objects_.end() && at->first < address + bytes; ++at)
+    if (at->second.alive) rules_.check_overwritten(at->second, origin, what);
+}
+
+MbarrierObject* MbarrierLedger::live(SharedAddress address) {
   const auto at = objects_.find(address);
   return at == objects_.end() || !at->second.alive ? nullptr : &at->second;
 }
@@ -90,19 +73,12 @@ void MbarrierLedger::on(const MbarrierEvent& e) {
   }
 }
 
-// Lanes of one warp execute one mbarrier.init, all with one count.
-bool MbarrierLedger::are_together(const MbarrierObject& b, const MbarrierEvent& e) const {
-  const Origin& now = e.origin;
-  return b.init.cta_rank == now.cta_rank && b.init.warp == now.warp && b.init.pc == now.pc &&
-         b.count == e.count && b.arrivers.empty() && b.number == 0 && b.init_point.time == p_.now(now).time;
-}
-
 void MbarrierLedger::init(const MbarrierEvent& e) {
   const Origin& origin = e.origin;
   MbarrierObject& b = objects_[e.address];
   if (b.alive && b.serial != 0) {
-    const bool together = are_together(b, e);
-    check_reinit(b, origin, together);
+    const bool together = rules_.are_together(b, e);
+    rules_.check_reinit(b, origin, together);
     if (together) {
       b.init.lanes |= origin.lanes;
       b.init_point.lanes |= origin.lanes;
@@ -126,9 +102,9 @@ void MbarrierLedger::invalidate(const MbarrierEvent& e) {
   const Origin& origin = e.origin;
   MbarrierObject* b = live(e.address);
   if (b == nullptr) return;
-  check_waiters(*b, origin);
-  check_leftover(*b, origin);
-  check_uses_known(*b, origin);
+  rules_.check_waiters(*b, origin);
+  rules_.check_leftover(*b, flights_, origin);
+  rules_.check_uses_known(*b, origin);
   b->alive = false;
   b->end = origin;
   if (observed_) {  // they have been reported
@@ -140,7 +116,7 @@ void MbarrierLedger::invalidate(const MbarrierEvent& e) {
 
 void MbarrierLedger::use(MbarrierObject& b, const Origin& origin) {
   MbarrierUser& u = b.users[p_.causality.index(origin)];
-  if (!u.knows_init) check_init_known(b, origin);
+  if (!u.knows_init) rules_.check_init_known(b, origin);
   u.knows_init = true;
   u.last_point = p_.now(origin);
   u.last_origin = origin;
@@ -150,17 +126,18 @@ void MbarrierLedger::use(MbarrierObject& b, const Origin& origin) {
 void MbarrierLedger::signal(const MbarrierEvent& e) {
   const Origin& origin = e.origin;
   MbarrierObject* b = live(e.address);
-  if (b == nullptr) return check_dead(e);
+  if (b == nullptr) return dead(e);
   const bool async = e.async_id != 0;
   uint32_t inside = 0;
   const uint32_t nth = async ? land(*b, e, inside) : p_.nth(origin);
   if (!async) use(*b, origin);
-  if (!async) note_act(p_.causality.index(origin));
-  if (e.action == isa::MbarrierAction::arrive) check_overrun(*b, origin, nth, async);
-  check_special_forms(*b, e);
+  if (!async) missable_.note_act(p_.causality.index(origin));
+  if (e.action == isa::MbarrierAction::arrive && rules_.is_early(*b, origin, async))
+    rules_.check_early(*b, origin, nth, async, stale_wait(origin));
+  rules_.check_special_forms(*b, e);
   if (!async) judge_forced(*b, origin);
   note_signal(*b, e, nth, inside);
-  if (!async && e.action == isa::MbarrierAction::arrive) note_token(*b, e);
+  if (!async && e.action == isa::MbarrierAction::arrive) tokens_.note(*b, e);
   if (!async && e.action == isa::MbarrierAction::expect_tx) note(b->current.announcements, p_.now(origin));
   if (!async && e.action != isa::MbarrierAction::expect_tx) p_.arrive(origin, b->current.arrived);
   if (e.completed) complete(*b, e.phase);
@@ -171,7 +148,7 @@ void MbarrierLedger::note_signal(MbarrierObject& b, const MbarrierEvent& e, uint
   auto& signals = b.current.signals;
   const bool async = e.async_id != 0;
   const bool merged =
-      !signals.empty() && (signals.size() >= signals_kept ||
+      !signals.empty() && (signals.size() >= MbarrierPhase::signals_kept ||
                            (same_execution(signals.back(), origin, nth) && signals.back().async == async));
   if (!merged) signals.push_back({.origin = origin, .nth = nth, .async = async});
   Signal& s = signals.back();
@@ -191,7 +168,7 @@ uint32_t MbarrierLedger::land(MbarrierObject& b, const MbarrierEvent& e, uint32_
     p_.causality.release(p_.now(origin), b.current.arrived);
     return p_.nth(origin);
   }
-  if (at->bytes != 0 && at->phase < b.number) check_landing(b, *at);
+  if (at->bytes != 0 && at->phase < b.number) rules_.check_landing(b, *at);
   const uint32_t nth = at->nth;
   inside = at->inside;
   Causality::join(b.current.arrived, at->clock);
@@ -206,12 +183,12 @@ void MbarrierLedger::complete(MbarrierObject& b, int64_t phase) {
   for (const Observation& o : b.last.observers)
     if (!covers(done.arrived, o)) {
       unforced(done, b, b.users[o.first.warp].last_origin, Phrase::unforced_missed);
-      check_missable(b, o);
+      missable_.check(b, o);
     }
   for (const Observation& a : done.announcements)
     if (!covers(done.arrived, a)) {
       unforced(done, b, b.users[a.first.warp].last_origin, Phrase::unforced_bytes);
-      check_late_announcement(b, a.first.warp);
+      rules_.check_late_announcement(b, a.first.warp);
     }
   ++(done.forced ? forced_.forced : forced_.unforced);
   std::swap(b.before_last, b.last);
@@ -222,11 +199,11 @@ void MbarrierLedger::complete(MbarrierObject& b, int64_t phase) {
 
 void MbarrierLedger::on(const AsyncIssue& e) {
   const Origin& origin = e.origin;
-  note_act(p_.causality.index(origin));
+  missable_.note_act(p_.causality.index(origin));
   uint32_t inside = 0;
   for (const Piece& piece : e.reads) inside += piece.bytes;
   for (const Piece& piece : e.writes)
-    if (piece.shared()) check_overwritten(origin, static_cast<uint32_t>(piece.address), piece.bytes, e.name);
+    if (piece.shared()) overwritten(origin, SharedAddress(piece.address), piece.bytes, e.name);
   if (e.mbarriers.empty()) return;
   Causality::Clock clock;
   p_.causality.release(p_.now(origin), clock);
@@ -244,7 +221,7 @@ void MbarrierLedger::on(const ArrivalDeferred& e) {
   if (e.mbarriers.empty()) return;
   Causality::Clock clock;
   p_.causality.release(p_.now(e.origin), clock);
-  for (const uint32_t address : e.mbarriers)
+  for (const SharedAddress address : e.mbarriers)
     fly(e.origin, {.id = e.id, .address = address, .origin = e.origin, .clock = clock});
 }
 
@@ -263,27 +240,22 @@ void MbarrierLedger::fly(const Origin& origin, const Flight& flight) {
   issued_.push_back({flight.id, b->address, b->number});
 }
 
-// --- state tokens ---------------------------------------------------------------------------------
-void MbarrierLedger::note_token(const MbarrierObject& b, const MbarrierEvent& e) {
-  const Origin& origin = e.origin;
-  const auto* form = origin.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(origin.effect);
-  if (form == nullptr || form->dst < 0) return;
-  const DecodedOperand& dst = p_.context.run.program->code[origin.pc].operands[form->dst];
-  if (dst.kind != DecodedOperand::Kind::lanes || dst.width != 64) return;
-  Token& token = tokens_[{p_.causality.index(origin), dst.slot.offset}];
-  token.address = b.address;
-  token.serial = b.serial;
-  token.phase = b.number;
-  token.values[static_cast<size_t>(std::countr_zero(e.lanes))] = e.before;
+// The mbarrier at which the warp waited last, when that wait passed for a phase that it had seen before.
+const MbarrierObject* MbarrierLedger::stale_wait(const Origin& origin) const {
+  const WarpOfCluster warp = p_.causality.index(origin);
+  const MbarrierObject* b = find(last_waits_[warp]);
+  if (b == nullptr || !b->alive) return nullptr;
+  const LastWait& w = b->users[warp].wait;
+  return w.any && w.succeeded && w.repeated ? b : nullptr;
 }
 
 // --- waits ----------------------------------------------------------------------------------------
 void MbarrierLedger::wait(const MbarrierEvent& e) {
   const Origin& origin = e.origin;
   MbarrierObject* b = live(e.address);
-  if (b == nullptr) return check_dead(e);
+  if (b == nullptr) return dead(e);
   use(*b, origin);
-  if (!e.parity_known && e.succeeded) check_token(*b, origin);
+  if (!e.parity_known && e.succeeded) tokens_.check(*b, origin);
   last_waits_[p_.causality.index(origin)] = b->address;
   MbarrierUser& u = b->users[p_.causality.index(origin)];
   u.wait = {.any = true,
@@ -301,43 +273,12 @@ void MbarrierLedger::wait(const MbarrierEvent& e) {
   u.observed = e.phase;
 }
 
-bool MbarrierLedger::known(const std::vector<Observation>& list, const Origin& origin) const {
-  const WarpOfCluster warp = p_.causality.index(origin);
-  for (const Observation& o : list)
-    if (p_.causality.knows(warp, o.first)) return true;
-  for (const Observation& o : list)
-    if (p_.context.order.before(o.first, origin)) return true;
-  return false;
-}
-
-// Several warps arrived once each.
-bool MbarrierLedger::by_several_warps(const MbarrierPhase& phase) const {
-  if (std::ranges::any_of(phase.signals, &Signal::async) || phase.signals.size() >= signals_kept)
-    return false;
-  std::vector<uint32_t> warps;
-  for (const Signal& s : phase.signals) warps.push_back(p_.causality.index(s.origin));
-  std::ranges::sort(warps);
-  return !warps.empty() && warps.front() != warps.back() && std::ranges::adjacent_find(warps) == warps.end();
-}
-
-bool MbarrierLedger::knows_all(const Causality::Clock& arrived, const Origin& origin) const {
-  const WarpOfCluster warp = p_.causality.index(origin);
-  for (uint32_t w = 0; w < arrived.size(); ++w)
-    if (!p_.causality.knows(warp, {.warp = WarpOfCluster(w), .time = arrived[w]})) return false;
-  return true;
-}
-
-// Other barriers order all arrivals before `origin`: the phase is complete then without any wait for it.
-bool MbarrierLedger::known_complete(const MbarrierPhase& phase, const Origin& origin) const {
-  return by_several_warps(phase) && knows_all(phase.arrived, origin);
-}
-
 void MbarrierLedger::observe(MbarrierObject& b, const Origin& origin) {
   const WarpOfCluster warp = p_.causality.index(origin);
   if (b.last.number > 0 && b.users[warp].observed != b.last.number &&
-      !known(b.before_last.observers, origin) && !known_complete(b.before_last, origin)) {
+      !rules_.known(b.before_last.observers, origin) && !rules_.known_complete(b.before_last, origin)) {
     unforced(b.last, b, origin, Phrase::unforced_wait);
-    check_skipped(b, origin);
+    rules_.check_skipped(b, origin);
   }
   p_.causality.acquire(warp, b.last.arrived);
   const Point now = p_.now(origin);
@@ -349,7 +290,7 @@ void MbarrierLedger::observe(MbarrierObject& b, const Origin& origin) {
 // A signal is bound to its phase when its issuer is ordered after a wait that observed the last phase
 // complete.
 void MbarrierLedger::judge_forced(MbarrierObject& b, const Origin& origin) {
-  if (b.number != 0 && !known(b.last.observers, origin) && !known_complete(b.last, origin))
+  if (b.number != 0 && !rules_.known(b.last.observers, origin) && !rules_.known_complete(b.last, origin))
     unforced(b.current, b, origin, Phrase::unforced_signal);
 }
 
@@ -367,39 +308,25 @@ void MbarrierLedger::on(const Access& a) {
   for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
     const uint64_t whole = a.addresses[std::countr_zero(m)];
     if (!is_shared(space_of(a.space, whole))) continue;
-    const auto address = static_cast<uint32_t>(whole);
+    const SharedAddress address(whole);
     const uint32_t offset = address & shared_offset_mask;
-    if (offset + a.size > lowest_ && offset < highest_ + 8)
-      check_overwritten(a.origin, address, a.size, "a store");
+    if (offset + a.size > lowest_ && offset < highest_ + 8) overwritten(a.origin, address, a.size, "a store");
   }
 }
 
 void MbarrierLedger::on(const ClusterEnded&) {
   for (const auto& [address, b] : objects_) {
     if (!b.alive) continue;
-    check_balance(b);
+    rules_.check_balance(b);
     if (b.current.arrivals() != 0) continue;
-    for (const Observation& a : b.current.announcements) check_late_announcement(b, a.first.warp);
+    for (const Observation& a : b.current.announcements) rules_.check_late_announcement(b, a.first.warp);
   }
 }
 
-bool MbarrierLedger::result_used(uint32_t pc) const {
+bool MbarrierLedger::result_used(Pc pc) const {
   const auto at = result_used_.find(pc);
   if (at != result_used_.end()) return at->second;
   return result_used_[pc] = check::result_used(*p_.context.run.program, pc);
-}
-
-// Do other warps wait, or have waited last, with the other parity?
-bool MbarrierLedger::others_wait_otherwise(const MbarrierObject& b, WarpOfCluster warp, bool parity) const {
-  for (uint32_t w = 0; w < b.users.size(); ++w)
-    if (w != warp && b.users[w].wait.any && b.users[w].wait.parity != parity) return true;
-  for (const CtaState& cta : p_.cluster().ctas)
-    for (const WarpState& other : cta.warps)
-      for (const LaneGroup& g : other.groups)
-        if (g.wait.kind == Wait::Kind::mbarrier && static_cast<uint32_t>(g.wait.object) == b.address &&
-            (g.wait.value != 0) != parity)
-          return true;
-  return false;
 }
 
 std::optional<WaitVerdict> MbarrierLedger::explain_wait(uint64_t id, const Origin& origin) const {
@@ -427,7 +354,7 @@ std::optional<WaitVerdict> MbarrierLedger::explain_wait(uint64_t id, const Origi
       v.help = say<Phrase::wait_for_parity_0>();
       v.note = say<Phrase::no_phase_completed>(parity, name, 1 - parity);
     } else {
-      const bool skips = others_wait_otherwise(*b, warp, w.parity);
+      const bool skips = rules_.others_wait_otherwise(*b, warp, w.parity);
       v.code = w.by_state ? Code::misused_mbarrier_form : skips ? Code::ambiguous_phase : Code::wrong_parity;
       v.message = say<Phrase::wait_passed_for_earlier>();
       if (v.code == Code::wrong_parity) v.help = say<Phrase::flip_parity>();

@@ -6,36 +6,16 @@
 #include <set>
 
 #include "sim/check/catalogue/phrase.h"
-#include "sim/check/protocol/mbarrier.h"
+#include "sim/check/protocol/mbarrier_rules.h"
 #include "sim/machine/exec/exec.h"
+#include "sim/machine/state/mbarrier.h"
 
 namespace palladion::sim::check {
 namespace {
 
 constexpr size_t partners_shown = 4;
 
-// One call site whose copies come from several warps: each delivers what was expected once.
-bool issued_by_many(const MbarrierPhase& p) {
-  std::set<uint32_t> warps, pcs;
-  for (const Signal& s : p.signals) {
-    if (s.delivered == 0) continue;
-    warps.insert(uint32_t{s.origin.cta_rank} << 16 | s.origin.warp);
-    pcs.insert(s.origin.pc);
-  }
-  return warps.size() > 1 && pcs.size() == 1 && p.delivered() % p.expected() == 0;
-}
-
 }  // namespace
-
-Code bytes_code(const MbarrierPhase& phase) {
-  const int64_t expected = phase.expected(), delivered = phase.delivered();
-  if (expected == 0) return Code::missing_expect_tx;
-  if (issued_by_many(phase)) return Code::duplicate_copy;
-  int64_t inside = 0;
-  for (const Signal& s : phase.signals) inside += s.inside;
-  return inside == expected && inside < delivered ? Code::expected_valid_part_only
-                                                  : Code::wrong_expected_bytes;
-}
 
 // --- phases ---------------------------------------------------------------------------------------
 namespace {
@@ -79,13 +59,16 @@ Overrun overrun(const MbarrierObject& b, const Origin& origin, uint32_t nth, con
 
 // "For each phase at least one wait must return true before an arrive-on in the next one": in the order
 // that barriers make, or else another schedule arrives a phase too early.
-void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& origin, uint32_t nth, bool async) {
-  if (b.number == 0 || b.overrun) return;
+bool MbarrierRules::is_early(const MbarrierObject& b, const Origin& origin, bool async) const {
+  if (b.number == 0 || b.overrun) return false;
+  return b.last.observers.empty() || !(async || known(b.last.observers, origin));
+}
+
+void MbarrierRules::check_early(MbarrierObject& b, const Origin& origin, uint32_t nth, bool async,
+                                const MbarrierObject* waited) const {
   const bool observed = !b.last.observers.empty();
-  if (observed && (async || known(b.last.observers, origin))) return;
   // Other barriers order the phase's arrivals before this one: no schedule mixes rounds.
   const bool complete = !async && known_complete(b.last, origin);
-  const MbarrierObject* const waited = stale_wait(origin);
   b.overrun = waited != nullptr || !complete;
   if (waited != nullptr) return report_stale_wait(b, *waited, origin);
   const Overrun o = overrun(b, origin, nth, p_.mbarrier(b.address));
@@ -114,18 +97,9 @@ void MbarrierLedger::check_overrun(MbarrierObject& b, const Origin& origin, uint
   p_.reporter().report(key, std::move(f));
 }
 
-// The mbarrier at which the warp waited last, when that wait passed for a phase that it had seen before.
-const MbarrierObject* MbarrierLedger::stale_wait(const Origin& origin) const {
-  const WarpOfCluster warp = p_.causality.index(origin);
-  const MbarrierObject* b = find(last_waits_[warp]);
-  if (b == nullptr || !b->alive) return nullptr;
-  const LastWait& w = b->users[warp].wait;
-  return w.any && w.succeeded && w.repeated ? b : nullptr;
-}
-
 // A warp started its next round too early, because its wait passed for a phase of the round before.
-void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierObject& waited,
-                                       const Origin& origin) {
+void MbarrierRules::report_stale_wait(const MbarrierObject& b, const MbarrierObject& waited,
+                                      const Origin& origin) const {
   const WarpOfCluster warp = p_.causality.index(origin);
   const LastWait& w = waited.users[warp].wait;
   const bool others = others_wait_otherwise(waited, warp, w.parity);
@@ -151,7 +125,7 @@ void MbarrierLedger::report_stale_wait(const MbarrierObject& b, const MbarrierOb
 }
 
 // expect_tx apart from the arrival, and no arrival of the phase is ordered after it.
-void MbarrierLedger::check_late_announcement(const MbarrierObject& b, WarpOfCluster warp) {
+void MbarrierRules::check_late_announcement(const MbarrierObject& b, WarpOfCluster warp) const {
   for (const Signal& s : b.current.signals) {
     if (s.async || s.expected == 0 || s.arrivals != 0 || p_.causality.index(s.origin) != warp) continue;
     const FindingKey key{Code::late_expect_tx, s.origin.pc, b.init.pc, b.address & shared_offset_mask};
@@ -169,38 +143,9 @@ void MbarrierLedger::check_late_announcement(const MbarrierObject& b, WarpOfClus
   }
 }
 
-// A state is valid for the object that returned it, in its phase and while that is the last complete one.
-void MbarrierLedger::check_token(const MbarrierObject& b, const Origin& origin) {
-  const auto* form = origin.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(origin.effect);
-  if (form == nullptr || form->state < 0) return;
-  const DecodedOperand& state = p_.context.run.program->code[origin.pc].operands[form->state];
-  if (state.kind != DecodedOperand::Kind::lanes || state.width != 64 || state.slot.constant) return;
-  const auto at = tokens_.find({p_.causality.index(origin), state.slot.offset});
-  if (at == tokens_.end()) return;
-  const Token& token = at->second;
-  const uint8_t* registers = p_.cluster().ctas[origin.cta_rank].warps[origin.warp].registers.data();
-  const auto lane = static_cast<size_t>(std::countr_zero(origin.lanes));
-  uint64_t value;
-  std::memcpy(&value, registers + state.slot.offset + 8 * lane, 8);
-  if (value != token.values[lane]) return;  // the register holds something else by now
-  const bool foreign = token.address != b.address || token.serial != b.serial;
-  if (!foreign && token.phase >= b.number - 1) return;
-  const FindingKey key{Code::misused_mbarrier_form, origin.pc, b.init.pc, b.address & shared_offset_mask};
-  if (p_.reporter().seen(key)) return;
-  Finding f = finding(
-      b,
-      foreign ? say<Phrase::state_of_other_mbarrier>(p_.mbarrier(b.address), p_.mbarrier(token.address))
-              : say<Phrase::state_of_old_phase>(p_.mbarrier(b.address), token.phase, b.number),
-      FindingSeverity::error);
-  f.sites = {p_.reporter().site(origin, Does::waits), init_site(b)};
-  f.missing = say<Phrase::state_of_last_arrival>();
-  f.help = say<Phrase::what_a_state_names>();
-  p_.reporter().report(key, std::move(f));
-}
-
 // A wait returned for a phase; if no order ensures that the phase before had completed when the wait began,
 // the wait may also return for the phase two before, which has the same parity.
-void MbarrierLedger::check_skipped(const MbarrierObject& b, const Origin& origin) {
+void MbarrierRules::check_skipped(const MbarrierObject& b, const Origin& origin) const {
   const FindingKey key{Code::ambiguous_phase, origin.pc, b.init.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   const int64_t seen = b.users[p_.causality.index(origin)].observed;
@@ -216,40 +161,8 @@ void MbarrierLedger::check_skipped(const MbarrierObject& b, const Origin& origin
   p_.reporter().report(key, std::move(f));
 }
 
-// A phase completed, and no order makes it wait for a thread that has observed the phase before: delayed for
-// so long, that thread waits for ever, or passes for the phase after.
-void MbarrierLedger::check_missable(const MbarrierObject& b, const Observation& wait) {
-  const Origin& waiter = b.users[wait.first.warp].last_origin;
-  const FindingKey key{Code::ambiguous_phase, b.users[wait.first.warp].wait.pc, b.init.pc, 1};
-  // Of a warp that only waits nothing depends on the wait: the exploration judges those.
-  auto& spectators = missable_[wait.first.warp];
-  if (acts_[wait.first.warp] ? p_.reporter().seen(key) : spectators.contains(key)) return;
-  Origin at = waiter;
-  at.pc = b.users[wait.first.warp].wait.pc;
-  Finding f = finding(b, say<Phrase::missable_phase>(b.last.number, p_.mbarrier(b.address), b.current.number),
-                      FindingSeverity::strict);
-  f.sites.push_back(p_.reporter().site(at, Part{.does = Does::waits, .phase = b.last.number}));
-  for (const Signal& s : b.current.signals)
-    if (f.sites.size() <= 2 && s.arrivals != 0) f.sites.push_back(signal_site(s));
-  f.missing = say<Phrase::completion_without_waiter>(b.current.number);
-  f.help = say<Phrase::wait_in_next_phase>();
-  if (!acts_[wait.first.warp])
-    spectators.emplace(key, std::move(f));
-  else
-    p_.reporter().report(key, std::move(f));
-}
-
-// The warp arrives or copies: what it waited for before mattered.
-void MbarrierLedger::note_act(WarpOfCluster warp) {
-  if (acts_[warp]) return;
-  acts_[warp] = true;
-  for (auto& [key, finding] : missable_[warp])
-    if (!p_.reporter().seen(key)) p_.reporter().report(key, std::move(finding));
-  missable_[warp].clear();
-}
-
 // An operation delivers its bytes in a later phase than the one in which it was issued.
-void MbarrierLedger::check_landing(const MbarrierObject& b, const Flight& flight) {
+void MbarrierRules::check_landing(const MbarrierObject& b, const Flight& flight) const {
   const bool known = b.last.number == flight.phase;
   const int64_t expected = known ? b.last.expected() : 0;
   const Code code = expected == 0 ? Code::missing_expect_tx : Code::wrong_expected_bytes;
@@ -269,7 +182,7 @@ void MbarrierLedger::check_landing(const MbarrierObject& b, const Flight& flight
   p_.reporter().report(key, std::move(f));
 }
 
-void MbarrierLedger::check_special_forms(const MbarrierObject& b, const MbarrierEvent& e) {
+void MbarrierRules::check_special_forms(const MbarrierObject& b, const MbarrierEvent& e) const {
   const Origin& origin = e.origin;
   const auto* form = origin.effect == nullptr ? nullptr : std::get_if<isa::Mbarrier>(origin.effect);
   if (form == nullptr) return;
@@ -289,7 +202,7 @@ void MbarrierLedger::check_special_forms(const MbarrierObject& b, const Mbarrier
 }
 
 // At the end of the cluster no operation is in flight: bytes that are not balanced never will be.
-void MbarrierLedger::check_balance(const MbarrierObject& b) {
+void MbarrierRules::check_balance(const MbarrierObject& b) const {
   const int64_t expected = b.current.expected(), delivered = b.current.delivered();
   if (expected == delivered) return;
   const Code code = bytes_code(b.current);

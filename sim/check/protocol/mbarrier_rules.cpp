@@ -1,10 +1,12 @@
 // The rules of mbarrier objects: each breaks a sentence of PTX in an execution that took place.
+#include <algorithm>
+
 #include "sim/check/catalogue/phrase.h"
-#include "sim/check/protocol/mbarrier.h"
+#include "sim/check/protocol/mbarrier_rules.h"
 
 namespace palladion::sim::check {
 
-Finding MbarrierLedger::finding(const MbarrierObject& b, Statement message, FindingSeverity severity) const {
+Finding MbarrierRules::finding(const MbarrierObject& b, Statement message, FindingSeverity severity) const {
   Finding f;
   f.severity = severity;
   f.message = std::move(message);
@@ -12,13 +14,13 @@ Finding MbarrierLedger::finding(const MbarrierObject& b, Statement message, Find
   return f;
 }
 
-Site MbarrierLedger::init_site(const MbarrierObject& b) const {
+Site MbarrierRules::init_site(const MbarrierObject& b) const {
   Site s = p_.reporter().site(b.init, Part{.does = Does::initialises, .number = b.count});
   s.occurrence = 0;
   return s;
 }
 
-Site MbarrierLedger::signal_site(const Signal& s) const {
+Site MbarrierRules::signal_site(const Signal& s) const {
   Site site = p_.reporter().site(
       s.origin,
       Part{.does = Does::signals, .arrivals = s.arrivals, .expected = s.expected, .delivered = s.delivered});
@@ -26,8 +28,61 @@ Site MbarrierLedger::signal_site(const Signal& s) const {
   return site;
 }
 
+// --- what is known --------------------------------------------------------------------------------
+bool MbarrierRules::known(const std::vector<Observation>& list, const Origin& origin) const {
+  const WarpOfCluster warp = p_.causality.index(origin);
+  for (const Observation& o : list)
+    if (p_.causality.knows(warp, o.first)) return true;
+  for (const Observation& o : list)
+    if (p_.context.order.before(o.first, origin)) return true;
+  return false;
+}
+
+// Several warps arrived once each.
+bool MbarrierRules::by_several_warps(const MbarrierPhase& phase) const {
+  if (std::ranges::any_of(phase.signals, &Signal::async) ||
+      phase.signals.size() >= MbarrierPhase::signals_kept)
+    return false;
+  std::vector<uint32_t> warps;
+  for (const Signal& s : phase.signals) warps.push_back(p_.causality.index(s.origin));
+  std::ranges::sort(warps);
+  return !warps.empty() && warps.front() != warps.back() && std::ranges::adjacent_find(warps) == warps.end();
+}
+
+bool MbarrierRules::knows_all(const Causality::Clock& arrived, const Origin& origin) const {
+  const WarpOfCluster warp = p_.causality.index(origin);
+  for (uint32_t w = 0; w < arrived.size(); ++w)
+    if (!p_.causality.knows(warp, {.warp = WarpOfCluster(w), .time = arrived[w]})) return false;
+  return true;
+}
+
+// Other barriers order all arrivals before `origin`: the phase is complete then without any wait for it.
+bool MbarrierRules::known_complete(const MbarrierPhase& phase, const Origin& origin) const {
+  return by_several_warps(phase) && knows_all(phase.arrived, origin);
+}
+
+// Do other warps wait, or have waited last, with the other parity?
+bool MbarrierRules::others_wait_otherwise(const MbarrierObject& b, WarpOfCluster warp, bool parity) const {
+  for (uint32_t w = 0; w < b.users.size(); ++w)
+    if (w != warp && b.users[w].wait.any && b.users[w].wait.parity != parity) return true;
+  for (const CtaState& cta : p_.cluster().ctas)
+    for (const WarpState& other : cta.warps)
+      for (const LaneGroup& g : other.groups)
+        if (g.wait.kind == Wait::Kind::mbarrier && static_cast<uint32_t>(g.wait.object) == b.address &&
+            (g.wait.value != 0) != parity)
+          return true;
+  return false;
+}
+
 // --- life -----------------------------------------------------------------------------------------
-void MbarrierLedger::check_reinit(const MbarrierObject& b, const Origin& origin, bool together) {
+// Lanes of one warp execute one mbarrier.init, all with one count.
+bool MbarrierRules::are_together(const MbarrierObject& b, const MbarrierEvent& e) const {
+  const Origin& now = e.origin;
+  return b.init.cta_rank == now.cta_rank && b.init.warp == now.warp && b.init.pc == now.pc &&
+         b.count == e.count && b.arrivers.empty() && b.number == 0 && b.init_point.time == p_.now(now).time;
+}
+
+void MbarrierRules::check_reinit(const MbarrierObject& b, const Origin& origin, bool together) const {
   // Lanes of one warp and several warps are two mistakes: the first is strict, and must not hide the second.
   const FindingKey key{Code::repeated_mbarrier_init, origin.pc, b.init.pc,
                        uint64_t{together} << 32 | (b.address & shared_offset_mask)};
@@ -47,7 +102,7 @@ void MbarrierLedger::check_reinit(const MbarrierObject& b, const Origin& origin,
   p_.reporter().report(key, std::move(f));
 }
 
-void MbarrierLedger::check_init_known(MbarrierObject& b, const Origin& origin) {
+void MbarrierRules::check_init_known(MbarrierObject& b, const Origin& origin) const {
   const WarpOfCluster warp = p_.causality.index(origin);
   const bool ordered = p_.context.order.before(b.init_point, origin);
   if (ordered) return;
@@ -62,7 +117,7 @@ void MbarrierLedger::check_init_known(MbarrierObject& b, const Origin& origin) {
   p_.reporter().report(key, std::move(f));
 }
 
-void MbarrierLedger::check_uses_known(const MbarrierObject& b, const Origin& origin) {
+void MbarrierRules::check_uses_known(const MbarrierObject& b, const Origin& origin) const {
   const WarpOfCluster self = p_.causality.index(origin);
   for (uint32_t w = 0; w < b.users.size(); ++w) {
     const MbarrierUser& u = b.users[w];
@@ -79,7 +134,7 @@ void MbarrierLedger::check_uses_known(const MbarrierObject& b, const Origin& ori
   }
 }
 
-void MbarrierLedger::check_waiters(const MbarrierObject& b, const Origin& origin) {
+void MbarrierRules::check_waiters(const MbarrierObject& b, const Origin& origin) const {
   for (const CtaState& cta : p_.cluster().ctas) {
     for (const WarpState& warp : cta.warps) {
       for (const LaneGroup& g : warp.groups) {
@@ -87,8 +142,7 @@ void MbarrierLedger::check_waiters(const MbarrierObject& b, const Origin& origin
           continue;
         const FindingKey key{Code::mbarrier_inval_in_use, origin.pc, g.pc, b.address & shared_offset_mask};
         if (p_.reporter().seen(key)) continue;
-        const Origin waiter{
-            .cta_rank = CtaRank(cta.rank), .warp = WarpOfCta(warp.id), .lanes = g.mask, .pc = g.pc};
+        const Origin waiter{.cta_rank = cta.rank, .warp = warp.id, .lanes = g.mask, .pc = g.pc};
         Finding f =
             finding(b, say<Phrase::inval_during_wait>(p_.mbarrier(b.address)), FindingSeverity::error);
         f.sites = {p_.reporter().site(origin, Does::invalidates), p_.reporter().site(waiter, Does::waits)};
@@ -100,7 +154,8 @@ void MbarrierLedger::check_waiters(const MbarrierObject& b, const Origin& origin
 }
 
 // Copies that complete on it are in flight, or have completed without a wait.
-void MbarrierLedger::check_leftover(const MbarrierObject& b, const Origin& origin) {
+void MbarrierRules::check_leftover(const MbarrierObject& b, std::span<const Flight> flights,
+                                   const Origin& origin) const {
   const auto report = [&](const Origin& copy, uint32_t nth, int64_t bytes, bool landed) {
     const FindingKey key{Code::phase_without_wait, origin.pc, copy.pc, b.address & shared_offset_mask};
     if (p_.reporter().seen(key)) return;
@@ -113,7 +168,7 @@ void MbarrierLedger::check_leftover(const MbarrierObject& b, const Origin& origi
     f.notes.push_back(landed ? say<Phrase::copy_had_landed>() : say<Phrase::copy_was_under_way>());
     p_.reporter().report(key, std::move(f));
   };
-  for (const Flight& f : flights_)
+  for (const Flight& f : flights)
     if (f.serial == b.serial) report(f.origin, f.nth, f.bytes, false);
   check_commits(b, origin);
   for (const MbarrierPhase* phase : {&b.current, &b.last})
@@ -124,7 +179,7 @@ void MbarrierLedger::check_leftover(const MbarrierObject& b, const Origin& origi
 
 // Arrivals of tcgen05.commit that have landed without a wait. Those of one thread land in their order here,
 // as shipped kernels need it.
-void MbarrierLedger::check_commits(const MbarrierObject& b, const Origin& origin) {
+void MbarrierRules::check_commits(const MbarrierObject& b, const Origin& origin) const {
   for (const MbarrierPhase* phase : {&b.current, &b.last}) {
     if (known(phase->observers, origin)) continue;
     for (const Signal& s : phase->signals) {
@@ -141,10 +196,7 @@ void MbarrierLedger::check_commits(const MbarrierObject& b, const Origin& origin
 }
 
 // The object was invalidated: the machine stops at this use; this finding gives the reason.
-void MbarrierLedger::check_dead(const MbarrierEvent& e) {
-  const auto at = objects_.find(e.address);
-  if (at == objects_.end()) return;
-  const MbarrierObject& b = at->second;
+void MbarrierRules::check_dead(const MbarrierObject& b, const MbarrierEvent& e) const {
   const FindingKey key{Code::invalid_mbarrier, e.origin.pc, b.end.pc, b.address & shared_offset_mask};
   if (p_.reporter().seen(key)) return;
   Finding f = finding(b, say<Phrase::use_after_inval>(p_.mbarrier(b.address)), FindingSeverity::error);
@@ -154,20 +206,14 @@ void MbarrierLedger::check_dead(const MbarrierEvent& e) {
   p_.reporter().report(key, std::move(f));
 }
 
-void MbarrierLedger::check_overwritten(const Origin& origin, uint32_t address, uint32_t bytes,
-                                       const char* what) {
-  for (auto at = objects_.lower_bound(address < 7 ? 0 : address - 7);
-       at != objects_.end() && at->first < address + bytes; ++at) {
-    const MbarrierObject& b = at->second;
-    if (!b.alive) continue;
-    const FindingKey key{Code::data_over_mbarrier, origin.pc, b.init.pc, b.address & shared_offset_mask};
-    if (p_.reporter().seen(key)) continue;
-    Finding f = finding(b, say<Phrase::written_over>(what, p_.mbarrier(b.address)), FindingSeverity::error);
-    f.sites = {p_.reporter().site(origin, Does::writes), init_site(b)};
-    f.missing = say<Phrase::inval_before_other_use>();
-    f.help = say<Phrase::check_address_or_inval>();
-    p_.reporter().report(key, std::move(f));
-  }
+void MbarrierRules::check_overwritten(const MbarrierObject& b, const Origin& origin, const char* what) const {
+  const FindingKey key{Code::data_over_mbarrier, origin.pc, b.init.pc, b.address & shared_offset_mask};
+  if (p_.reporter().seen(key)) return;
+  Finding f = finding(b, say<Phrase::written_over>(what, p_.mbarrier(b.address)), FindingSeverity::error);
+  f.sites = {p_.reporter().site(origin, Does::writes), init_site(b)};
+  f.missing = say<Phrase::inval_before_other_use>();
+  f.help = say<Phrase::check_address_or_inval>();
+  p_.reporter().report(key, std::move(f));
 }
 
 }  // namespace palladion::sim::check

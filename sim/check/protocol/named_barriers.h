@@ -35,7 +35,7 @@ class NamedBarriers {
 
   void on(const CtaBarrierEvent& e);
 
-  const NamedBarrierRecord& find(uint32_t cta_rank, uint32_t id) const { return records_[cta_rank][id]; }
+  const NamedBarrierRecord& find(CtaRank cta_rank, uint32_t id) const { return records_[cta_rank][id]; }
 
  private:
   BarrierGeneration& generation(NamedBarrierRecord& r, uint64_t number);

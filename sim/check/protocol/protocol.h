@@ -12,8 +12,10 @@ struct Protocol {
 
   Reporter& reporter() const { return context.reporter; }
   ClusterState& cluster() const { return context.cluster; }
-  Object mbarrier(uint32_t address) const { return mbarrier_object(context.run, context.cluster, address); }
-  Object shared(uint32_t address, uint64_t bytes) const {
+  Object mbarrier(SharedAddress address) const {
+    return mbarrier_object(context.run, context.cluster, address);
+  }
+  Object shared(SharedAddress address, uint64_t bytes) const {
     return shared_object(context.run, context.cluster, address, bytes);
   }
   // Where these lanes are. The lanes of one execution arrive together, at however many mbarriers: at the time
@@ -34,7 +36,7 @@ struct Protocol {
   uint32_t nth(const Origin& origin) const {
     return reporter().occurrence(origin.cta_rank, origin.warp, origin.pc);
   }
-  bool exited(uint32_t rank) const { return context.cluster.ctas[rank].alive_threads == 0; }
+  bool exited(CtaRank rank) const { return context.cluster.ctas[rank].alive_threads == 0; }
 };
 
 }  // namespace palladion::sim::check

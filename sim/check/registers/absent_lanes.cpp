@@ -29,7 +29,7 @@ void replace(Lanes& lanes, uint32_t width, uint32_t which, uint32_t mask, uint64
   static constexpr uint64_t varying[series] = {~0ULL, 0x007F'FFFF'007F'FFFF, 0x0000'0003'0000'0003,
                                                0x007F'FFFF'007F'FFFF};
   for (uint32_t m = mask; m != 0; m &= m - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const Lane lane = lowest_lane(m);
     const uint64_t other = always[which] | (scramble(place * 32 + lane + which) & varying[which]);
     std::memcpy(lanes.data() + size_t{lane} * width / 8, &other, width / 8);
   }
@@ -104,7 +104,7 @@ void AbsentLanes::on(const Access& event) {
   Warp& warp = warp_of(event.origin);
   Held loaded, shared;
   for (uint32_t m = event.lanes; m != 0; m &= m - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const Lane lane = lowest_lane(m);
     if (!is_private(space_of(event.space, event.addresses[lane]))) {
       shared = {shared.lanes | (warp.stored.lanes & m & (0 - m)), warp.stored.shuffle};
       continue;
@@ -212,7 +212,7 @@ uint32_t AbsentLanes::changed_lanes(const Origin& origin, const Warp& warp, int 
   uint32_t changed = 0;
   for (uint32_t which = 0; which < series; ++which) {
     const Lanes other = perform(which);
-    for (uint32_t lane = 0; lane < 32; ++lane) {
+    for (Lane lane{0}; lane < 32; ++lane) {
       const size_t first = width == 1 ? lane / 8 : size_t{lane} * width / 8;
       const bool differs = width == 1 ? ((usual[first] ^ other[first]) >> lane % 8 & 1) != 0
                                       : std::memcmp(&usual[first], &other[first], width / 8) != 0;
@@ -238,7 +238,7 @@ void AbsentLanes::shuffle(const Origin& origin, const isa::Shuffle& e, Warp& war
   Taken taken{.origin = origin};
   uint32_t passed = 0;
   for (uint32_t m = origin.lanes; m != 0; m &= m - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const Lane lane = lowest_lane(m);
     const auto at = static_cast<uint32_t>(from[lane]);
     const uint32_t there = origin.lanes & members[lane];
     if ((value.lanes >> at & 1) != 0) passed |= 1U << lane;

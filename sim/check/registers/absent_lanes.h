@@ -43,8 +43,8 @@ class AbsentLanes {
     return {a.lanes | b.lanes, std::min(a.shuffle, b.shuffle)};
   }
   using Registers = std::unordered_map<uint32_t, Held>;  // by slot in the warp's block
-  static uint64_t byte_key(uint64_t address, uint32_t lane) { return local_offset(address) * 32 + lane; }
-  static void put(Registers& registers, uint32_t slot, uint32_t lane, const Held& value);
+  static uint64_t byte_key(uint64_t address, Lane lane) { return local_offset(address) * 32 + lane; }
+  static void put(Registers& registers, uint32_t slot, Lane lane, const Held& value);
   // Of a function with frames: its frame's offset in local memory, and the registers that it saved.
   struct Activation {
     uint64_t frame = 0;
@@ -75,13 +75,13 @@ class AbsentLanes {
   };
   using Passed = std::vector<std::vector<Held>>;  // by parameter and byte
   void call(const Origin& origin, const isa::Call& e, Warp& warp);
-  void enter(const Origin& origin, const isa::Call& e, uint32_t callee, uint32_t lane, Warp& warp) const;
-  void leave(const Origin& origin, const isa::Call& e, uint32_t callee, uint32_t lane, Warp& warp) const;
-  uint64_t value_of(const Origin& origin, const DecodedOperand& o, uint32_t lane) const;
-  Place actual(const Origin& origin, int list, size_t index, uint32_t lane) const;
+  void enter(const Origin& origin, const isa::Call& e, uint32_t callee, Lane lane, Warp& warp) const;
+  void leave(const Origin& origin, const isa::Call& e, uint32_t callee, Lane lane, Warp& warp) const;
+  uint64_t value_of(const Origin& origin, const DecodedOperand& o, Lane lane) const;
+  Place actual(const Origin& origin, int list, size_t index, Lane lane) const;
   Place formal(uint32_t callee, isa::SymbolId id, const Activation& activation) const;
-  std::vector<Held> at(const Warp& warp, const Place& place, uint64_t bytes, uint32_t lane) const;
-  static void put(Warp& warp, const Place& place, const std::vector<Held>& values, uint32_t lane);
+  std::vector<Held> at(const Warp& warp, const Place& place, uint64_t bytes, Lane lane) const;
+  static void put(Warp& warp, const Place& place, const std::vector<Held>& values, Lane lane);
   uint32_t keep(const Taken& taken);
   void report(const Origin& origin, RegisterSink sink, const Held& value);
 

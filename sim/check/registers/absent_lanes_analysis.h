@@ -14,7 +14,7 @@ class AbsentLanesAnalysis {
  public:
   explicit AbsentLanesAnalysis(const Program& program);
 
-  bool watches(uint32_t pc) const { return watched_[pc] != 0; }
+  bool watches(Pc pc) const { return watched_[pc] != 0; }
   // Bits of a lane of the register in this slot of a warp's block; 1: a predicate, or the carry flag.
   uint32_t width(uint32_t slot) const;
 

@@ -16,14 +16,14 @@ uint64_t parameter_bytes(const Program& program, isa::SymbolId id) {
 // A call executes twice: when it begins, and when the callee has returned.
 void AbsentLanes::call(const Origin& origin, const isa::Call& e, Warp& warp) {
   const Program& program = *context_.run.program;
-  const auto first = static_cast<uint32_t>(std::countr_zero(origin.lanes));
+  const Lane first = lowest_lane(origin.lanes);
   const DecodedOperand& target = op_at(origin).operands[e.function];
   const bool named = target.kind == DecodedOperand::Kind::function;
   if (!named) {
     const Held value = held(warp, target.slot.offset, origin.lanes);
     if (value.lanes != 0) report(origin, RegisterSink::operand, value);
   }
-  const auto callee_of = [&](uint32_t lane) {
+  const auto callee_of = [&](Lane lane) {
     return named ? uint64_t{target.id} : value_of(origin, target, lane) - function_addresses;
   };
   const uint64_t callee = callee_of(first);
@@ -33,7 +33,7 @@ void AbsentLanes::call(const Origin& origin, const isa::Call& e, Warp& warp) {
   const auto group =
       std::ranges::find_if(groups, [&](const LaneGroup& g) { return (g.mask >> first & 1) != 0; });
   for (uint32_t m = origin.lanes; m != 0; m &= m - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const Lane lane = lowest_lane(m);
     if (callee_of(lane) != callee) continue;  // it calls later
     if (group->resumed)
       leave(origin, e, static_cast<uint32_t>(callee), lane, warp);
@@ -42,7 +42,7 @@ void AbsentLanes::call(const Origin& origin, const isa::Call& e, Warp& warp) {
   }
 }
 
-void AbsentLanes::enter(const Origin& origin, const isa::Call& e, uint32_t callee, uint32_t lane,
+void AbsentLanes::enter(const Origin& origin, const isa::Call& e, uint32_t callee, Lane lane,
                         Warp& warp) const {
   const Program& program = *context_.run.program;
   const auto& params = program.module->functions[callee].params;
@@ -64,7 +64,7 @@ void AbsentLanes::enter(const Origin& origin, const isa::Call& e, uint32_t calle
     put(warp, formal(callee, params[i], activation), passed[i], lane);
 }
 
-void AbsentLanes::leave(const Origin& origin, const isa::Call& e, uint32_t callee, uint32_t lane,
+void AbsentLanes::leave(const Origin& origin, const isa::Call& e, uint32_t callee, Lane lane,
                         Warp& warp) const {
   const Program& program = *context_.run.program;
   const auto& returns = program.module->functions[callee].returns;
@@ -92,7 +92,7 @@ void AbsentLanes::leave(const Origin& origin, const isa::Call& e, uint32_t calle
   }
 }
 
-uint64_t AbsentLanes::value_of(const Origin& origin, const DecodedOperand& o, uint32_t lane) const {
+uint64_t AbsentLanes::value_of(const Origin& origin, const DecodedOperand& o, Lane lane) const {
   const uint8_t* const block = o.slot.constant ? context_.run.program->constants.data() : block_of(origin);
   uint64_t value = 0;
   std::memcpy(&value, block + o.slot.offset + size_t{o.width} / 8 * lane, o.width / 8U);
@@ -100,7 +100,7 @@ uint64_t AbsentLanes::value_of(const Origin& origin, const DecodedOperand& o, ui
 }
 
 // Of a constant: the sink, which holds nothing.
-AbsentLanes::Place AbsentLanes::actual(const Origin& origin, int list, size_t index, uint32_t lane) const {
+AbsentLanes::Place AbsentLanes::actual(const Origin& origin, int list, size_t index, Lane lane) const {
   const Program& program = *context_.run.program;
   const Actuals all = actuals(op_at(origin), list);
   const isa::Operand& written = (*all.written)[index];
@@ -120,7 +120,7 @@ AbsentLanes::Place AbsentLanes::formal(uint32_t callee, isa::SymbolId id,
 }
 
 std::vector<AbsentLanes::Held> AbsentLanes::at(const Warp& warp, const Place& place, uint64_t bytes,
-                                               uint32_t lane) const {
+                                               Lane lane) const {
   if (place.slot != isa::no_id) return std::vector<Held>(bytes, held(warp, place.slot, 1U << lane));
   std::vector<Held> out(bytes);
   for (uint64_t i = 0; i < bytes && !warp.memory.empty(); ++i)
@@ -129,7 +129,7 @@ std::vector<AbsentLanes::Held> AbsentLanes::at(const Warp& warp, const Place& pl
   return out;
 }
 
-void AbsentLanes::put(Warp& warp, const Place& place, const std::vector<Held>& values, uint32_t lane) {
+void AbsentLanes::put(Warp& warp, const Place& place, const std::vector<Held>& values, Lane lane) {
   if (place.slot != isa::no_id) {
     Held all;
     for (const Held& value : values) all = both(all, value);
@@ -143,7 +143,7 @@ void AbsentLanes::put(Warp& warp, const Place& place, const std::vector<Held>& v
   }
 }
 
-void AbsentLanes::put(Registers& registers, uint32_t slot, uint32_t lane, const Held& value) {
+void AbsentLanes::put(Registers& registers, uint32_t slot, Lane lane, const Held& value) {
   const auto found = registers.find(slot);
   if (found == registers.end() && value.lanes == 0) return;
   Held& held = registers[slot];

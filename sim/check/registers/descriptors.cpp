@@ -172,7 +172,7 @@ void Descriptors::judge_tile(const AsyncIssue& e, std::span<const Piece> tile) {
   Finding f;
   f.message = say<Phrase::tile_within_pattern>(base % atom, atom);
   f.sites.push_back(context_.reporter.site(e.origin, Does::copies));
-  f.object = shared_object(context_.run, context_.cluster, address, bytes);
+  f.object = shared_object(context_.run, context_.cluster, SharedAddress(address), bytes);
   f.missing = say<Phrase::address_of_tile>(base & shared_offset_mask, atom, base % atom);
   f.help = say<Phrase::align_to_pattern>(atom);
   off_pattern_.push_back({key, std::move(f), base, e.layout});

@@ -62,12 +62,12 @@ void UnwrittenRegisters::on(const Executing& event) {
 }
 
 void UnwrittenRegisters::judge(const Origin& origin, const Watched& w, const Lanes& unwritten) {
-  bool told = false;  // of the accumulators: one for all registers
+  bool reported = false;  // of the accumulators: one for all registers
   for (const auto& use : w.sinks) {
     uint32_t lanes = unwritten[use.tracked] & origin.lanes;
     if (use.sink == Sink::address) lanes &= w.address_lanes;
     if (lanes == 0 || use.sink == Sink::guard) continue;
-    if (use.sink == Sink::accumulator && (!accumulates(origin) || std::exchange(told, true))) continue;
+    if (use.sink == Sink::accumulator && (!accumulates(origin) || std::exchange(reported, true))) continue;
     report(origin, use, lanes);
   }
 }

@@ -44,8 +44,8 @@ class UnwrittenAnalysis {
 
   explicit UnwrittenAnalysis(const Program& program);
 
-  bool watches(uint32_t pc) const { return watched_of_[pc] != 0; }
-  const Watched& watched(uint32_t pc) const { return watched_[watched_of_[pc] - 1]; }
+  bool watches(Pc pc) const { return watched_of_[pc] != 0; }
+  const Watched& watched(Pc pc) const { return watched_[watched_of_[pc] - 1]; }
   uint32_t tracked() const { return static_cast<uint32_t>(registers_.size()); }
   uint32_t register_at(uint32_t tracked) const { return registers_[tracked]; }
 
@@ -67,7 +67,7 @@ class UnwrittenAnalysis {
   std::vector<uint32_t> watched_of_;  // by pc; index + 1
   std::vector<Watched> watched_;
   std::vector<uint32_t> registers_, tracked_of_;  // tracked_of_: by register, index + 1
-  // Registers of the function at hand that may be unwritten where they are read: in most functions none.
+  // Registers of this function that may be unwritten where they are read: in most functions none.
   std::vector<uint32_t> candidates_, candidate_of_;  // candidate_of_: by register, index + 1
 };
 

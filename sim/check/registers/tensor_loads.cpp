@@ -33,7 +33,7 @@ void flow_load(const Program& program, const MicroOp& op, FlowState& pending) {
 }  // namespace
 
 TensorLoadAnalysis::TensorLoadAnalysis(const Program& program) {
-  for (uint32_t pc = 0; pc < program.code.size(); ++pc) {
+  for (Pc pc{0}; pc < program.code.size(); ++pc) {
     if (tensor_load(program.code[pc]) == nullptr) continue;
     auto& registers = loaded_[pc];
     for_each_register(program, program.code[pc], [&](const RegisterUse& use) {
@@ -127,7 +127,7 @@ void TensorLoadRegisters::on(const Executing& event) {
   }
 }
 
-void TensorLoadRegisters::report(const Origin& origin, uint32_t reg, uint32_t load) {
+void TensorLoadRegisters::report(const Origin& origin, uint32_t reg, Pc load) {
   const FindingKey key{Code::overwritten_load_destination, origin.pc, load, 0};
   if (context_.reporter.seen(key)) return;
   Finding f;

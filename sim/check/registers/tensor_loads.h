@@ -17,14 +17,14 @@ class TensorLoadAnalysis {
  public:
   explicit TensorLoadAnalysis(const Program& program);
 
-  bool watches(uint32_t pc) const { return !uses_.empty() && uses_[pc] != 0; }
+  bool watches(Pc pc) const { return !uses_.empty() && uses_[pc] != 0; }
   // Registers that the instruction at `pc` names while a load of them may be under way.
   struct Uses {
     std::vector<uint32_t> read, written;
   };
-  const Uses& used(uint32_t pc) const { return registers_[uses_[pc] - 1]; }
+  const Uses& used(Pc pc) const { return registers_[uses_[pc] - 1]; }
   // The registers that the load at `pc` writes.
-  const std::vector<uint32_t>& loaded(uint32_t pc) const { return loaded_.at(pc); }
+  const std::vector<uint32_t>& loaded(Pc pc) const { return loaded_.at(pc); }
 
  private:
   void find_uses(const Program& program, uint32_t function);
@@ -36,7 +36,7 @@ class TensorLoadAnalysis {
 
 class TensorLoadRegisters {
  public:
-  // `order`, where there is one, is told which loads are over since their results were read.
+  // `order`, where there is one, learns which loads are over since their results were read.
   TensorLoadRegisters(const ClusterContext& context, const TensorLoadAnalysis& analysis,
                       HappensBefore* order = nullptr);
 
@@ -46,14 +46,14 @@ class TensorLoadRegisters {
 
  private:
   struct InFlight {
-    uint32_t pc = 0;      // of the load
+    Pc pc;                // of the load
     uint64_t number = 0;  // of its execution, ascending
   };
   struct Warp {
     std::map<uint32_t, InFlight> registers;
     std::map<uint64_t, uint32_t> unread;  // by number of a load: registers that nothing has read
   };
-  void report(const Origin& origin, uint32_t reg, uint32_t load);
+  void report(const Origin& origin, uint32_t reg, Pc load);
   void read(const Origin& origin, const std::vector<uint32_t>& registers);
   uint32_t warp(const Origin& origin) const { return origin.cta_rank * warps_ + origin.warp; }
 

@@ -23,7 +23,7 @@ std::string register_name(const Program& program, uint32_t reg) {
   return program.module->functions[f].registers[reg - program.register_offsets_base[f]].name;
 }
 
-Object register_object(const Program& program, uint32_t reg, uint32_t warp) {
+Object register_object(const Program& program, uint32_t reg, WarpOfCta warp) {
   return {.kind = Object::Kind::registers, .names = {{.name = register_name(program, reg)}}, .warp = warp};
 }
 

@@ -11,7 +11,7 @@ namespace palladion::sim::check {
 
 // "%r5", as the PTX has it.
 std::string register_name(const Program& program, uint32_t reg);
-Object register_object(const Program& program, uint32_t reg, uint32_t warp);
+Object register_object(const Program& program, uint32_t reg, WarpOfCta warp);
 // A store to local memory or to the parameters of a call is a copy like any other.
 inline bool is_private(isa::Space s) { return s == isa::Space::local || s == isa::Space::param; }
 inline bool may_be_private(isa::Space s) { return is_private(s) || s == isa::Space::generic; }

@@ -152,7 +152,7 @@ void WgmmaRegisters::compare(const Origin& origin, uint64_t id) {
 void WgmmaRegisters::on(const ClusterEnded&) {
   if (state_.empty()) return;
   const uint32_t mma_warps = context_.run.program->mma_warps();
-  for (uint32_t rank = 0; rank < state_.size() / warps_; ++rank)
+  for (CtaRank rank; rank < state_.size() / warps_; ++rank)
     for (uint32_t first = 0; first + mma_warps <= warps_; first += mma_warps)
       compare_ends(CtaRank(rank), WarpOfCta(first));
 }
@@ -164,7 +164,7 @@ void WgmmaRegisters::compare_ends(CtaRank rank, WarpOfCta first) {
     const Warp& b = state_[rank * warps_ + first + i];
     if (a.sequence == b.sequence) continue;
     const auto at = [&](const Warp& w, uint32_t warp) {
-      const uint32_t pc = w.last_pc == nowhere ? (&w == &a ? b.last_pc : a.last_pc) : w.last_pc;
+      const Pc pc = w.last_pc == nowhere ? (&w == &a ? b.last_pc : a.last_pc) : w.last_pc;
       return origin_at(*context_.run.program, rank, WarpOfCta(warp), ~0U, pc);
     };
     report_difference(at(b, first + i), at(a, first), true);

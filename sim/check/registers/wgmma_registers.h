@@ -28,13 +28,14 @@ class WgmmaRegisters {
 
   // A wgmma that used a register. `order` counts the warp's events.
   struct Use {
-    uint32_t pc = nowhere;
+    Pc pc{nowhere};
     uint64_t group = 0;  // which commit_group, counted from 0, it belongs to
     uint64_t order = 0, fence = 0;
   };
   struct Fragment {
     Use accumulator, a;
-    uint32_t touched_pc = nowhere, touched_lanes = 0, touched_register = 0;
+    Pc touched_pc{nowhere};
+    uint32_t touched_lanes = 0, touched_register = 0;
     uint64_t touched_fence = never;  // the fences before the last ordinary access
     bool touched_by_write = false, touched_by_copy = false;
   };
@@ -42,16 +43,16 @@ class WgmmaRegisters {
     std::vector<Fragment> fragments;
     uint64_t commits = 0, completed = 0;  // groups
     uint64_t fences = 0, order = 0;
-    uint32_t wait_pc = nowhere;
+    Pc wait_pc{nowhere};
     uint64_t wait_order = 0, wait_allowed = 0, wait_commits = 0;
     uint64_t sequence = 0;  // hash of the family's instructions up to now
-    uint32_t last_pc = nowhere;
+    Pc last_pc{nowhere};
     bool issued = false;
   };
   // A wgmma that not all four warps have issued.
   struct Open {
     uint64_t sequence = 0;
-    uint32_t pc = 0;
+    Pc pc;
     CtaRank cta_rank;
     WarpOfCta warp;  // that issued it first
     uint32_t warps = 0;
@@ -79,7 +80,7 @@ class WgmmaRegisters {
   static Statement missing_wait(const Warp& w, const Use& use);
   void report_shape(const Origin& origin, const Use& earlier, uint32_t reg);
   void report_difference(const Origin& origin, const Origin& other, bool at_end);
-  Site past(const Origin& origin, uint32_t pc, Part part) const;
+  Site past(const Origin& origin, Pc pc, Part part) const;
   std::string name(uint32_t reg) const;
   Object object(const Origin& origin, uint32_t reg, const std::vector<uint32_t>& among) const;
 

@@ -44,7 +44,7 @@ CopyState state_behind(const Program& program, const MicroOp& op, uint32_t copy)
 
 // On some path from the copy an instruction computes with it without a wgmma.wait_group before: what it
 // computes with is what the register held while the wgmma ran.
-bool copy_is_used_early(const Program& program, const isa::Cfg& cfg, uint32_t pc) {
+bool copy_is_used_early(const Program& program, const isa::Cfg& cfg, Pc pc) {
   const uint32_t start = program.function_start[program.code[pc].function];
   uint32_t copy = 0;
   for_each_register(program, program.code[pc], [&](const RegisterUse& use) {
@@ -91,7 +91,7 @@ WgmmaAnalysis::WgmmaAnalysis(const Program& program)
 }
 
 void WgmmaAnalysis::find_operands(const Program& program) {
-  for (uint32_t pc = 0; pc < program.code.size(); ++pc) {
+  for (Pc pc{0}; pc < program.code.size(); ++pc) {
     const auto* wgmma = effect_of<isa::Wgmma>(program.code[pc]);
     if (wgmma == nullptr) continue;
     Operands& o = operands_.emplace_back();
@@ -143,7 +143,7 @@ uint32_t WgmmaAnalysis::one_of(uint32_t fragment, const std::vector<uint32_t>& r
 
 void WgmmaAnalysis::number_texts(const Program& program) {
   std::map<std::string, uint32_t> known;
-  for (uint32_t pc = 0; pc < program.code.size(); ++pc) {
+  for (Pc pc{0}; pc < program.code.size(); ++pc) {
     const MicroOp& op = program.code[pc];
     const bool family = effect_of<isa::Wgmma>(op) || effect_of<isa::WgmmaFence>(op) ||
                         effect_of<isa::WgmmaCommit>(op) || effect_of<isa::WgmmaWait>(op);
@@ -203,14 +203,14 @@ void WgmmaAnalysis::find_accesses(const Program& program, uint32_t function) {
     }
     state = ages[b];
     for (uint32_t at = block.first; at < block.last; ++at) {
-      add_access(program, cfg, start + at, state, after[at - block.first]);
+      add_access(program, cfg, Pc(start + at), state, after[at - block.first]);
       flow_over(program.code[start + at], state);
     }
   }
 }
 
-void WgmmaAnalysis::add_access(const Program& program, const isa::Cfg& cfg, uint32_t pc,
-                               const FlowState& ages, const FlowState& exposed) {
+void WgmmaAnalysis::add_access(const Program& program, const isa::Cfg& cfg, Pc pc, const FlowState& ages,
+                               const FlowState& exposed) {
   if (wgmma_[pc] != 0) return;
   Access access;
   const bool copies = is_copy(program.code[pc]);

@@ -16,7 +16,7 @@ class WgmmaAnalysis {
  public:
   explicit WgmmaAnalysis(const Program& program);
 
-  bool watches(uint32_t pc) const { return access_[pc] != 0; }
+  bool watches(Pc pc) const { return access_[pc] != 0; }
 
   // Registers that the same operands of wgmma name are one fragment: what happens to one by wgmma happens to
   // all. A tile of accumulators is one, usually.
@@ -31,7 +31,7 @@ class WgmmaAnalysis {
     bool looks = false;   // the copy is computed with before a wgmma.wait_group
   };
   using Access = std::vector<Part>;
-  const Access& access(uint32_t pc) const { return accesses_[access_[pc] - 1]; }
+  const Access& access(Pc pc) const { return accesses_[access_[pc] - 1]; }
 
   struct Operands {
     const isa::Wgmma* wgmma = nullptr;
@@ -41,16 +41,16 @@ class WgmmaAnalysis {
   // The first of an operand's registers that belongs to the fragment.
   uint32_t one_of(uint32_t fragment, const std::vector<uint32_t>& registers) const;
   // nullptr when the instruction is no wgmma.
-  const Operands* wgmma(uint32_t pc) const { return wgmma_[pc] == 0 ? nullptr : &operands_[wgmma_[pc] - 1]; }
+  const Operands* wgmma(Pc pc) const { return wgmma_[pc] == 0 ? nullptr : &operands_[wgmma_[pc] - 1]; }
   // Distinguishes the instructions of the wgmma family by their text; 0: none of them.
-  uint32_t text_id(uint32_t pc) const { return text_[pc]; }
+  uint32_t text_id(Pc pc) const { return text_[pc]; }
 
  private:
   void find_operands(const Program& program);
   void find_fragments();
   void number_texts(const Program& program);
   void find_accesses(const Program& program, uint32_t function);
-  void add_access(const Program& program, const isa::Cfg& cfg, uint32_t pc, const std::vector<uint8_t>& ages,
+  void add_access(const Program& program, const isa::Cfg& cfg, Pc pc, const std::vector<uint8_t>& ages,
                   const std::vector<uint8_t>& exposed);
   void flow_over(const MicroOp& op, std::vector<uint8_t>& ages) const;
   void flow_back(const MicroOp& op, std::vector<uint8_t>& exposed) const;

@@ -18,7 +18,7 @@ std::string shape_text(const isa::Wgmma& w) { return fmt::format("m{}n{}k{}", w.
 
 std::string WgmmaRegisters::name(uint32_t reg) const { return register_name(*context_.run.program, reg); }
 
-Site WgmmaRegisters::past(const Origin& origin, uint32_t pc, Part part) const {
+Site WgmmaRegisters::past(const Origin& origin, Pc pc, Part part) const {
   return context_.reporter.site(
       origin_at(*context_.run.program, origin.cta_rank, origin.warp, origin.lanes, pc), part);
 }

@@ -13,7 +13,7 @@
 namespace palladion::sim::check {
 namespace {
 
-uint64_t warp_key(uint32_t cluster, uint32_t warp) { return uint64_t{cluster} << 32 | warp; }
+uint64_t warp_key(ClusterOfGrid cluster, uint32_t warp) { return uint64_t{cluster} << 32 | warp; }
 
 // Never zero: the bits that are always set, and those that depend on the place.
 uint8_t other_byte(uint32_t which, uint64_t place) {
@@ -25,7 +25,7 @@ uint8_t other_byte(uint32_t which, uint64_t place) {
   return static_cast<uint8_t>(b.always | (scramble(place + which) & b.varying));
 }
 
-bool is_at(const Program& program, uint32_t pc, const Site& site) {
+bool is_at(const Program& program, Pc pc, const Site& site) {
   const Site here = site_at(program, pc, site.cta, site.warp, site.lanes);
   return here.instruction == site.instruction && place_of(here) == place_of(site);
 }
@@ -40,18 +40,18 @@ OtherValues::OtherValues(const Arbitrary& what, uint32_t which) : series_(which)
 bool OtherValues::changed_every_read() const {
   for (const auto& [pc, warps] : lanes_)
     for (const auto& [warp, lanes] : warps)
-      if (lanes == 0 || (lanes & ~at(changed_, pc, warp)) != 0) return false;
+      if (lanes == 0 || (lanes & ~at(changed_, Pc(pc), warp)) != 0) return false;
   return std::ranges::all_of(unwritten_reads_, [](const UnwrittenRead& r) { return r.executed; });
 }
 
 void OtherValues::start(const RunView& run) {
   run_ = run;
   for (UnwrittenRead& r : unwritten_reads_)
-    for (uint32_t pc = 0; pc < run.program->code.size(); ++pc)
+    for (Pc pc{0}; pc < run.program->code.size(); ++pc)
       if (is_at(*run.program, pc, r.site)) r.pcs.insert(pc);
 }
 
-bool OtherValues::watches(uint32_t pc) const {
+bool OtherValues::watches(Pc pc) const {
   return lanes_.contains(pc) ||
          std::ranges::any_of(unwritten_reads_, [&](const UnwrittenRead& r) { return r.pcs.contains(pc); });
 }
@@ -65,7 +65,7 @@ void OtherValues::retire(ClusterState& cluster) {
   for (const auto& [pc, warps] : done->changed)
     for (const auto& [warp, lanes] : warps) changed_[pc][warp] |= lanes;
   for (UnwrittenRead& r : unwritten_reads_)
-    r.executed |= std::ranges::any_of(r.pcs, [&](uint32_t pc) { return done->executed.contains(pc); });
+    r.executed |= std::ranges::any_of(r.pcs, [&](Pc pc) { return done->executed.contains(pc); });
 }
 
 void OtherValues::finish(std::vector<Finding>&) {
@@ -74,7 +74,7 @@ void OtherValues::finish(std::vector<Finding>&) {
   });
 }
 
-uint32_t OtherValues::at(const LanesAt& all, uint32_t pc, uint64_t warp) {
+uint32_t OtherValues::at(const LanesAt& all, Pc pc, uint64_t warp) {
   const auto warps = all.find(pc);
   if (warps == all.end()) return 0;
   const auto lanes = warps->second.find(warp);
@@ -132,7 +132,7 @@ void OtherValues::InCluster::on(const AsyncIssue& event) {
   const uint32_t group = all.run_.program->mma_warps();
   const MicroOp& op = all.run_.program->code[origin.pc];
   const DecodedOperand& d = op.operands[std::get<isa::Wgmma>(*op.effect).acc];
-  Product product{.d = {origin.cta_rank, origin.warp / group * group, d.element(0).slot.offset},
+  Product product{.d = {origin.cta_rank, WarpOfCta(origin.warp / group * group), d.element(0).slot.offset},
                   .pc = origin.pc};
   const auto first = static_cast<uint32_t>(origin.cta_rank * cluster.ctas[origin.cta_rank].warps.size());
   const uint32_t warps = at(all.lanes_, origin.pc, warp_key(cluster.index, first + product.d.warp));

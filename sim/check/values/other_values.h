@@ -39,22 +39,22 @@ class OtherValues final : public Observer {
 
   void start(const RunView& run) override;
   void observe(ClusterState& cluster, ClusterEvents& events) override;
-  bool watches(uint32_t pc) const override;
+  bool watches(Pc pc) const override;
   void retire(ClusterState& cluster) override;
   void finish(std::vector<Finding>& findings) override;
 
  private:
   // Lanes of each warp, by pc, then cluster and warp.
-  using LanesAt = std::unordered_map<uint32_t, std::unordered_map<uint64_t, uint32_t>>;
+  using LanesAt = std::unordered_map<Pc, std::unordered_map<uint64_t, uint32_t>>;
   struct UnwrittenRead {
     Site site;
-    std::set<uint32_t> pcs = {};  // of that place
-    bool executed = false;        // where the memory had other bytes
+    std::set<Pc> pcs = {};  // of that place
+    bool executed = false;  // where the memory had other bytes
   };
   // The accumulators of a warpgroup, by their first register.
   struct Accumulators {
-    uint16_t cta_rank = 0;
-    uint32_t warp = 0;  // the first one, in the CTA
+    CtaRank cta_rank;
+    WarpOfCta warp;  // the first one
     uint32_t first = 0;
     auto operator<=>(const Accumulators&) const = default;
   };
@@ -63,13 +63,13 @@ class OtherValues final : public Observer {
     ClusterState& cluster;
     struct Product {
       Accumulators d;
-      uint32_t pc = 0;
+      Pc pc;
     };
     std::unordered_map<uint64_t, Product> products;  // in flight, by id
     std::map<Accumulators, uint32_t> dependent;      // the warps whose part is arbitrary
     LanesAt changed = {};
-    std::set<uint32_t> executed = {};  // watched instructions, by pc
-    uint64_t replaced = 0;             // values so far
+    std::set<Pc> executed = {};  // watched instructions
+    uint64_t replaced = 0;       // values so far
     void on(const ClusterBegan& event);
     void on(const Executed& event);
     void on(const AsyncIssue& event);
@@ -80,7 +80,7 @@ class OtherValues final : public Observer {
     // True when they are not what they were.
     bool replace(uint8_t* bytes, size_t size);
   };
-  static uint32_t at(const LanesAt& all, uint32_t pc, uint64_t warp);
+  static uint32_t at(const LanesAt& all, Pc pc, uint64_t warp);
 
   std::vector<UnwrittenRead> unwritten_reads_;
   LanesAt lanes_, changed_;

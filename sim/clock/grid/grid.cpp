@@ -62,7 +62,7 @@ class ClockedGroups final : public Advance {
   SpinDetector spins_;
   StateHash hash_;
   Course course_;
-  Cycle last_ = 0;          // cycle in which the latest quantum began
+  Cycle last_;              // cycle in which the latest quantum began
   bool idle_ = false;       // no group has an event left
   uint64_t fruitless_ = 0;  // times in a row that all waits timed out and nothing changed
   uint64_t quiet_since_ = 0, last_progress_ = ~0ULL;
@@ -84,7 +84,7 @@ ClockedGroups::ClockedGroups(const RunContext& context, const RunOptions& option
   for (const SmPlacement& placement : placements)
     groups_.emplace_back(context, setup_->costs, p_, placement.first, shape.ctas_per_cluster,
                          shared + 8192 < l1 ? l1 - shared : 8192);
-  course_.gpc_ends.assign(setup_->chip.back().gpc + 1, 0);
+  course_.gpc_ends.assign(setup_->chip.back().gpc + 1, Cycle());
   course_.ctas_an_sm = static_cast<double>(shape.clusters * shape.ctas_per_cluster) / arch.sm_count;
   share_networks(arch);
   if (options.l2 == L2Start::warm) memory_.warm_up(context.memory, shape.written);
@@ -162,7 +162,7 @@ void ClockedGroups::run(Grid& grid) {
   const Cycle quantum = cycle_of(
       std::max(32.0, std::min(p_.l2_latency - p_.l2_spread - p_.l2_slice_spread, p_.l2_atomic_latency)));
   // Warps that had an access performed at the boundary are behind the others: these wait for them.
-  const Cycle end = begin + quantum;
+  const Cycle end(begin + quantum);
   last_ = std::max(last_, begin);
   if (lines_.empty())
     lines_.assign(grid.workers().workers(), std::vector<LineTime>(grid.context().program.code.size()));
@@ -186,8 +186,8 @@ void ClockedGroups::retire(Grid& grid) {
     grid.leave(cluster);
     if (grid.more_clusters() && !grid.state.faulted)
       place(grid, *group,
-            end.time + cycle_of(p_.launch_cta_replace +
-                                p_.launch_warp * grid.context().launch.warps_per_cta() + for_cluster()));
+            end.time + whole_cycles(p_.launch_cta_replace +
+                                    p_.launch_warp * grid.context().launch.warps_per_cta() + for_cluster()));
   }
 }
 
@@ -196,7 +196,7 @@ bool ClockedGroups::time_out(Grid& grid, bool again) {
   for (SmGroup& g : groups_)
     for (ClusterState* c : grid.resident())
       if (c->sms.front() == setup_->chip[g.sms().front().id].number)
-        any |= g.time_out(*c, last_ + cycle_of(p_.mbarrier_timeout), again);
+        any |= g.time_out(*c, last_ + whole_cycles(p_.mbarrier_timeout), again);
   return any;
 }
 

@@ -37,7 +37,7 @@ AsyncEngine::Started AsyncEngine::start(Warp& w, uint64_t id, const Traffic& t, 
   using Family = isa::AsyncFamily;
   Sm& sm = sms[w.sm];
   if (t.family == Family::cluster_launch)  // a round trip to where the grid's clusters are distributed
-    return {.land = now + cycle_of(p_->l2_latency)};
+    return {.land = now + whole_cycles(p_->l2_latency)};
   if (t.family == Family::wgmma) return multiply(w, id, t, now, sm);
   if (t.family == Family::tcgen05) return use_tensor_memory(id, t, now, sms);
   if (!t.from_global() && !t.to_global()) return copy_to_cluster(w, t, now, sms);
@@ -65,7 +65,7 @@ AsyncEngine::Started AsyncEngine::copy_to_cluster(Warp& w, const Traffic& t, Cyc
   NetworkPort& peer = sms[static_cast<uint32_t>(std::countr_zero(t.ctas))].memory.network();
   network.start_copy(time_of(now));
   const Cycles sent = network.write(peer, time_of(now), std::ceil(t.bytes / packet_bytes));
-  w.next = std::max(w.next, now + cycle_of(p_->dsm_copy_interval));
+  w.next = std::max(w.next, now + whole_cycles(p_->dsm_copy_interval));
   if (const Cycles room = network.copy_opens(); room > time_of(w.next))
     w.wait_until(Stall::tma_throttle, cycle_of(room));
   return {.read = cycle_of(sent), .land = cycle_of(sent + p_->dsm_copy_latency)};

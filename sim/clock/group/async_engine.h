@@ -48,7 +48,7 @@ class AsyncEngine {
     uint64_t tensor_map = 0;
     uint32_t bytes = 0;
     std::vector<Piece> global;
-    Cycle read = 0, done = 0;
+    Cycle read, done;
     std::optional<uint32_t> request;  // none: all of it lies outside the tensor
     bool is(const Traffic& t) const;
   };

@@ -9,7 +9,7 @@ namespace palladion::sim::hardware {
 
 struct Event {
   enum class Kind : uint8_t { warp, slot, read, land };
-  Cycle time = 0;
+  Cycle time;
   uint64_t order = 0;
   Kind kind = Kind::warp;
   uint32_t index = 0;  // warp; slot: SM; read, land: cluster

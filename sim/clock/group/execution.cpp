@@ -14,7 +14,7 @@ Exec Execution::of(Warp& w) const {
 bool Execution::pass_folded(Warp& w, uint32_t lane_group, Answers& answers) {
   const InstructionCost& cost = (*costs_)[w.warp->groups[lane_group].pc];
   if (!cost.is_folded()) return false;
-  w.registers.defer(cost, 0, 0, answers);
+  w.registers.defer(cost, Cycle(0), 0, answers);
   w.registers.pass_scoreboard(cost);
   Exec x = of(w);
   x.group = lane_group;
@@ -22,14 +22,14 @@ bool Execution::pass_folded(Warp& w, uint32_t lane_group, Answers& answers) {
   return true;
 }
 
-uint32_t Execution::guarded(const Exec& x, uint32_t pc, uint32_t mask) const {
+uint32_t Execution::guarded(const Exec& x, Pc pc, uint32_t mask) const {
   const MicroOp& op = context_->program.code[pc];
   if (op.guard < 0) return mask;
   const uint32_t g = *reinterpret_cast<const uint32_t*>(x.registers + op.guard);
   return mask & (op.guard_negated ? ~g : g);
 }
 
-void Execution::take_addresses(Exec& x, uint32_t pc, uint32_t mask) {
+void Execution::take_addresses(Exec& x, Pc pc, uint32_t mask) {
   const InstructionCost& cost = (*costs_)[pc];
   mask = guarded(x, pc, mask) & cost.lanes;
   if (cost.address < 0) mask = 0;  // malloc: no access that the clock knows
@@ -43,7 +43,8 @@ void Execution::take_addresses(Exec& x, uint32_t pc, uint32_t mask) {
 
 const LaneAddresses& Execution::run(Warp& w, Exec& x) {
   const LaneGroup& group = w.warp->groups[x.group];
-  const uint32_t pc = group.pc, mask = group.mask;
+  const Pc pc = group.pc;
+  const uint32_t mask = group.mask;
   if (!w.stalls.empty() && x.wants<Stalled>()) {
     x.pc = pc;
     x.emit(Stalled{x.origin(mask), w.since + 1, w.stalls});

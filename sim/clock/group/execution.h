@@ -14,7 +14,7 @@ class Execution {
  public:
   Execution(const RunContext& context, const InstructionCosts& costs) : context_(&context), costs_(&costs) {}
 
-  const MicroOp& op(uint32_t pc) const { return context_->program.code[pc]; }
+  const MicroOp& op(Pc pc) const { return context_->program.code[pc]; }
   Exec of(Warp& w) const;
   // What ptxas folds into other instructions: done at once, its result is there when its sources are. False:
   // the next instruction of the lane group is one of its own.
@@ -25,10 +25,10 @@ class Execution {
   // A strong access at the quantum boundary.
   const LaneAddresses& run_at_boundary(Warp& w, uint32_t lane_group);
   // The lanes of a group whose guard is true.
-  uint32_t guarded(const Exec& x, uint32_t pc, uint32_t mask) const;
+  uint32_t guarded(const Exec& x, Pc pc, uint32_t mask) const;
 
  private:
-  void take_addresses(Exec& x, uint32_t pc, uint32_t mask);
+  void take_addresses(Exec& x, Pc pc, uint32_t mask);
   void let_others_go(Warp& w, uint32_t lane_group);
 
   const RunContext* context_;

@@ -54,10 +54,11 @@ void SmGroup::handle(const Event& e) {
     if (residents_.warp(e.index).state == Warp::State::queued) consider(e.index, e.time);
     return;
   }
-  ClusterState& c = cluster(e.index);
+  const ClusterOfGroup number(e.index);
+  ClusterState& c = cluster(number);
   if (c.faulted) return;
   c.now = e.time;
-  if (e.kind == Event::Kind::land) return landed(e.index, e.id, e.time);
+  if (e.kind == Event::Kind::land) return landed(number, e.id, e.time);
   const AsyncOp* op = find_pending(c, e.id);
   if (op == nullptr || op->stage != AsyncOp::Stage::issued) return;
   advance_operation(context_->run_of(c), e.id);
@@ -94,13 +95,13 @@ bool SmGroup::time_out(ClusterState& cluster, Cycle time, bool again) {
 }
 
 // The cluster has ended, or cannot go on: its warps leave.
-void SmGroup::retire(uint32_t cluster, Cycle now) {
+void SmGroup::retire(ClusterOfGroup cluster, Cycle now) {
   if (std::ranges::find(finished, cluster, &Finished::cluster) == finished.end())
     finished.push_back({now, cluster});
 }
 
 void SmGroup::remove(const ClusterState& cluster) {
-  wake_ups_.forget(residents_.remove(cluster));
+  wake_ups_.forget(ClusterOfGroup(residents_.remove(cluster)));
   for (Sm& sm : sms_) sm.memory.end_loops();
   if (context_->program.arch->has_tcgen05()) freed_tensor_memory(end_);
 }
@@ -112,7 +113,7 @@ void SmGroup::freed_tensor_memory(Cycle now) {
 }
 
 // Its last byte is there; it lands when those before it have.
-void SmGroup::landed(uint32_t number, uint64_t id, Cycle now) {
+void SmGroup::landed(ClusterOfGroup number, uint64_t id, Cycle now) {
   ClusterState& c = cluster(number);
   const AsyncOp* op = find_pending(c, id);
   if (op == nullptr) return;
@@ -139,7 +140,7 @@ void SmGroup::land(const Landing& landing) {
 }
 
 // After an operation has landed.
-void SmGroup::settle(uint32_t number, Cycle now) {
+void SmGroup::settle(ClusterOfGroup number, Cycle now) {
   ClusterState& c = cluster(number);
   if (c.faulted) return retire(number, now);
   if (!arrivals_.empty()) try_arrivals(now);
@@ -206,7 +207,7 @@ void SmGroup::answer() {
 // when L2 has taken it, which is half of a round trip before the SM could know.
 void SmGroup::written(const Write& write) {
   const Request& r = requests_.batch.requests[write.request];
-  const Cycle taken = r.done - std::min(r.done, cycle_of(p_->l2_latency));
+  const Cycle taken = Cycle(r.done - std::min(r.done, cycle_of(p_->l2_latency)));
   const Cycles behind = time_of(taken) - p_->l2_latency;
   Sm& sm = sms_[write.sm];
   drained_ = std::max(drained_, r.done);

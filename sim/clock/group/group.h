@@ -17,22 +17,22 @@ namespace palladion::sim::hardware {
 
 // A strong access of GMEM: performed at the quantum boundary, in the order of its time over all groups.
 struct StrongAccess {
-  Cycle time = 0;  // as others see it
-  Cycle issued = 0;
+  Cycle time;  // as others see it
+  Cycle issued;
   uint32_t warp = 0;  // of the group
 };
 
 // A reduction into GMEM whose results land, at the quantum boundary too. Clusters are named by their number
 // in the group.
 struct Landing {
-  Cycle time = 0;
-  uint32_t cluster = 0;
+  Cycle time;
+  ClusterOfGroup cluster;
   uint64_t id = 0;
 };
 
 struct Finished {
-  Cycle time = 0;
-  uint32_t cluster = 0;
+  Cycle time;
+  ClusterOfGroup cluster;
 };
 
 // The event loop of these SMs. Their units say when they would serve an instruction; here are the ways of
@@ -65,7 +65,7 @@ class SmGroup {
   std::vector<Finished> finished;
   Batch& batch() { return requests_.batch; }
 
-  ClusterState& cluster(uint32_t number) const { return residents_.cluster(number); }
+  ClusterState& cluster(ClusterOfGroup number) const { return residents_.cluster(number); }
   // The cluster has been taken away.
   void remove(const ClusterState& cluster);
   void rebind() { residents_.rebind(); }
@@ -78,9 +78,9 @@ class SmGroup {
   struct Issuing {
     Warp& warp;
     const InstructionCost& cost;
-    uint32_t pc = 0;
+    Pc pc;
     uint32_t lane_group = 0;
-    Cycle now = 0;
+    Cycle now;
     bool resumed = false;  // after a wait
     uint64_t async = 0, progress = 0;
   };
@@ -90,10 +90,10 @@ class SmGroup {
   void give_slot(uint32_t sm, uint32_t sub_core, Cycle now);
   void wait_for_slot(Warp& w, Cycle now);
   void wake(ClusterState& cluster, Cycle now, bool by_copy);
-  void retire(uint32_t cluster, Cycle now);
+  void retire(ClusterOfGroup cluster, Cycle now);
   void freed_tensor_memory(Cycle now);
-  void landed(uint32_t cluster, uint64_t id, Cycle now);
-  void settle(uint32_t cluster, Cycle now);
+  void landed(ClusterOfGroup cluster, uint64_t id, Cycle now);
+  void settle(ClusterOfGroup cluster, Cycle now);
   void try_arrivals(Cycle now);
   void written(const Write& write);
 
@@ -124,13 +124,13 @@ class SmGroup {
   WakeUps wake_ups_;
   std::vector<uint32_t> parked_;  // warps that wait for an answer
   struct Arrival {
-    uint32_t cluster = 0;
+    ClusterOfGroup cluster;
     uint64_t id = 0;
   };
   std::vector<Arrival> arrivals_;  // that cp.async.mbarrier.arrive has put off until copies have landed
   LineTime* lines_ = nullptr;      // of the quantum
-  Cycle end_ = 0;                  // of the quantum
-  Cycle drained_ = 0;              // the last store is in L2
+  Cycle end_;                      // of the quantum
+  Cycle drained_;                  // the last store is in L2
 };
 
 }  // namespace palladion::sim::hardware

@@ -125,7 +125,7 @@ void SmGroup::after(const Issuing& i, const LaneAddresses& access, Cycle start) 
   if (i.cost.defers)
     registers.defer(i.cost, i.cost.early ? i.warp.block : start, i.cost.latency, requests_.answers);
   else  // a warp that has slept goes on with its branch at once
-    registers.set_ready(i.cost, i.resumed ? 0 : i.now + i.cost.latency);
+    registers.set_ready(i.cost, Cycle(i.resumed ? 0 : i.now + i.cost.latency));
   if (i.cost.acquires && i.cost.path != Path::global_load && i.cost.path != Path::global_atomic)
     sm_of(i.warp).memory.acquire();
   switch (i.cost.path) {
@@ -166,9 +166,9 @@ void SmGroup::synchronise(const Issuing& i, const LaneAddresses& access) {
       w.wait_until(Stall::membar, memory.fence(w, std::max(i.cost.slots, i.cost.latency), i.now));
     return;
   }
-  if (i.cost.holds) w.arrive_free = i.now + cycle_of(i.cost.interval);
+  if (i.cost.holds) w.arrive_free = i.now + whole_cycles(i.cost.interval);
   if (i.cost.holds && i.cost.address >= 0 && !access.empty()) {
-    const auto mbarrier = static_cast<uint32_t>(access.first());
+    const SharedAddress mbarrier(access.first());
     if (const auto time = memory.arrive(w, mbarrier, i.now))
       wake_ups_.arrives(w.cluster_number, mbarrier, *time);
   }
@@ -186,7 +186,7 @@ void SmGroup::meet(const Issuing& i) {
     wake_ups_.pass_barrier(w, b->id < 0 ? 0 : x.uniform_value(op.operands[b->id]), i.now);
   }
   if (const auto* r = std::get_if<isa::SetMaxRegisters>(op.effect))
-    w.next = i.now + cycle_of(r->increase ? p_->register_increase : i.cost.latency);
+    w.next = i.now + whole_cycles(r->increase ? p_->register_increase : i.cost.latency);
   if (std::holds_alternative<isa::TensorMemoryAllocation>(*op.effect)) freed_tensor_memory(i.now);
   if (i.resumed) return;
   if (const auto* b = std::get_if<isa::ClusterBarrier>(op.effect); b != nullptr && b->arrive)

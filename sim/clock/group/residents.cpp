@@ -5,9 +5,9 @@
 
 namespace palladion::sim::hardware {
 
-uint32_t Residents::add(ClusterState& cluster) {
+ClusterOfGroup Residents::add(ClusterState& cluster) {
   const auto free = std::ranges::find(clusters_, static_cast<ClusterState*>(nullptr));
-  const auto number = static_cast<uint32_t>(free - clusters_.begin());
+  const ClusterOfGroup number(free - clusters_.begin());
   if (free == clusters_.end()) clusters_.emplace_back();
   clusters_[number] = &cluster;
   return number;
@@ -26,7 +26,7 @@ Warp& Residents::free_warp() {
 
 void Residents::start(ClusterState& cluster, Cycle time, std::span<Sm> sms, const InstructionCosts& costs,
                       uint32_t warpgroup, Events& events) {
-  const uint32_t number = add(cluster);
+  const ClusterOfGroup number = add(cluster);
   for (CtaState& cta : cluster.ctas) {
     Issue& issue = sms[cta.rank].issue;
     const auto warps = static_cast<uint32_t>(cta.warps.size());
@@ -60,9 +60,9 @@ void Residents::start(ClusterState& cluster, Cycle time, std::span<Sm> sms, cons
   }
 }
 
-uint32_t Residents::remove(const ClusterState& cluster) {
+ClusterOfGroup Residents::remove(const ClusterState& cluster) {
   const auto member = std::ranges::find(clusters_, &cluster);
-  const auto number = static_cast<uint32_t>(member - clusters_.begin());
+  const ClusterOfGroup number(member - clusters_.begin());
   *member = nullptr;
   for (Warp& w : warps_) {
     if (w.cluster_number != number) continue;

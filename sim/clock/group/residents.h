@@ -18,7 +18,7 @@ class Residents {
   void start(ClusterState& cluster, Cycle time, std::span<Sm> sms, const InstructionCosts& costs,
              uint32_t warpgroup, Events& events);
   // It has been taken away; its number.
-  uint32_t remove(const ClusterState& cluster);
+  ClusterOfGroup remove(const ClusterState& cluster);
   // The clusters' state was put back from a snapshot: clusters stay in their slots, what is in them may move.
   void rebind();
   // The host's caches have forgotten the warps since the last quantum.
@@ -26,13 +26,13 @@ class Residents {
   // The resident CTAs of each of so many SMs share its tensor memory.
   void share_tensor_memory(uint32_t sms) const;
 
-  ClusterState& cluster(uint32_t number) const { return *clusters_[number]; }
+  ClusterState& cluster(ClusterOfGroup number) const { return *clusters_[number]; }
   std::span<ClusterState* const> clusters() const { return clusters_; }  // null: the number is free
   Warp& warp(uint32_t index) { return warps_[index]; }
   std::span<Warp> warps() { return warps_; }
 
  private:
-  uint32_t add(ClusterState& cluster);
+  ClusterOfGroup add(ClusterState& cluster);
   Warp& free_warp();
 
   std::vector<ClusterState*> clusters_;

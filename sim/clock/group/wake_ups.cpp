@@ -18,7 +18,7 @@ void WakeUps::wake(std::span<Warp> warps, ClusterState& cluster, Cycle now, bool
   }
 }
 
-Cycle WakeUps::delay(const Warp& w, const Wait& wait, Cycle now, bool by_copy) const {
+uint64_t WakeUps::delay(const Warp& w, const Wait& wait, Cycle now, bool by_copy) const {
   switch (wait.kind) {
     case Wait::Kind::cta_barrier:
       return waits_.barrier(w.cta->barriers[wait.object].last_arrived);
@@ -45,10 +45,11 @@ void WakeUps::pass_mbarrier(Warp& w, uint64_t mbarrier, Cycle now) const {
 }
 
 // Until the arrivals are there that are on their way to an mbarrier of the warp's CTA.
-Cycle WakeUps::remote_delay(const Warp& w, uint64_t mbarrier, Cycle now) const {
-  const auto address = (static_cast<uint32_t>(mbarrier) & shared_offset_mask) | w.sm << cta_rank_shift;
+uint64_t WakeUps::remote_delay(const Warp& w, uint64_t mbarrier, Cycle now) const {
+  const SharedAddress address((static_cast<uint32_t>(mbarrier) & shared_offset_mask) | w.sm
+                                                                                           << cta_rank_shift);
   const Cycle there = remote_.arrives(w.cluster_number, address, now);
-  return there == 0 ? 0 : there - now + cycle_of(p_->mbarrier_wake);
+  return there == 0 ? 0 : there - now + whole_cycles(p_->mbarrier_wake);
 }
 
 }  // namespace palladion::sim::hardware

@@ -20,7 +20,7 @@ class WakeUps {
   // operation has landed.
   void wake(std::span<Warp> warps, ClusterState& cluster, Cycle now, bool by_copy, Events& events) const;
   // Cycles from `now`, when the wait is over, until the warp goes on.
-  Cycle delay(const Warp& w, const Wait& wait, Cycle now, bool by_copy) const;
+  uint64_t delay(const Warp& w, const Wait& wait, Cycle now, bool by_copy) const;
 
   // A warp that need not block: the last to arrive at a barrier of its CTA or at the cluster's, and one that
   // finds the phase of an mbarrier complete.
@@ -29,12 +29,14 @@ class WakeUps {
   void pass_mbarrier(Warp& w, uint64_t mbarrier, Cycle now) const;
 
   // An arrival from another CTA that is at the mbarrier at `time`.
-  void arrives(uint32_t cluster, uint32_t mbarrier, Cycle time) { remote_.add(cluster, mbarrier, time); }
+  void arrives(ClusterOfGroup cluster, SharedAddress mbarrier, Cycle time) {
+    remote_.add(cluster, mbarrier, time);
+  }
   bool expects_arrivals() const { return !remote_.empty(); }
-  void forget(uint32_t cluster) { remote_.remove(cluster); }
+  void forget(ClusterOfGroup cluster) { remote_.remove(cluster); }
 
  private:
-  Cycle remote_delay(const Warp& w, uint64_t mbarrier, Cycle now) const;
+  uint64_t remote_delay(const Warp& w, uint64_t mbarrier, Cycle now) const;
 
   const isa::ClockParameters* p_;
   Waits waits_;

@@ -14,7 +14,7 @@ struct Request {
   bool tma = false;
   bool pairs_of_lines = false;    // what HBM must give comes with the other line of its 256 bytes
   bool scattered = false;         // lines of more than 128 KiB, from end to end
-  Cycle time = 0;                 // in which the first line leaves the SM
+  Cycle time;                     // in which the first line leaves the SM
   Cycles step = 0;                // between its lines
   uint32_t first = 0, lines = 0;  // in Batch::lines
   uint32_t sm = 0;

@@ -31,17 +31,17 @@ Tag& Tags::oldest(uint64_t line, uint32_t side) {
 }
 
 Tag& Tags::replace(Tag& old, uint64_t line) {
-  enter(place_of(old), line, ++accesses_);
+  enter(place_of(old), line, Cycle(++accesses_));
   old = {.line = line};
   return old;
 }
 
 void Tags::drop(Tag& tag) {
-  enter(place_of(tag), never, 0);
+  enter(place_of(tag), never, Cycle());
   tag = {};
 }
 
-void Tags::enter(size_t place, uint64_t line, uint64_t used) {
+void Tags::enter(size_t place, uint64_t line, Cycle used) {
   sets_[place / ways].lines[place % ways] = line + 1;
   sets_[place / ways].used[place % ways] = used;
 }

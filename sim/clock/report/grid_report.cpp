@@ -73,7 +73,7 @@ ClockReport report_of(const isa::ArchSpec& arch, const isa::ClockParameters& par
 
 std::vector<LineTime> lines_of(std::span<const std::vector<LineTime>> by_thread) {
   std::vector<LineTime> out;
-  for (uint32_t pc = 0; pc < by_thread.front().size(); ++pc) {
+  for (Pc pc{0}; pc < by_thread.front().size(); ++pc) {
     LineTime sum{.pc = pc};
     for (const std::vector<LineTime>& lines : by_thread) {
       sum.warps |= lines[pc].warps;

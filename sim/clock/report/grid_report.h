@@ -14,7 +14,7 @@ namespace palladion::sim::hardware {
 
 // From when to when there was work.
 struct Course {
-  Cycle first_start = never, last_end = 0;
+  Cycle first_start = never, last_end = Cycle(0);
   std::vector<Cycle> gpc_ends;  // when its last CTA has ended; 0: it had none
   double ctas_an_sm = 0;        // of the whole grid
 };

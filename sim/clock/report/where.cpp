@@ -26,7 +26,7 @@ void add(WarpTime& to, const LineTime& line) {
 
 // Instructions without a source stand alone, by their line of PTX, else by pc.
 using LineKey = std::tuple<std::string, uint32_t, uint32_t>;
-LineKey key_of(const Site& site, uint32_t pc) {
+LineKey key_of(const Site& site, Pc pc) {
   if (site.source.known()) return {site.source.file, site.source.line, 0};
   return site.ptx_line != 0 ? LineKey{{}, 0, site.ptx_line} : LineKey{{}, 0, pc};
 }
@@ -34,7 +34,7 @@ LineKey key_of(const Site& site, uint32_t pc) {
 class Lines {
  public:
   void take(const Program& program, const LineTime& line) {
-    const Site site = site_at(program, line.pc, {}, 0, 0);
+    const Site site = site_at(program, line.pc, {}, {}, 0);
     Entry& e = entries_[key_of(site, line.pc)];
     add(e.line, line);
     if (const uint64_t cost = total_of(line); e.line.instruction.empty() || cost > e.costliest) {

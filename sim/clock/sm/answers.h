@@ -11,7 +11,7 @@
 
 namespace palladion::sim::hardware {
 
-inline constexpr uint32_t no_cluster = ~0U;
+inline constexpr ClusterOfGroup no_cluster{~0U};
 
 // So many cycles after an answer.
 struct Due {
@@ -24,21 +24,21 @@ struct Pending {
   uint32_t request = no_request;
   uint32_t also = no_request;  // an earlier request that brings some of its lines
   uint32_t warp = 0;
-  uint32_t cluster = no_cluster;
+  ClusterOfGroup cluster = no_cluster;
   uint64_t id = 0;
   Cycles extra = 0;   // cycles from the request's end until a copy lands
   uint64_t load = 0;  // of a copy by TMA, on SM `sm`: its number there
   uint32_t sm = 0;
-  Cycle not_before = 0;
+  Cycle not_before;
   std::array<Due, 2> parts{};
 };
 
 // A store, or a copy to GMEM (of a cluster), which lands no sooner than at `not_before`.
 struct Write {
   uint32_t request = 0, sm = 0;
-  uint32_t cluster = no_cluster;
+  ClusterOfGroup cluster = no_cluster;
   uint64_t id = 0;
-  Cycle not_before = 0;
+  Cycle not_before;
 };
 
 class Answers {
@@ -57,7 +57,7 @@ class Answers {
 
   // The requests have been served.
   void serve(const Batch& batch) {
-    const auto done = [&](uint32_t r) { return r == no_request ? 0 : batch.requests[r].done; };
+    const auto done = [&](uint32_t r) { return r == no_request ? Cycle() : batch.requests[r].done; };
     times_.clear();
     for (const Pending& p : pending_) {
       Cycle time = std::max({done(p.request), done(p.also), p.not_before});

@@ -17,8 +17,8 @@ class Fences {
 
   // What the warp and its SM have under way when the fence begins.
   struct UnderWay {
-    Cycle stores = 0;             // of the warp: when they are on their way
-    Cycle async_stores = 0;       // of the warp: when they are there
+    Cycle stores;                 // of the warp: when they are on their way
+    Cycle async_stores;           // of the warp: when they are there
     Cycles network = 0;           // when the SM has done what it does with others of the cluster
     bool shared_network = false;  // the network's ways are shared with neighbours
   };
@@ -40,19 +40,19 @@ class Fences {
   const isa::ClockParameters* p_;
   Cycles interval_;
   Cycles free_ = 0;
-  Cycle stored_ = 0, async_stored_ = 0, arrived_ = 0;
+  Cycle stored_, async_stored_ = Cycle(0), arrived_ = Cycle(0);
   bool accessed_ = false;  // GMEM, since the last fence
 };
 
 inline Cycle Fences::done(Cycle now, uint32_t latency, const UnderWay& u) {
   if (latency < p_->l2_latency / 2) return now + latency;
-  if (std::exchange(accessed_, false)) stored(now + cycle_of(p_->l2_latency));
+  if (std::exchange(accessed_, false)) stored(now + whole_cycles(p_->l2_latency));
   const Cycles begin = std::max(time_of(std::max({now, u.stores, stored_})), u.network);
   free_ = std::max(free_, begin - (p_->fence_queue - 1) * interval_) + interval_;
   const Cycles done = std::max(begin, free_ - interval_) + latency;
   if (u.async_stores <= now) return cycle_of(done);
   const Cycles known = u.shared_network ? p_->dsm_crowded_fence : 0;
-  return std::max(cycle_of(done), async_stored_ + cycle_of(known));
+  return std::max(cycle_of(done), async_stored_ + whole_cycles(known));
 }
 
 }  // namespace palladion::sim::hardware

@@ -93,8 +93,8 @@ InstructionCost cost_of(const sass::LoweredInstruction& lowered, const isa::Cloc
 InstructionCosts::InstructionCosts(const sass::Lowered& lowered, const isa::ClockParameters& parameters)
     : lowered_(lowered),
       fence_interval_(parameters.cost("fence_gpu").interval),
-      hand_over_(cycle_of(parameters.issue_other_pipe)),
-      branch_predicate_(cycle_of(parameters.issue_branch_predicate)) {
+      hand_over_(whole_cycles(parameters.issue_other_pipe)),
+      branch_predicate_(whole_cycles(parameters.issue_branch_predicate)) {
   const GatherCosts gathers(parameters);
   costs_.reserve(lowered.code.size());
   for (const sass::LoweredInstruction& l : lowered.code) {

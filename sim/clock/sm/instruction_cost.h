@@ -37,7 +37,7 @@ class InstructionCosts {
  public:
   InstructionCosts(const sass::Lowered& lowered, const isa::ClockParameters& parameters);
 
-  const InstructionCost& operator[](uint32_t pc) const { return costs_[pc]; }
+  const InstructionCost& operator[](Pc pc) const { return costs_[pc]; }
   // Registers by number, dense from 0.
   std::span<const uint32_t> reads(const InstructionCost& c) const { return lowered_.reads(c); }
   std::span<const uint32_t> writes(const InstructionCost& c) const { return lowered_.writes(c); }
@@ -46,10 +46,10 @@ class InstructionCosts {
   Cycles fence_interval() const { return fence_interval_; }  // cycles between two fences of an SM
   // Cycles more for a value that another of the arithmetic pipes has computed, for one that a branch waits
   // for.
-  Cycle hand_over(Resource from, Resource to) const {
+  uint64_t hand_over(Resource from, Resource to) const {
     return from != to && computes(from) && computes(to) ? hand_over_ : 0;
   }
-  Cycle branch_predicate() const { return branch_predicate_; }
+  uint64_t branch_predicate() const { return branch_predicate_; }
 
  private:
   const sass::Lowered& lowered_;

@@ -25,7 +25,7 @@ void Issue::branch(Warp& w, const InstructionCost& cost, uint32_t from, uint32_t
   w.iterations += back && cost.unrolled;
   if (on) return;
   const Cycles cycles = to > from + fetched_ahead ? p_->branch_forward : p_->branch_taken;
-  w.wait_until(Stall::branch_resolving, w.next + cycle_of(cycles));
+  w.wait_until(Stall::branch_resolving, w.next + whole_cycles(cycles));
   if (back) w.registers.drain();
 }
 

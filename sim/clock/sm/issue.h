@@ -15,7 +15,7 @@ namespace palladion::sim::hardware {
 
 // When an instruction may issue that has its operands at `at`, and what it waits for until then.
 struct Opening {
-  Cycle at = 0, free = 0;
+  Cycle at, free;
   Stall why = Stall::math_pipe_throttle;
   // A unit takes it no earlier than at `opens`.
   void wait_for(Cycles opens, Stall reason) {
@@ -46,7 +46,7 @@ class Issue {
   Cycle take(const Warp& w, const InstructionCost& cost, Cycle now, Usage& usage);
   // Cycles until the SASS instructions of the one at `pc` are there: what the SM has not executed yet comes
   // from L2 through its instruction caches.
-  Cycles fetch(uint32_t pc, uint32_t slots) {
+  Cycles fetch(Pc pc, uint32_t slots) {
     return std::exchange(fetched_[pc], uint8_t{1}) != 0 ? 0 : p_->issue_first_instruction * slots;
   }
 

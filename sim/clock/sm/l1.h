@@ -38,8 +38,8 @@ class L1 {
   };
   struct Line {
     uint64_t line = never;
-    Cycle used = 0;
-    Cycle filled = 0;      // cycle in which the sectors are there; `never` while a request is under way
+    Cycle used;
+    Cycle filled;          // cycle in which the sectors are there; `never` while a request is under way
     uint32_t request = 0;  // that brings them, in the batch of this quantum
     uint8_t sectors = 0;
     uint32_t epoch = 0;

@@ -159,7 +159,7 @@ void MemoryPipe::strong(const MemoryInstruction& i, Requests& requests) {
 Cycle MemoryPipe::visible(const InstructionCost& cost, Cycle now) const {
   if (cost.path == Path::global_load) return now;
   const Cycles later = cost.path == Path::global_atomic ? p_->l2_atomic_latency - p_->l2_latency : 0;
-  return now + cycle_of(std::max(0.0, later + 2 * p_->l2_spread));  // atomics may be free
+  return now + whole_cycles(std::max(0.0, later + 2 * p_->l2_spread));  // atomics may be free
 }
 
 // Through the cluster's network, but for the SM's own shared memory.
@@ -213,13 +213,13 @@ Cycle MemoryPipe::store_async(const MemoryInstruction& i, MemoryPipe& peer) {
   return cycle_of(sent + p_->dsm_store_latency);
 }
 
-std::optional<Cycle> MemoryPipe::arrive(Warp& w, uint32_t mbarrier, Cycle now) {
+std::optional<Cycle> MemoryPipe::arrive(Warp& w, SharedAddress mbarrier, Cycle now) {
   const Cycles start = lsu_.take(time_of(now), p_->mbarrier_remote_interval);
   if (w.last_mbarrier == mbarrier)  // its address is in a register
-    w.arrive_free = now + cycle_of(p_->mbarrier_remote_again);
+    w.arrive_free = now + whole_cycles(p_->mbarrier_remote_again);
   w.last_mbarrier = mbarrier;
   if (rank_at(mbarrier) == w.sm) return std::nullopt;
-  const Cycle known = now + cycle_of(p_->dsm_arrive_done);
+  const Cycle known = now + whole_cycles(p_->dsm_arrive_done);
   fences_.arrived(known);
   w.last_store = std::max(w.last_store, known);
   return cycle_of(start + p_->mbarrier_remote);
@@ -238,13 +238,13 @@ Cycle MemoryPipe::fence(const Warp& w, uint32_t latency, Cycle now) {
 bool MemoryPipe::release(Warp& w, uint32_t latency, Cycle& at) {
   if (w.fence_end != 0) {
     at = std::max(w.fence_end, fences_.last_arrival() + latency);
-    w.fence_end = 0;
+    w.fence_end = {};
     w.fenced = true;
     return false;
   }
   w.hold(Stall::membar, at);
   w.fence_end = fence(w, latency, std::max(at, w.arrive_free));
-  at = w.fence_end - cycle_of(p_->dsm_fence_tail);
+  at = w.fence_end - whole_cycles(p_->dsm_fence_tail);
   return true;
 }
 

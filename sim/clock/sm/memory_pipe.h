@@ -57,7 +57,7 @@ class MemoryPipe {
   }
   // An arrival at an mbarrier that is named by its place in the cluster; when it is there, if that is another
   // CTA's.
-  std::optional<Cycle> arrive(Warp& w, uint32_t mbarrier, Cycle now);
+  std::optional<Cycle> arrive(Warp& w, SharedAddress mbarrier, Cycle now);
 
   // When a fence of the warp that begins now is done.
   Cycle fence(const Warp& w, uint32_t latency, Cycle now);

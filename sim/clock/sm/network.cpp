@@ -93,7 +93,7 @@ Cycles NetworkPort::start_copy(Cycles now) {
   return start;
 }
 
-void RemoteArrivals::add(uint32_t cluster, uint32_t mbarrier, Cycle time) {
+void RemoteArrivals::add(ClusterOfGroup cluster, SharedAddress mbarrier, Cycle time) {
   const auto known = std::ranges::find_if(
       arrivals_, [&](const Arrival& a) { return a.cluster == cluster && a.mbarrier == mbarrier; });
   if (known != arrivals_.end())
@@ -102,13 +102,13 @@ void RemoteArrivals::add(uint32_t cluster, uint32_t mbarrier, Cycle time) {
     arrivals_.push_back({cluster, mbarrier, time});
 }
 
-Cycle RemoteArrivals::arrives(uint32_t cluster, uint32_t mbarrier, Cycle now) const {
+Cycle RemoteArrivals::arrives(ClusterOfGroup cluster, SharedAddress mbarrier, Cycle now) const {
   for (const Arrival& a : arrivals_)
     if (a.cluster == cluster && a.mbarrier == mbarrier && a.time > now) return a.time;
-  return 0;
+  return Cycle(0);
 }
 
-void RemoteArrivals::remove(uint32_t cluster) {
+void RemoteArrivals::remove(ClusterOfGroup cluster) {
   std::erase_if(arrivals_, [&](const Arrival& a) { return a.cluster == cluster; });
 }
 

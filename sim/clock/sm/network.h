@@ -68,15 +68,16 @@ class RemoteArrivals {
  public:
   bool empty() const { return arrivals_.empty(); }
   // `mbarrier`: shared address with its CTA's rank.
-  void add(uint32_t cluster, uint32_t mbarrier, Cycle time);
+  void add(ClusterOfGroup cluster, SharedAddress mbarrier, Cycle time);
   // When the one that is on its way at `now` is there; 0 when none is.
-  Cycle arrives(uint32_t cluster, uint32_t mbarrier, Cycle now) const;
-  void remove(uint32_t cluster);
+  Cycle arrives(ClusterOfGroup cluster, SharedAddress mbarrier, Cycle now) const;
+  void remove(ClusterOfGroup cluster);
 
  private:
   struct Arrival {
-    uint32_t cluster = 0, mbarrier = 0;
-    Cycle time = 0;
+    ClusterOfGroup cluster;
+    SharedAddress mbarrier;
+    Cycle time;
   };
   std::vector<Arrival> arrivals_;
 };

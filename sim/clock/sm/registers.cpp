@@ -15,7 +15,7 @@ void WarpRegisters::reset(const InstructionCosts& costs, uint32_t warp, Cycle ti
 }
 
 Cycle WarpRegisters::ready(const InstructionCost& cost, Cycle at, Stall& why) const {
-  const Cycle predicate = cost.branches ? costs_->branch_predicate() : 0;
+  const uint64_t predicate = cost.branches ? costs_->branch_predicate() : 0;
   for (const uint32_t r : costs_->reads(cost)) {
     const Value& v = values_[r];
     const bool exact = v.ready == never || v.ready == 0;
@@ -51,7 +51,7 @@ void WarpRegisters::share_scoreboard(const InstructionCost& cost, Cycle issued, 
   for (const uint32_t r : mine) values_[r].scoreboard = cost.scoreboard;
   const uint32_t first = waiting.front(), last = waiting.back();
   Due due;
-  Cycle ready = 0;
+  Cycle ready;
   for (const uint32_t r : {first, last}) {
     const Value& v = values_[r];
     if (v.ready == never)

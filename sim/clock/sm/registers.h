@@ -43,8 +43,8 @@ class WarpRegisters {
 
  private:
   struct Value {
-    Cycle ready = 0;  // cycle in which it is there; `never` while it depends on a request that L2 has
-                      // not answered
+    Cycle ready;  // cycle in which it is there; `never` while it depends on a request that L2 has
+                  // not answered
     uint32_t answer = 0, offset = 0;  // then: of which, and how many cycles after the answer
     Stall source = Stall::wait;       // what gives it
     Resource pipe = Resource::issue;  // that computes it
@@ -60,7 +60,7 @@ class WarpRegisters {
   bool unanswered_ = false, deferred_ = false;  // some register waits; some instruction's operand
   bool draining_ = false;
   // When the last instruction so far has had its operands, and what it waited for.
-  Cycle horizon_ = 0;
+  Cycle horizon_;
   Stall horizon_source_ = Stall::wait;
   void reach(Cycle time, Stall source) {
     if (time > horizon_) horizon_ = time, horizon_source_ = source;

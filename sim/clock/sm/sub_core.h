@@ -33,7 +33,7 @@ class IssueSlot {
   void event_came() { event_sent_ = false; }
 
  private:
-  Cycle free_ = 0;
+  Cycle free_;
   std::deque<uint32_t> waiting_;
   bool event_sent_ = false;
 };

@@ -40,18 +40,18 @@ const Row& row(Wait::Kind kind) { return *std::ranges::find(rows, kind, &Row::ki
 
 Stall stall_of(Wait::Kind kind) { return row(kind).stall; }
 
-Cycle Waits::wake(Wait::Kind kind, bool by_copy) const {
+uint64_t Waits::wake(Wait::Kind kind, bool by_copy) const {
   const Row& r = row(kind);
   const Parameter cycles = by_copy ? r.wake_by_copy : r.wake;
-  return cycles == nullptr ? 1 : cycle_of(p_->*cycles);
+  return Cycle(cycles == nullptr ? 1 : cycle_of(p_->*cycles));
 }
 
-Cycle Waits::barrier(uint32_t threads) const {
+uint64_t Waits::barrier(uint32_t threads) const {
   const uint32_t warps = (threads + 31) / 32;
   return cycle_of(p_->barrier_latency + p_->barrier_per_warp * warps);
 }
 
-Cycle Waits::cluster_barrier(size_t ctas, uint32_t warp) const {
+uint64_t Waits::cluster_barrier(size_t ctas, uint32_t warp) const {
   const int doublings = static_cast<int>(std::bit_width(std::min<size_t>(ctas, 8))) - 1;
   return cycle_of(p_->cluster_barrier_latency + p_->cluster_barrier_per_warp * (warp + 1) +
                   p_->cluster_barrier_per_doubling * std::max(0, doublings - 1));

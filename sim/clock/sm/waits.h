@@ -19,11 +19,11 @@ class Waits {
   explicit Waits(const isa::ClockParameters& p) : p_(&p) {}
 
   // Cycles from the event that ends the wait; `by_copy`: the landing of an asynchronous operation.
-  Cycle wake(Wait::Kind kind, bool by_copy) const;
+  uint64_t wake(Wait::Kind kind, bool by_copy) const;
   // From the last arrival at a barrier of so many threads: longer the more warps take part.
-  Cycle barrier(uint32_t threads) const;
+  uint64_t barrier(uint32_t threads) const;
   // The same of the cluster's: warps go on one after the other.
-  Cycle cluster_barrier(size_t ctas, uint32_t warp) const;
+  uint64_t cluster_barrier(size_t ctas, uint32_t warp) const;
 
  private:
   const isa::ClockParameters* p_;

@@ -21,7 +21,10 @@ struct Warp {
   };
   // Which one it is: its place in the group, its cluster's number there, its CTA's rank (which is the SM's
   // number), its number in the CTA. The pointers are these in the machine's state, see Residents::rebind.
-  uint32_t index = 0, cluster_number = no_cluster, sm = 0, id = 0;
+  uint32_t index = 0;
+  ClusterOfGroup cluster_number = no_cluster;
+  uint32_t sm = 0;
+  WarpOfCta id;
   uint64_t warpgroup = 0;  // its number in the grid
   ClusterState* cluster = nullptr;
   CtaState* cta = nullptr;
@@ -29,24 +32,24 @@ struct Warp {
 
   uint32_t sub_core = 0;  // of the SM
   State state = State::done;
-  Cycle next = 0;   // its next instruction issues no earlier
-  Cycle since = 0;  // of its last issue
+  Cycle next;   // its next instruction issues no earlier
+  Cycle since;  // of its last issue
   // What has held it up since: parts that are over, and the reason that counts from then on.
   std::vector<StallPart> stalls;
   Stall why = Stall::wait;
   uint32_t in_a_row = 0;    // instructions of one lane group beside others
-  Cycle block = 0;          // since the last branch
+  Cycle block;              // since the last branch
   Cycles busy = 0;          // by its own instructions: sequences, instruction fetches
   uint32_t iterations = 0;  // taken branches backwards
   WarpRegisters registers;
 
-  Cycle last_store = 0;          // a fence of a wide scope begins when its stores have come so far
-  Cycle last_async = 0;          // and ends no sooner than its asynchronous stores
-  Cycle arrived = 0;             // at the cluster's barrier
-  uint32_t last_mbarrier = ~0U;  // at which it arrived through the cluster's window
-  Cycle fence_end = 0;           // of a fence that may have to wait longer
-  bool fenced = false;           // the fence of the release that it is about to issue is done
-  Cycle arrive_free = 0;         // its next mbarrier arrival issues no earlier
+  Cycle last_store;                  // a fence of a wide scope begins when its stores have come so far
+  Cycle last_async;                  // and ends no sooner than its asynchronous stores
+  Cycle arrived;                     // at the cluster's barrier
+  SharedAddress last_mbarrier{~0U};  // at which it arrived through the cluster's window
+  Cycle fence_end;                   // of a fence that may have to wait longer
+  bool fenced = false;               // the fence of the release that it is about to issue is done
+  Cycle arrive_free;                 // its next mbarrier arrival issues no earlier
 
   // Another reason holds it up from `time` on.
   void hold(Stall reason, Cycle time) {

@@ -22,7 +22,7 @@ void async_fault(const ClusterRun& run, const AsyncOp& op, Code code, std::strin
   cluster.faulted = true;
 }
 
-void complete_tx(const ClusterRun& run, const AsyncOp& op, uint32_t mbarrier, uint32_t bytes) {
+void complete_tx(const ClusterRun& run, const AsyncOp& op, SharedAddress mbarrier, uint32_t bytes) {
   std::string why;
   if (mbarrier_complete_tx(run, origin_of(run, op), mbarrier, bytes, &why)) return;
   async_fault(run, op, Code::mbarrier_bytes,
@@ -52,8 +52,7 @@ bool check_mbarrier(Exec& x, uint64_t mbarrier, uint64_t target, const char* wha
                         mbarrier & shared_offset_mask));
     return false;
   }
-  const uint32_t barrier_rank = rank_of(static_cast<uint32_t>(mbarrier)),
-                 target_rank = rank_of(static_cast<uint32_t>(target));
+  const CtaRank barrier_rank = rank_of(SharedAddress(mbarrier)), target_rank = rank_of(SharedAddress(target));
   if (pairs ? barrier_rank >> 1 != target_rank >> 1 : barrier_rank != target_rank) {
     x.fault(Code::copy_mbarrier,
             fmt::format("{} to CTA rank {} with an mbarrier in CTA rank {}", what, target_rank, barrier_rank),
@@ -78,14 +77,14 @@ void LaneCopies::read(const ClusterRun& run, const AsyncOp&) {
   for (Copy& c : copies) {
     if (c.source_bytes == 0) continue;
     uint8_t copy[sizeof c.staging];
-    std::memcpy(c.staging.data(), run.seen(c.source, c.source_bytes, copy), c.source_bytes);
+    std::memcpy(c.staging.data(), run.seen(Address(c.source), c.source_bytes, copy), c.source_bytes);
   }
 }
 
 void LaneCopies::land(const ClusterRun& run, const AsyncOp&) {
   for (const Copy& c : copies) {
     if (moves)
-      std::memcpy(shared_bytes(run.cluster, c.target), c.staging.data(), bytes);
+      std::memcpy(shared_bytes(run.cluster, SharedAddress(c.target)), c.staging.data(), bytes);
     else
       note_shared(run.cluster, c.target, bytes, false);
   }
@@ -96,7 +95,7 @@ void LaneCopies::describe(const AsyncOp&, Traffic& t) const {
   t.destination = isa::Space::shared_cta;
   t.bytes = bytes * static_cast<uint32_t>(copies.size());
   for (const Copy& c : copies)
-    if (c.source_bytes != 0) append(t.global, global_piece(c.source, c.source_bytes));
+    if (c.source_bytes != 0) append(t.global, global_piece(Address(c.source), c.source_bytes));
 }
 
 namespace {
@@ -127,7 +126,7 @@ bool add_lane(Exec& x, const MicroOp& op, const isa::CpAsync& e, int lane, LaneC
     return false;
   }
   if (x.shared(target, bytes, "cp.async write") == nullptr) return false;
-  if (wanted != 0 && x.global(source, wanted, "cp.async read") == nullptr) return false;
+  if (wanted != 0 && x.global(Address(source), wanted, "cp.async read") == nullptr) return false;
   copies.copies.push_back({.target = Exec::shared_address(target),
                            .source_bytes = static_cast<uint32_t>(wanted),
                            .source = source,
@@ -139,8 +138,8 @@ void announce(const Exec& x, const AsyncOp& op, const LaneCopies& payload) {
   Piece reads[32], writes[32];
   size_t n = 0, n_reads = 0;
   for (const LaneCopies::Copy& c : payload.copies) {
-    writes[n++] = shared_piece(c.target, payload.bytes);
-    if (c.source_bytes != 0) reads[n_reads++] = global_piece(c.source, c.source_bytes);
+    writes[n++] = shared_piece(SharedAddress(c.target), payload.bytes);
+    if (c.source_bytes != 0) reads[n_reads++] = global_piece(Address(c.source), c.source_bytes);
   }
   AsyncIssue issue = issue_of(x, op);
   issue.reads = std::span(reads, n_reads);

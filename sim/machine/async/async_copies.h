@@ -13,7 +13,7 @@ inline constexpr size_t max_cluster_ctas = 16;
 
 // The issuer of an operation, for observers.
 inline Origin origin_of(const ClusterRun& run, const AsyncOp& op) {
-  return origin_at(run.program, CtaRank(op.cta_rank), WarpOfCta(op.warp), op.lanes, op.pc);
+  return origin_at(run.program, op.cta_rank, op.warp, op.lanes, op.pc);
 }
 
 // Stops the grid because of an operation in flight.
@@ -21,25 +21,23 @@ void async_fault(const ClusterRun& run, const AsyncOp& op, Code code, std::strin
                  std::string help = {});
 
 // Bytes at a shared address that was checked when the operation was issued.
-inline uint8_t* shared_bytes(ClusterState& cluster, uint32_t address) {
+inline uint8_t* shared_bytes(ClusterState& cluster, SharedAddress address) {
   return cluster.ctas[address >> cta_rank_shift].shared.data() + (address & shared_offset_mask);
 }
-constexpr uint32_t rank_of(uint32_t shared_address) { return shared_address >> cta_rank_shift; }
-constexpr uint32_t at_rank(uint32_t shared_address, uint32_t rank) {
-  return (shared_address & shared_offset_mask) | rank << cta_rank_shift;
+constexpr CtaRank rank_of(SharedAddress address) { return CtaRank(address >> cta_rank_shift); }
+constexpr SharedAddress at_rank(SharedAddress address, CtaRank rank) {
+  return SharedAddress((address & shared_offset_mask) | uint32_t{rank} << cta_rank_shift);
 }
 
 // A piece of shared memory; the address carries its CTA's rank.
-constexpr Piece shared_piece(uint32_t address, uint32_t bytes) {
+constexpr Piece shared_piece(SharedAddress address, uint32_t bytes) {
   return {isa::Space::shared_cluster, address, bytes};
 }
-constexpr Piece global_piece(uint64_t address, uint32_t bytes) {
-  return {isa::Space::global, address, bytes};
-}
+constexpr Piece global_piece(Address address, uint32_t bytes) { return {isa::Space::global, address, bytes}; }
 
 // Completes `bytes` at the mbarrier; a fault when the address holds no mbarrier, or its count leaves the
 // range.
-void complete_tx(const ClusterRun& run, const AsyncOp& op, uint32_t mbarrier, uint32_t bytes);
+void complete_tx(const ClusterRun& run, const AsyncOp& op, SharedAddress mbarrier, uint32_t bytes);
 
 // What an operation reads and writes, for AsyncIssue.
 AsyncIssue issue_of(const ClusterRun& run, const AsyncOp& op);
@@ -54,7 +52,7 @@ bool check_multicast(Exec& x, uint64_t mask, const char* what);
 // Calls visit(rank) for every CTA of a mask.
 template <class Visit>
 void for_each_rank(uint32_t mask, Visit&& visit) {
-  for (; mask != 0; mask &= mask - 1) visit(static_cast<uint32_t>(std::countr_zero(mask)));
+  for (; mask != 0; mask &= mask - 1) visit(CtaRank(std::countr_zero(mask)));
 }
 
 // Element k of a vector operand, or the operand itself.

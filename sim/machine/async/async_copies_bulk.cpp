@@ -12,19 +12,19 @@ void LinearCopy::read(const ClusterRun& run, const AsyncOp&) {
   if (!moves) return;
   staging.resize(bytes);
   const uint8_t* from = source.space == isa::Space::global
-                            ? run.seen(source.address, bytes, staging.data())
-                            : shared_bytes(run.cluster, static_cast<uint32_t>(source.address));
+                            ? run.seen(Address(source.address), bytes, staging.data())
+                            : shared_bytes(run.cluster, SharedAddress(source.address));
   if (from != staging.data() && bytes != 0) std::memcpy(staging.data(), from, bytes);
 }
 
 void LinearCopy::land_in_global(const ClusterRun& run) const {
   run.count_stores(bytes);
-  if (!moves) return run.memory.note(target.address, bytes, false);
-  uint8_t* const to = run.memory.find(target.address, bytes);
+  if (!moves) return run.memory.note(Address(target.address), bytes, false);
+  uint8_t* const to = run.memory.find(Address(target.address), bytes);
   if (reduce != nullptr) return reduce(to, staging.data(), bytes / element_bytes);
-  if (byte_mask == 0xFFFF) return run.store(target.address, to, staging.data(), bytes);
+  if (byte_mask == 0xFFFF) return run.store(Address(target.address), to, staging.data(), bytes);
   for (uint32_t i = 0; i < bytes; ++i)
-    if ((byte_mask >> i % 16 & 1) != 0) run.store(target.address + i, to + i, &staging[i], 1);
+    if ((byte_mask >> i % 16 & 1) != 0) run.store(Address(target.address + i), to + i, &staging[i], 1);
 }
 
 // The byte mask is for targets in GMEM alone.
@@ -36,10 +36,10 @@ void LinearCopy::land(const ClusterRun& run, const AsyncOp& op) {
     else
       std::memcpy(to, staging.data(), bytes);
   };
-  for_each_rank(ctas, [&](uint32_t rank) {
-    const uint32_t address = at_rank(static_cast<uint32_t>(target.address), rank);
+  for_each_rank(ctas, [&](CtaRank rank) {
+    const uint32_t address = at_rank(SharedAddress(target.address), rank);
     if (moves)
-      put(shared_bytes(run.cluster, address));
+      put(shared_bytes(run.cluster, SharedAddress(address)));
     else
       note_shared(run.cluster, address, bytes, false);
     complete_tx(run, op, at_rank(mbarrier, rank), bytes);
@@ -54,7 +54,7 @@ void LinearCopy::describe(const AsyncOp&, Traffic& t) const {
   t.rows = 1;
   t.ctas = ctas;
   if (t.from_global() || t.to_global())
-    t.global.push_back(global_piece(t.from_global() ? source.address : target.address, bytes));
+    t.global.push_back(global_piece(Address(t.from_global() ? source.address : target.address), bytes));
 }
 
 namespace {
@@ -65,20 +65,23 @@ constexpr uint64_t bulk_alignment = 16;
 std::vector<Piece> masked_pieces(const LinearCopy& copy) {
   std::vector<Piece> pieces;
   for (uint32_t i = 0; copy.byte_mask != 0xFFFF && i < copy.bytes; ++i)
-    if ((copy.byte_mask >> i % 16 & 1) != 0) append(pieces, global_piece(copy.target.address + i, 1));
+    if ((copy.byte_mask >> i % 16 & 1) != 0)
+      append(pieces, global_piece(Address(copy.target.address + i), 1));
   return pieces;
 }
 
 void announce(const Exec& x, const AsyncOp& op, const LinearCopy& copy) {
   const Piece read{copy.source.space, copy.source.address, copy.bytes};
   Piece writes[max_cluster_ctas];
-  uint32_t mbarriers[max_cluster_ctas], bytes[max_cluster_ctas];
+  SharedAddress mbarriers[max_cluster_ctas];
+  uint32_t bytes[max_cluster_ctas];
   size_t n = 0;
-  if (copy.target.space == isa::Space::global) writes[n++] = global_piece(copy.target.address, copy.bytes);
-  for_each_rank(copy.ctas, [&](uint32_t rank) {
+  if (copy.target.space == isa::Space::global)
+    writes[n++] = global_piece(Address(copy.target.address), copy.bytes);
+  for_each_rank(copy.ctas, [&](CtaRank rank) {
     bytes[n] = copy.bytes;
     mbarriers[n] = at_rank(copy.mbarrier, rank);
-    writes[n++] = shared_piece(at_rank(static_cast<uint32_t>(copy.target.address), rank), copy.bytes);
+    writes[n++] = shared_piece(at_rank(SharedAddress(copy.target.address), rank), copy.bytes);
   });
   const size_t signals = copy.ctas != 0 ? n : 0;
   const std::vector<Piece> masked = masked_pieces(copy);
@@ -95,7 +98,7 @@ bool resolve(Exec& x, isa::Space space, uint64_t address, uint64_t bytes, const 
              LinearCopy::Place& place) {
   if (space == isa::Space::global) {
     place = {space, address};
-    return x.global(address, bytes, what) != nullptr;
+    return x.global(Address(address), bytes, what) != nullptr;
   }
   place = {space, Exec::shared_address(address)};
   return x.shared(address, bytes, what) != nullptr;
@@ -131,9 +134,8 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::BulkCopy& e, int lane) {
   if (e.completion == isa::Completion::mbarrier) {
     const uint64_t mbarrier = x.address_of_lane(op.operands[e.mbar], lane);
     if (!check_mbarrier(x, mbarrier, target, "bulk copy")) return Step::fault;
-    const uint64_t ctas = e.cta_mask >= 0
-                              ? x.lane_value(op.operands[e.cta_mask], lane)
-                              : uint64_t{1} << rank_of(static_cast<uint32_t>(copy.target.address));
+    const uint64_t ctas = e.cta_mask >= 0 ? x.lane_value(op.operands[e.cta_mask], lane)
+                                          : uint64_t{1} << rank_of(SharedAddress(copy.target.address));
     if (!check_multicast(x, ctas, "bulk copy")) return Step::fault;
     copy.ctas = static_cast<uint32_t>(ctas);
     copy.mbarrier = Exec::shared_address(mbarrier);

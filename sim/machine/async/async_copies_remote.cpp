@@ -31,7 +31,8 @@ namespace {
 
 void announce(const Exec& x, const AsyncOp& op, const RemoteStores& payload) {
   Piece writes[32];
-  uint32_t mbarriers[32], bytes[32];
+  SharedAddress mbarriers[32];
+  uint32_t bytes[32];
   size_t n = 0;
   for (const RemoteStores::Store& s : payload.stores) {
     bytes[n] = payload.bytes;

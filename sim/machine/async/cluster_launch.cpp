@@ -24,9 +24,9 @@ void ClusterRequest::land(const ClusterRun& run, const AsyncOp& op) {
     const isa::Dim3 first = run.launch.cta_id(*cluster, 0);
     answer = {first.x, first.y, first.z, 1};
   }
-  for_each_rank(ctas, [&](uint32_t rank) {
+  for_each_rank(ctas, [&](CtaRank rank) {
     const uint32_t to = at_rank(response, rank);
-    std::memcpy(shared_bytes(run.cluster, to), &answer, bytes);
+    std::memcpy(shared_bytes(run.cluster, SharedAddress(to)), &answer, bytes);
     note_shared(run.cluster, to, bytes, true);
     complete_tx(run, op, at_rank(mbarrier, rank), bytes);
   });
@@ -42,8 +42,9 @@ namespace {
 
 void announce(const Exec& x, const AsyncOp& op, const ClusterRequest& request) {
   std::vector<Piece> writes;
-  std::vector<uint32_t> mbarriers, bytes;
-  for_each_rank(request.ctas, [&](uint32_t rank) {
+  std::vector<SharedAddress> mbarriers;
+  std::vector<uint32_t> bytes;
+  for_each_rank(request.ctas, [&](CtaRank rank) {
     writes.push_back(shared_piece(at_rank(request.response, rank), ClusterRequest::bytes));
     mbarriers.push_back(at_rank(request.mbarrier, rank));
     bytes.push_back(ClusterRequest::bytes);

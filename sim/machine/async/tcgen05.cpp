@@ -123,7 +123,7 @@ TensorProduct product_of(const Exec& x, const MicroOp& op, const isa::Tcgen05Mma
 // --- what it touches, for observers -----------------------------------------------------------------------
 
 // Rows of D, or of A beside them; `columns` in each part of the lanes.
-void list_rows(std::vector<Piece>& pieces, const StatedProduct& s, uint32_t rank, uint32_t address,
+void list_rows(std::vector<Piece>& pieces, const StatedProduct& s, CtaRank rank, uint32_t address,
                int columns) {
   const isa::TensorPlace at = isa::tensor_place(address);
   const auto list = [&](int lane, int lanes) {
@@ -134,15 +134,17 @@ void list_rows(std::vector<Piece>& pieces, const StatedProduct& s, uint32_t rank
   for (int q = 0; q < s.rows() / 16; ++q) list(at.lane + 32 * q, 16);
 }
 
-void list_all_lanes(std::vector<Piece>& pieces, uint32_t rank, uint32_t address, int skipped, int columns) {
+void list_all_lanes(std::vector<Piece>& pieces, CtaRank rank, uint32_t address, int skipped, int columns) {
   append_tensor_pieces(pieces, rank, 0, TensorMemory::lanes,
                        static_cast<uint32_t>(isa::tensor_place(address).column + skipped),
                        static_cast<uint32_t>(columns));
 }
 
-void list_reads(std::vector<Piece>& pieces, const TensorProduct& p, const StatedProduct& s, uint32_t rank) {
-  const uint32_t window = rank << cta_rank_shift;
-  const auto add = [&](uint32_t address) { append(pieces, shared_piece(address | window, 16)); };
+void list_reads(std::vector<Piece>& pieces, const TensorProduct& p, const StatedProduct& s, CtaRank rank) {
+  const uint32_t window = uint32_t{rank} << cta_rank_shift;
+  const auto add = [&](uint32_t address) {
+    append(pieces, shared_piece(SharedAddress(address | window), 16));
+  };
   if (p.a_in_tensor_memory)
     list_rows(pieces, s, rank, p.a_tensor, 8);
   else
@@ -161,7 +163,7 @@ void list_reads(std::vector<Piece>& pieces, const TensorProduct& p, const Stated
 void announce(Exec& x, const AsyncOp& op, const TensorProduct& p, const StatedProduct& s) {
   if (!x.wants<AsyncIssue>()) return;
   std::vector<Piece> reads, writes;
-  for (uint32_t r = p.leader; r < p.leader + s.ctas(); ++r) {
+  for (CtaRank r(p.leader); r < p.leader + s.ctas(); ++r) {
     list_reads(reads, p, s, r);
     list_rows(writes, s, r, p.d, s.d_columns());
   }

@@ -25,12 +25,12 @@ bool TensorCommit::ready(const ClusterRun& run, const AsyncOp&) const {
 void TensorCommit::land(const ClusterRun& run, const AsyncOp& op) {
   const auto arrive = [&](uint32_t address) {
     std::string why;
-    if (!mbarrier_arrive(run, origin_of(run, op), address, 1, 0, &why))
+    if (!mbarrier_arrive(run, origin_of(run, op), SharedAddress(address), 1, 0, &why))
       async_fault(run, op, Code::mbarrier_range, "tcgen05.commit: " + why,
                   "the mbarrier expects one arrival for each tcgen05.commit on it");
   };
   if (ctas == 0) return arrive(mbarrier);
-  for_each_rank(ctas, [&](uint32_t rank) { arrive(at_rank(mbarrier, rank)); });
+  for_each_rank(ctas, [&](CtaRank rank) { arrive(at_rank(mbarrier, rank)); });
 }
 
 namespace {
@@ -51,9 +51,9 @@ std::vector<uint64_t> operations_under_way(const Exec& x) {
 void announce_commit(Exec& x, const AsyncOp& op) {
   if (!x.wants<ArrivalDeferred>()) return;
   const auto& commit = std::get<TensorCommit>(op.payload);
-  std::vector<uint32_t> mbarriers;
+  std::vector<SharedAddress> mbarriers;
   if (commit.ctas == 0) mbarriers.push_back(commit.mbarrier);
-  for_each_rank(commit.ctas, [&](uint32_t rank) { mbarriers.push_back(at_rank(commit.mbarrier, rank)); });
+  for_each_rank(commit.ctas, [&](CtaRank rank) { mbarriers.push_back(at_rank(commit.mbarrier, rank)); });
   x.emit(ArrivalDeferred{x.origin(), op.id, commit.awaited, mbarriers});
 }
 

@@ -61,10 +61,11 @@ void announce_copy(Exec& x, const AsyncOp& op, const TensorCopyIn& c, const isa:
   std::vector<Piece> reads, writes;
   const CopyShape size = size_of(e.shape);
   const auto column = static_cast<uint32_t>(isa::tensor_place(c.target).column);
-  for (uint32_t r = c.leader; r < c.leader + c.ctas; ++r) {
-    const uint32_t window = r << cta_rank_shift;
-    for_each_tcgen05_chunk(source_of(c, e),
-                           [&](uint32_t address) { append(reads, shared_piece(address | window, 16)); });
+  for (CtaRank r(c.leader); r < c.leader + c.ctas; ++r) {
+    const uint32_t window = uint32_t{r} << cta_rank_shift;
+    for_each_tcgen05_chunk(source_of(c, e), [&](uint32_t address) {
+      append(reads, shared_piece(SharedAddress(address | window), 16));
+    });
     for (uint32_t k = 0; k < size.row_bytes / 4; ++k)
       for (int row = 0; row < size.rows; ++row)
         for_each_lane(e.shape, row, [&](int lane) {

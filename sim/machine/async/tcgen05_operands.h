@@ -89,7 +89,7 @@ std::vector<bool> zero_columns(uint64_t descriptor, int m, int n);
 void clear_columns(const std::vector<bool>& zero, bool transpose, size_t element_bytes, RawTile& tile);
 
 // A rectangle of tensor memory, for observers.
-void append_tensor_pieces(std::vector<Piece>& pieces, uint32_t rank, uint32_t lane, uint32_t lanes,
+void append_tensor_pieces(std::vector<Piece>& pieces, CtaRank rank, uint32_t lane, uint32_t lanes,
                           uint32_t column, uint32_t columns);
 
 }  // namespace palladion::sim

@@ -226,7 +226,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane) 
   TileCopy tile(*walk);
   tile.load = e.load;
   tile.tensor_map = x.address_of_lane(op.operands[e.tensor], lane);
-  tile.global_address = map->global_address;
+  tile.global_address = Address(map->global_address);
   tile.moves = op.moves;
   tile.swizzle = map->swizzle;
   tile.l2_promotion = map->l2_promotion;

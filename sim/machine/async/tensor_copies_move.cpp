@@ -169,7 +169,7 @@ void scatter_box(const TileCopy& t, const TensorBytes& tensor) {
 }
 
 void land_in_shared(TileCopy& t, const ClusterRun& run, const AsyncOp& op) {
-  for_each_rank(t.ctas, [&](uint32_t rank) {
+  for_each_rank(t.ctas, [&](CtaRank rank) {
     uint8_t* const shared = run.cluster.ctas[rank].shared.data();
     if (t.moves)
       for_each_piece(t, [&](uint32_t address, uint32_t offset, uint32_t bytes) {
@@ -183,8 +183,8 @@ void land_in_shared(TileCopy& t, const ClusterRun& run, const AsyncOp& op) {
 
 }  // namespace
 
-uint32_t TileCopy::mbarrier_of(uint32_t rank) const {
-  return at_rank(mbarrier, pairs ? (rank & ~1U) | (rank_of(mbarrier) & 1U) : rank);
+SharedAddress TileCopy::mbarrier_of(CtaRank rank) const {
+  return at_rank(mbarrier, pairs ? CtaRank((rank & ~1U) | (rank_of(mbarrier) & 1U)) : rank);
 }
 
 void TileCopy::read(const ClusterRun& run, const AsyncOp& op) {

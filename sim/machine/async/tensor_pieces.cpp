@@ -29,7 +29,7 @@ uint32_t flip_of(const TileCopy& tile, uint32_t address) {
 TilePieces::TilePieces(const TileCopy& tile) : layout_(layout_of(tile.swizzle)) {
   add_global(tile);
   if (tile.ctas == 0) add_tile(tile, rank_of(tile.shared));
-  for_each_rank(tile.ctas, [&](uint32_t rank) {
+  for_each_rank(tile.ctas, [&](CtaRank rank) {
     add_tile(tile, rank);
     add_fills(tile, rank);
     mbarriers_.push_back(tile.mbarrier_of(rank));
@@ -46,9 +46,10 @@ void TilePieces::add_global(const TileCopy& tile) {
 }
 
 // A swizzle permutes 16-byte chunks inside whole lines; a tile of whole lines stays one piece.
-void TilePieces::add_tile(const TileCopy& tile, uint32_t rank) {
+void TilePieces::add_tile(const TileCopy& tile, CtaRank rank) {
   const uint32_t rows = tile.walk.rows(), pitch = tile.walk.row_pitch();
-  const uint32_t inner = tile.walk.row_bytes(), base = at_rank(tile.shared, rank);
+  const uint32_t inner = tile.walk.row_bytes();
+  const SharedAddress base = at_rank(tile.shared, rank);
   const bool whole = pitch == inner && (layout_ == layout_plain || (base | rows * inner) % 128 == 0);
   if (whole) {
     append(shared_, shared_piece(base, rows * inner));
@@ -56,20 +57,21 @@ void TilePieces::add_tile(const TileCopy& tile, uint32_t rank) {
   }
   for (uint32_t row = 0; row < rows; ++row)
     for (uint32_t at = 0; at < inner; at += 16) {
-      const uint32_t address = base + row * pitch + at;
+      const SharedAddress address = base + row * pitch + at;
       const uint32_t flip = flip_of(tile, address) & ~15U;
-      append(shared_, shared_piece(address ^ flip, std::min(16U, inner - at)));
+      append(shared_, shared_piece(SharedAddress(address ^ flip), std::min(16U, inner - at)));
     }
 }
 
-void TilePieces::add_fills(const TileCopy& tile, uint32_t rank) {
-  const uint32_t base = at_rank(tile.shared, rank);
+void TilePieces::add_fills(const TileCopy& tile, CtaRank rank) {
+  const SharedAddress base = at_rank(tile.shared, rank);
   tile.walk.for_each_run([&](const isa::BoxRun& run) {
     for (uint32_t at = 0; !run.in_bounds && at < run.bytes;) {
-      const uint32_t address = base + run.tile_offset + at, flip = flip_of(tile, address);
+      const SharedAddress address = base + run.tile_offset + at;
+      const uint32_t flip = flip_of(tile, address);
       const uint32_t chunk = (flip & 8) != 0 ? 8 : 16,
                      bytes = std::min(chunk - address % chunk, run.bytes - at);
-      append(fills_, shared_piece(address ^ flip, bytes));
+      append(fills_, shared_piece(SharedAddress(address ^ flip), bytes));
       at += bytes;
     }
   });

@@ -13,12 +13,13 @@ class TilePieces {
   void announce(const Exec& x, const AsyncOp& op) const;
 
  private:
-  void add_fills(const TileCopy& tile, uint32_t rank);
-  void add_tile(const TileCopy& tile, uint32_t rank);
+  void add_fills(const TileCopy& tile, CtaRank rank);
+  void add_tile(const TileCopy& tile, CtaRank rank);
   void add_global(const TileCopy& tile);
 
   std::vector<Piece> global_, shared_, fills_;
-  std::vector<uint32_t> mbarriers_, mbarrier_bytes_;
+  std::vector<SharedAddress> mbarriers_;
+  std::vector<uint32_t> mbarrier_bytes_;
   uint8_t layout_;
 };
 

@@ -87,7 +87,9 @@ class ChunkLists {
 
 void list_chunks(const WarpgroupProduct& p, const isa::Wgmma& e, uint32_t rank, std::vector<Piece>& pieces) {
   const uint32_t window = rank << cta_rank_shift;
-  const auto add = [&](uint32_t address) { append(pieces, shared_piece(address | window, 16)); };
+  const auto add = [&](uint32_t address) {
+    append(pieces, shared_piece(SharedAddress(address | window), 16));
+  };
   if (e.a_desc >= 0) for_each_chunk(source_a(p, e), add);
   for_each_chunk(source_b(p, e), add);
 }

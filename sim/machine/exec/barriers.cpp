@@ -66,7 +66,7 @@ Step arrive(Exec& x, const MicroOp& op, const isa::CtaBarrier& e, uint64_t id, u
   if (b.arrived != 0 && b.expected != threads) return refuse_count(x, id, b, threads);
   if (b.arrived == 0) {
     b.first_pc = x.pc;
-    b.first_warp = static_cast<uint16_t>(x.warp->id);
+    b.first_warp = x.warp->id;
   }
   b.expected = threads;
   if (e.pred >= 0) {

@@ -129,7 +129,7 @@ bool enter(Exec& x, const MicroOp& op, const isa::Call& e, uint32_t callee) {
 }  // namespace
 
 // Called by a return: of functions with frames the results are copied before the frame is gone.
-void leave_frames(Exec& x, uint32_t function, uint32_t call_pc) {
+void leave_frames(Exec& x, uint32_t function, Pc call_pc) {
   if (x.program.frames[function].exists) copy_results(x, x.op_at(call_pc), function);
 }
 

@@ -36,13 +36,13 @@ Step compute_general(Exec& x, const MicroOp& op) {
 Step diverge(Exec& x, uint32_t taken, uint32_t target) {
   LaneGroup& g = x.self();
   if (taken == g.mask) {
-    x.pc = target;
+    x.pc = Pc(target);
     return Step::jump;
   }
   if (taken == 0) return Step::next;
   LaneGroup other = g;
   other.mask = taken;
-  other.pc = target;
+  other.pc = Pc(target);
   g.mask &= ~taken;
   g.pc = x.pc + 1;
   x.warp->groups.push_back(std::move(other));
@@ -134,8 +134,8 @@ bool lacks_grid_barrier(const Exec& x) {
              return o.is(isa::Operand::Kind::special) && o.special == isa::Special::envreg;
            });
   };
-  for (uint32_t pc = x.pc; pc-- > 0 && x.pc - pc <= most;)
-    if (asks(x.program.code[pc])) return true;
+  for (Pc pc = x.pc; pc > 0 && x.pc - pc < most;)
+    if (asks(x.program.code[--pc])) return true;
   return false;
 }
 

@@ -92,7 +92,7 @@ std::string help_of(GlobalMemory::Where where) {
 
 }  // namespace
 
-uint8_t* Exec::global(uint64_t address, uint64_t size, const char* what) {
+uint8_t* Exec::global(Address address, uint64_t size, const char* what) {
   uint8_t* p = memory.find(address, size);
   // The device would have faulted too, but for memory that exists there and was not recorded.
   constexpr uint64_t device_page = 2 << 20;
@@ -136,7 +136,7 @@ uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int la
       return p;
     }
     default:
-      return global(address, size, what);
+      return global(Address(address), size, what);
   }
 }
 
@@ -144,7 +144,7 @@ const uint8_t* Exec::read(isa::Space space, uint64_t address, uint64_t size, int
                           uint8_t* copy) {
   const uint8_t* const bytes = resolve(space, address, size, lane, what);
   if (bytes == nullptr || space_of(space, address) != isa::Space::global) return bytes;
-  return cluster.stores.see(address, bytes, size, copy);
+  return cluster.stores.see(Address(address), bytes, size, copy);
 }
 
 bool Exec::write(isa::Space space, uint64_t address, const uint8_t* bytes, uint64_t size, int lane,
@@ -152,7 +152,7 @@ bool Exec::write(isa::Space space, uint64_t address, const uint8_t* bytes, uint6
   uint8_t* const to = resolve(space, address, size, lane, what);
   if (to == nullptr) return false;
   if (space_of(space, address) == isa::Space::global)
-    store(address, to, bytes, size);
+    store(Address(address), to, bytes, size);
   else
     std::memcpy(to, bytes, size);
   return true;
@@ -194,8 +194,8 @@ AsyncOp& Exec::issue(AsyncPayloads payload, uint32_t lanes_issued, isa::AsyncGro
   AsyncOp& op = cluster.pending.emplace_back();
   op.id = cluster.next_async++;
   op.group = group_of;
-  op.cta_rank = static_cast<uint16_t>(cta->rank);
-  op.warp = static_cast<uint16_t>(warp->id);
+  op.cta_rank = cta->rank;
+  op.warp = warp->id;
   op.lanes = lanes_issued;
   op.pc = pc;
   op.payload = std::move(payload);

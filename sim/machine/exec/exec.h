@@ -19,8 +19,8 @@ struct LaunchState : Launch {
   RunOptions options;
   const isa::ArchSpec* arch = nullptr;  // the chip that runs it
   const TextureTable* textures = nullptr;
-  Address param_base = 0;  // where cvta.param finds the parameters in GMEM
-  Address heap = 0;        // of device malloc, of `heap_bytes`; 0: not used
+  Address param_base;  // where cvta.param finds the parameters in GMEM
+  Address heap;        // of device malloc, of `heap_bytes`; 0: not used
   bool explicit_cluster = false;
   double clock_mhz = 0;  // frequency of the SM clock that ClusterState::now counts; 0: no clock
 
@@ -101,7 +101,7 @@ struct Exec : ClusterRun {
   WarpState* warp = nullptr;
   uint32_t group = 0;   // index in warp->groups
   uint32_t active = 0;  // lanes executing this instruction, the guard applied
-  uint32_t pc = 0;
+  Pc pc;
   uint8_t* registers = nullptr;
   bool land_at_issue = false;      // schedule `earliest`
   const uint8_t* watch = nullptr;  // by pc: instructions that the observer watches; null: none
@@ -135,7 +135,7 @@ struct Exec : ClusterRun {
   // --- memory: each returns nullptr after it has recorded a fault ---
   // A byte range of shared memory of any CTA of the cluster; the rank is in the address.
   uint8_t* shared(uint64_t address, uint64_t size, const char* what);
-  uint8_t* global(uint64_t address, uint64_t size, const char* what);
+  uint8_t* global(Address address, uint64_t size, const char* what);
   // Any space; the window of a generic address gives its space. `lane` chooses the local memory.
   // An access of .shared::cta to an address of another CTA is a fault; true: there is none.
   bool own(isa::Space stated, uint64_t address, const char* what);
@@ -147,7 +147,7 @@ struct Exec : ClusterRun {
   bool write(isa::Space space, uint64_t address, const uint8_t* bytes, uint64_t size, int lane,
              const char* what);
   // The 32-bit shared address behind a generic or shared address.
-  static uint32_t shared_address(uint64_t a) { return static_cast<uint32_t>(a); }
+  static SharedAddress shared_address(uint64_t a) { return SharedAddress(a); }
 
   // --- waiting ---
   Step wait(Wait::Kind kind, uint64_t object = 0, uint64_t value = 0, bool read_only = false);
@@ -214,7 +214,7 @@ Step diverge(Exec& x, uint32_t taken, uint32_t target);
 // All threads of the cluster that have not exited have arrived at its barrier: the next generation.
 bool complete_cluster_barrier(ClusterState& cluster);
 // The active lanes return from a function with frames: its results are copied, the frame goes.
-void leave_frames(Exec& x, uint32_t function, uint32_t call_pc);
+void leave_frames(Exec& x, uint32_t function, Pc call_pc);
 // Lanes leave the kernel.
 void exit_lanes(Exec& x, uint32_t lanes);
 // Barriers of all threads of the CTA wait only for threads that have not exited.
@@ -222,9 +222,9 @@ void release_after_exit(CtaState& cta);
 
 // mbarrier operations on the 8 bytes at a shared address, for handlers and async operations. False
 // (with `why`) when the object is not initialised or a count leaves its range.
-bool mbarrier_arrive(const ClusterRun& run, const Origin& origin, uint64_t shared_address, uint32_t count,
+bool mbarrier_arrive(const ClusterRun& run, const Origin& origin, SharedAddress address, uint32_t count,
                      int32_t expect_tx, std::string* why);
-bool mbarrier_complete_tx(const ClusterRun& run, const Origin& origin, uint64_t shared_address,
-                          uint32_t bytes, std::string* why);
+bool mbarrier_complete_tx(const ClusterRun& run, const Origin& origin, SharedAddress address, uint32_t bytes,
+                          std::string* why);
 
 }  // namespace palladion::sim

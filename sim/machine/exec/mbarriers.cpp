@@ -68,24 +68,19 @@ bool signal(const ClusterRun& run, const Origin& origin, MbarrierEvent event, st
 }
 }  // namespace
 
-bool mbarrier_arrive(const ClusterRun& run, const Origin& origin, uint64_t address, uint32_t count,
+bool mbarrier_arrive(const ClusterRun& run, const Origin& origin, SharedAddress address, uint32_t count,
                      int32_t expect_tx, std::string* why) {
   using A = isa::MbarrierAction;
-  return signal(run, origin,
-                {.action = count == 0 ? A::expect_tx : A::arrive,
-                 .address = static_cast<uint32_t>(address),
-                 .count = count,
-                 .tx = expect_tx},
-                why);
+  return signal(
+      run, origin,
+      {.action = count == 0 ? A::expect_tx : A::arrive, .address = address, .count = count, .tx = expect_tx},
+      why);
 }
 
-bool mbarrier_complete_tx(const ClusterRun& run, const Origin& origin, uint64_t address, uint32_t bytes,
+bool mbarrier_complete_tx(const ClusterRun& run, const Origin& origin, SharedAddress address, uint32_t bytes,
                           std::string* why) {
   return signal(run, origin,
-                {.action = isa::MbarrierAction::complete_tx,
-                 .address = static_cast<uint32_t>(address),
-                 .tx = -int64_t{bytes}},
-                why);
+                {.action = isa::MbarrierAction::complete_tx, .address = address, .tx = -int64_t{bytes}}, why);
 }
 
 namespace {
@@ -191,7 +186,7 @@ Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     std::string why;
     bool ok = true;
     if (e.action == A::complete_tx) {
-      ok = mbarrier_complete_tx(x, x.origin(1U << i), address, static_cast<uint32_t>(n), &why);
+      ok = mbarrier_complete_tx(x, x.origin(1U << i), SharedAddress(address), static_cast<uint32_t>(n), &why);
     } else {
       if (e.drop) {
         MbarrierState s = state_at(bytes);
@@ -202,7 +197,7 @@ Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
         put_state(bytes, s);
       }
       const bool tx = is_tx || e.expect_tx;
-      ok = mbarrier_arrive(x, x.origin(1U << i), address,
+      ok = mbarrier_arrive(x, x.origin(1U << i), SharedAddress(address),
                            e.action == A::expect_tx ? 0
                            : tx                     ? 1
                                                     : static_cast<uint32_t>(n),
@@ -236,7 +231,7 @@ void notify_wait(const Exec& x, const MicroOp& op, const isa::Mbarrier& e, uint3
     const int first = std::countr_zero(left);
     MbarrierEvent event;
     event.action = e.action;
-    event.address = static_cast<uint32_t>(key(first) >> 1);
+    event.address = SharedAddress(key(first) >> 1);
     for (uint32_t m = left; m != 0; m &= m - 1)
       event.lanes |= static_cast<uint32_t>(key(std::countr_zero(m)) == key(first)) << std::countr_zero(m);
     left &= ~event.lanes;

@@ -82,7 +82,7 @@ uint32_t place_all(uint8_t* bytes, const uint64_t* offsets, uint64_t places, Poi
 // One look-up for the warp while its lanes stay in one allocation.
 bool resolve_global(Exec& x, const uint64_t* addresses, uint64_t size, Pointers& p, const char* what) {
   uint32_t left = x.active;
-  const Allocation* a = x.memory.lookup(addresses[std::countr_zero(x.active)]);
+  const Allocation* a = x.memory.lookup(Address(addresses[std::countr_zero(x.active)]));
   if (a != nullptr && size <= a->size) {
     uint64_t offsets[32];
     for (int i = 0; i < 32; ++i) offsets[i] = addresses[i] - a->base;
@@ -90,7 +90,7 @@ bool resolve_global(Exec& x, const uint64_t* addresses, uint64_t size, Pointers&
   }
   for (uint32_t m = left; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
-    p.at[i] = x.global(addresses[i], size, what);
+    p.at[i] = x.global(Address(addresses[i]), size, what);
     if (p.at[i] == nullptr) return false;
   }
   return true;
@@ -382,12 +382,12 @@ Step exec(Exec& x, const MicroOp& op, const isa::Fence& e) {
   const int lane = std::countr_zero(x.active);
   const uint64_t size = x.lane_value(op.operands[e.size], lane);
   const uint64_t target = x.address_of_lane(op.operands[e.address], lane);
-  uint8_t* const to = x.global(target, size, "tensormap.cp_fenceproxy");
+  uint8_t* const to = x.global(Address(target), size, "tensormap.cp_fenceproxy");
   if (to == nullptr) return Step::fault;
   const uint8_t* from =
       x.shared(x.address_of_lane(op.operands[e.copy_from], lane), size, "tensormap.cp_fenceproxy");
   if (from == nullptr) return Step::fault;
-  x.store(target, to, from, size);
+  x.store(Address(target), to, from, size);
   x.changed();
   if (x.wants<Fenced>()) x.emit(Fenced{x.origin()});
   return Step::next;

@@ -37,14 +37,14 @@ void see_own_stores(const Exec& x, const uint64_t* addresses, uint32_t lanes, ui
   const StoreBuffer& stores = x.cluster.stores;
   if (!stores.touches_any(addresses)) return;
   const auto see = [&](uint64_t i) {
-    at[i] = const_cast<uint8_t*>(stores.see(addresses[i], at[i], size, copies[i]));
+    at[i] = const_cast<uint8_t*>(stores.see(Address(addresses[i]), at[i], size, copies[i]));
   };
   if (!consecutive(addresses, lanes, size, at)) {
     for (uint32_t m = lanes; m != 0; m &= m - 1) see(static_cast<uint64_t>(std::countr_zero(m)));
     return;
   }
   for_each_chunk(addresses, size, [&](uint64_t lane, uint64_t n) {
-    const uint8_t* const bytes = stores.see(addresses[lane], at[lane], n * size, nullptr);
+    const uint8_t* const bytes = stores.see(Address(addresses[lane]), at[lane], n * size, nullptr);
     if (bytes != nullptr) return place(at + lane, n, const_cast<uint8_t*>(bytes), size);
     for (uint64_t i = lane; i < lane + n; ++i) see(i);
   });
@@ -54,11 +54,11 @@ void delay_stores(const Exec& x, const uint64_t* addresses, uint32_t lanes, uint
   StoreBuffer& stores = x.cluster.stores;
   if (consecutive(addresses, lanes, size, at))
     return for_each_chunk(addresses, size, [&](uint64_t lane, uint64_t n) {
-      place(at + lane, n, stores.take(x.memory, addresses[lane], at[lane], n * size), size);
+      place(at + lane, n, stores.take(x.memory, Address(addresses[lane]), at[lane], n * size), size);
     });
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto i = static_cast<size_t>(std::countr_zero(m));
-    at[i] = stores.take(x.memory, addresses[i], at[i], size);
+    at[i] = stores.take(x.memory, Address(addresses[i]), at[i], size);
   }
 }
 

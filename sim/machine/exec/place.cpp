@@ -4,7 +4,7 @@
 
 namespace palladion::sim {
 
-Origin origin_at(const Program& program, CtaRank cta_rank, WarpOfCta warp, uint32_t lanes, uint32_t pc) {
+Origin origin_at(const Program& program, CtaRank cta_rank, WarpOfCta warp, uint32_t lanes, Pc pc) {
   const MicroOp& op = program.code[pc];
   return {.cta_rank = cta_rank,
           .warp = warp,
@@ -14,7 +14,7 @@ Origin origin_at(const Program& program, CtaRank cta_rank, WarpOfCta warp, uint3
           .effect = op.effect};
 }
 
-Site site_at(const Program& program, uint32_t pc, const isa::Dim3& cta, uint32_t warp, uint32_t lanes) {
+Site site_at(const Program& program, Pc pc, const isa::Dim3& cta, WarpOfCta warp, uint32_t lanes) {
   Site s;
   s.cta = cta;
   s.warp = warp;

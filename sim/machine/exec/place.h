@@ -4,8 +4,8 @@
 
 namespace palladion::sim {
 
-Origin origin_at(const Program& program, CtaRank cta_rank, WarpOfCta warp, uint32_t lanes, uint32_t pc);
+Origin origin_at(const Program& program, CtaRank cta_rank, WarpOfCta warp, uint32_t lanes, Pc pc);
 // With the instruction's text and lines.
-Site site_at(const Program& program, uint32_t pc, const isa::Dim3& cta, uint32_t warp, uint32_t lanes);
+Site site_at(const Program& program, Pc pc, const isa::Dim3& cta, WarpOfCta warp, uint32_t lanes);
 
 }  // namespace palladion::sim

@@ -11,8 +11,8 @@ namespace {
 
 // Where this group must stop so that others can join or catch up: the smallest pc of the other
 // groups at the same call depth that could still run.
-uint32_t meeting_point(const WarpState& warp, uint32_t self) {
-  uint32_t at = isa::no_id;
+Pc meeting_point(const WarpState& warp, uint32_t self) {
+  Pc at(isa::no_id);
   const LaneGroup& g = warp.groups[self];
   for (uint32_t i = 0; i < warp.groups.size(); ++i) {
     const LaneGroup& other = warp.groups[i];

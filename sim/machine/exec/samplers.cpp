@@ -25,7 +25,7 @@ std::optional<isa::Sampler> sampler_of(const Exec& x, uint64_t value) {
   if (const auto sampler = isa::Sampler::unpacked(value)) return sampler;
   uint64_t stored = 0;
   uint8_t copy[sizeof stored];
-  if (const uint8_t* at = x.seen(value, sizeof stored, copy); at != nullptr)
+  if (const uint8_t* at = x.seen(Address(value), sizeof stored, copy); at != nullptr)
     std::memcpy(&stored, at, sizeof stored);
   return isa::Sampler::unpacked(stored);
 }

@@ -14,7 +14,7 @@ using isa::SurfaceBounds;
 // Where a lane's bytes are.
 struct Place {
   enum class Kind : uint8_t { here, nowhere, fault } kind = Kind::here;
-  Address address = 0;
+  Address address;
 };
 
 Place place_of(Exec& x, const isa::SurfaceAccess& e, const DecodedOperand& o, const Image& s, uint32_t size,

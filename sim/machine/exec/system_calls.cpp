@@ -81,7 +81,7 @@ std::optional<DeviceCall> device_call(std::string_view name) {
   constexpr std::string_view prefix = "__cudaCDP2";
   if (!name.starts_with(prefix)) return std::nullopt;
   name.remove_prefix(prefix.size());
-  // Streams are in order with each other, and a launch that fails is told when it is performed.
+  // Streams are in order with each other, and a launch that fails is reported when it is performed.
   constexpr std::pair<std::string_view, DeviceCall> calls[] = {
       {"GetParameterBufferV2", DeviceCall::buffer},
       {"LaunchDeviceV2", DeviceCall::launch},
@@ -100,7 +100,7 @@ std::optional<DeviceCall> device_call(std::string_view name) {
 // The allocation whose address two registers of the environment hold; null: there is none.
 const Allocation* environment_memory(const Exec& x, int high, int low) {
   const auto& e = x.launch.environment;
-  return x.memory.lookup(uint64_t{e[high]} << 32 | e[low]);
+  return x.memory.lookup(Address(uint64_t{e[high]} << 32 | e[low]));
 }
 const Allocation* queue_of(const Exec& x) {
   return environment_memory(x, device_queue_high, device_queue_low);

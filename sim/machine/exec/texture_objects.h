@@ -20,7 +20,7 @@ inline uint64_t handle_of(const Exec& x, uint64_t value) {
     return value;
   uint64_t stored = 0;
   uint8_t copy[sizeof stored];
-  if (const uint8_t* at = x.seen(value, sizeof stored, copy); at != nullptr)
+  if (const uint8_t* at = x.seen(Address(value), sizeof stored, copy); at != nullptr)
     std::memcpy(&stored, at, sizeof stored);
   return stored;
 }
@@ -57,7 +57,7 @@ inline Step no_such_object(Exec& x, std::string_view kind, uint64_t value) {
   if (x.launch.recorded)
     return x.unsupported(fmt::format("it uses the {} object 0x{:x}, which was not recorded", kind, value));
   const std::string_view word = kind == "texture" ? "tex" : "surf";  // .texref, .surfref; tex:, surf:
-  if (x.memory.find(value, sizeof value) != nullptr)
+  if (x.memory.find(Address(value), sizeof value) != nullptr)
     return x.fault(Code::no_texture_object,
                    fmt::format("0x{:x} is no {} object, and no .{}ref variable that holds one; "
                                "`--bind NAME={}:...` gives a variable one",

@@ -59,7 +59,7 @@ class Lookup {
 
  private:
   struct Term {
-    Address address = 0;  // 0: the border
+    Address address;      // 0: the border
     uint32_t weight = 0;  // of 256
   };
 

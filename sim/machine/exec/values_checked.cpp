@@ -47,7 +47,7 @@ bool is_unmaterialised(const Exec& x, const Touched& t, bool weak) {
     else if (s == isa::Space::local)
       any |= x.program.local_unmaterialised;
     else
-      any |= weak || x.memory.unmaterialised(address, t.bytes);
+      any |= weak || x.memory.unmaterialised(Address(address), t.bytes);
   });
   return any;
 }
@@ -73,7 +73,7 @@ void note(const Exec& x, const Touched& t, bool moved) {
     if (is_shared(s))
       note_shared(x.cluster, Exec::shared_address(address), static_cast<uint32_t>(t.bytes), moved);
     else if (s != isa::Space::local && s != isa::Space::param)
-      x.memory.note(address, t.bytes, moved);
+      x.memory.note(Address(address), t.bytes, moved);
   });
 }
 
@@ -105,7 +105,7 @@ Step exec_checked(Exec& x, const MicroOp& op, const isa::Fence& e) {
   if (step != Step::next) return step;
   if (shared_unmaterialised(x, from, size))
     return refuse(x, "the tensor map that is copied here is tensor data");
-  x.memory.note(to, size, true);
+  x.memory.note(Address(to), size, true);
   return step;
 }
 
@@ -127,7 +127,8 @@ Step exec_checked(Exec& x, const MicroOp& op, const isa::TensorCopy& e) {
   if (step != Step::next) return step;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const uint64_t map = x.address_of_lane(op.operands[e.tensor], std::countr_zero(m));
-    if (x.memory.unmaterialised(map, 1)) return refuse(x, "the tensor map that is used here is tensor data");
+    if (x.memory.unmaterialised(Address(map), 1))
+      return refuse(x, "the tensor map that is used here is tensor data");
   }
   return step;
 }

@@ -72,7 +72,7 @@ struct LaneCopies : AsyncPayload {
 // cp.async.mbarrier.arrive: arrives when earlier cp.async of its lanes have landed.
 struct DeferredArrival : AsyncPayload {
   static constexpr isa::AsyncFamily family = isa::AsyncFamily::deferred_arrival;
-  uint32_t mbarrier = 0;
+  SharedAddress mbarrier;
   std::vector<uint64_t> awaited;  // ids
 
   bool ready(const ClusterRun& run, const AsyncOp& op) const;
@@ -90,7 +90,8 @@ struct LinearCopy : AsyncPayload {
   };
   Place source, target;
   uint32_t bytes = 0;
-  uint32_t ctas = 0, mbarrier = 0;  // that receive; its address, the same offset in each
+  uint32_t ctas = 0;       // that receive
+  SharedAddress mbarrier;  // the same offset in each
   bool moves = true;
   uint16_t byte_mask = 0xFFFF;  // of each 16 bytes, those that are written
   ReduceFn reduce = nullptr;
@@ -111,18 +112,19 @@ struct TileCopy : AsyncPayload {
   static constexpr isa::AsyncFamily family = isa::AsyncFamily::tensor;
   isa::TensorWalk walk;
   bool load = true;
-  uint64_t global_address = 0;
+  Address global_address;
   isa::Swizzle swizzle = isa::Swizzle::none;
   isa::TensorDataType type = isa::TensorDataType::u8;
   isa::OobFill fill = isa::OobFill::zero;
   isa::L2Promotion l2_promotion = isa::L2Promotion::none;
-  uint32_t shared = 0;      // address of the tile
+  SharedAddress shared;     // address of the tile
   uint64_t tensor_map = 0;  // its generic address
   bool moves = true;        // false: the bytes stay where they are, see MicroOp
   // Loads: the CTAs that receive, and the mbarrier's address, the same offset in each. With `pairs` (the load
   // is .cta_group::2) the bytes of a CTA count in that one of its pair whose rank has the parity of the
   // address'.
-  uint32_t ctas = 0, mbarrier = 0;
+  uint32_t ctas = 0;
+  SharedAddress mbarrier;
   bool pairs = false;
   // Stores: nullptr for a plain copy.
   ReduceFn reduce = nullptr;
@@ -131,7 +133,7 @@ struct TileCopy : AsyncPayload {
 
   explicit TileCopy(const isa::TensorWalk& box) : walk(box) {}
   // That counts the bytes which CTA `rank` receives.
-  uint32_t mbarrier_of(uint32_t rank) const;
+  SharedAddress mbarrier_of(CtaRank rank) const;
   void read(const ClusterRun& run, const AsyncOp& op);
   void land(const ClusterRun& run, const AsyncOp& op);
   bool lands_at_boundary() const { return reduce != nullptr; }
@@ -144,7 +146,7 @@ struct TileCopy : AsyncPayload {
 struct RemoteStores : AsyncPayload {
   static constexpr isa::AsyncFamily family = isa::AsyncFamily::remote_store;
   struct Store {
-    uint32_t target = 0, mbarrier = 0;
+    SharedAddress target, mbarrier;
     std::array<uint8_t, 16> value{};
   };
   uint32_t bytes = 0;
@@ -232,7 +234,7 @@ struct TensorCopyIn : AsyncPayload {
 // tcgen05.commit: arrives when the operations that its thread has issued have landed.
 struct TensorCommit : AsyncPayload {
   static constexpr isa::AsyncFamily family = isa::AsyncFamily::tcgen05_commit;
-  uint32_t mbarrier = 0;
+  SharedAddress mbarrier;
   uint32_t ctas = 0;  // that it signals, at the same offset; 0: the address has its rank
   std::vector<uint64_t> awaited;
 
@@ -246,7 +248,7 @@ struct TensorCommit : AsyncPayload {
 struct ClusterRequest : AsyncPayload {
   static constexpr isa::AsyncFamily family = isa::AsyncFamily::cluster_launch;
   static constexpr uint32_t bytes = 16;  // of an answer
-  uint32_t response = 0, mbarrier = 0;   // shared addresses, the same offsets in each of
+  SharedAddress response, mbarrier;      // shared addresses, the same offsets in each of
   uint32_t ctas = 0;                     // those that receive
 
   bool lands_at_boundary() const { return true; }
@@ -265,9 +267,10 @@ struct AsyncOp {
   Stage stage = Stage::issued;
   isa::AsyncGroup group = isa::AsyncGroup::none;  // in which its issuers wait for it; none: at an mbarrier
   // The first warp that issued it, with the lanes; its instruction.
-  uint16_t cta_rank = 0, warp = 0;
+  CtaRank cta_rank;
+  WarpOfCta warp;
   uint32_t lanes = 0;
-  uint32_t pc = 0;
+  Pc pc;
   AsyncPayloads payload;
 
   isa::AsyncFamily family() const;

@@ -66,7 +66,7 @@ struct Wait {
 
 // Lanes of a warp that execute together.
 struct LaneGroup {
-  uint32_t pc = 0;
+  Pc pc;
   uint32_t mask = 0;
   Wait wait;
   bool resumed = false;             // the wait at `pc` was satisfied; the instruction finishes now
@@ -74,7 +74,7 @@ struct LaneGroup {
   uint64_t last_run = 0;            // cluster's instruction count when it last ran
   uint64_t timed_out_at = ~0ULL;    // cluster's progress when its mbarrier wait last timed out
   uint64_t barrier_generation = 0;  // of the named barrier that the group last arrived at
-  std::vector<uint32_t> calls;      // return addresses
+  std::vector<Pc> calls;            // return addresses
 };
 
 // Asynchronous operations in a warp's program order, for commit_group and wait_group. An entry is
@@ -88,7 +88,7 @@ struct JournalEntry {
 using Journal = std::deque<JournalEntry>;
 
 struct WarpState {
-  uint32_t id = 0;     // in the CTA
+  WarpOfCta id;        // in the CTA
   uint32_t alive = 0;  // lanes not exited
   std::vector<LaneGroup> groups;
   AlignedBytes registers;
@@ -110,8 +110,8 @@ struct WarpState {
 };
 
 struct NamedBarrier {
-  uint32_t first_pc = 0;  // of the first arrival in this generation
-  uint16_t first_warp = 0;
+  Pc first_pc;  // of the first arrival in this generation
+  WarpOfCta first_warp;
   uint32_t arrived = 0;   // threads
   uint32_t expected = 0;  // 0 = not in use
   uint64_t generation = 0;
@@ -134,7 +134,7 @@ struct WarpgroupState {
 };
 
 struct CtaState {
-  uint32_t rank = 0;  // in the cluster
+  CtaRank rank;  // in the cluster
   isa::Dim3 id{0, 0, 0};
   uint32_t sm = 0;
   Zeros<uint8_t> shared;
@@ -155,7 +155,7 @@ struct ClusterBarrierState {
 
 // Host threads run neighbours: each has cache lines of its own.
 struct alignas(64) ClusterState {
-  uint32_t index = 0;         // linear id in the grid
+  ClusterOfGrid index;        // linear id in the grid
   std::vector<uint32_t> sms;  // of its CTAs, by rank; empty: SMs are assigned round robin
   isa::Dim3 id{0, 0, 0};
   std::vector<CtaState> ctas;
@@ -166,7 +166,7 @@ struct alignas(64) ClusterState {
   uint64_t inner_changes = 0;  // of these, those that no other cluster can observe: SMEM, barriers
   uint64_t instructions = 0;
   StoreBuffer stores;  // of GMEM, since the last boundary
-  uint64_t now = 0;    // under the `hardware` schedule: the SM clock's cycle of what happens, for observers
+  Cycle now;           // under the `hardware` schedule: the SM clock's cycle of what happens, for observers
   std::vector<Finding> findings;
   std::string printed;
   bool faulted = false;
@@ -175,7 +175,7 @@ struct alignas(64) ClusterState {
   uint64_t acting = 0;       // the asynchronous operation that lands now; 0: none
   // The current phase of each mbarrier, by shared address with rank. Counted while somebody subscribes to
   // MbarrierEvent, which states it.
-  std::unordered_map<uint32_t, int64_t> mbarrier_phases;
+  std::unordered_map<SharedAddress, int64_t> mbarrier_phases;
   bool finished() const;
 };
 

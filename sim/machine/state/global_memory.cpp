@@ -70,7 +70,7 @@ Address GlobalMemory::add(uint64_t size, uint8_t* bytes, ZeroedBytes owned, std:
     if (above == allocations_.begin()) break;
     const Allocation& below = std::prev(above)->second;
     if (below.base + below.size + guard <= next_) break;
-    next_ = (below.base + below.size + guard + alignment - 1) / alignment * alignment;
+    next_ = Address((below.base + below.size + guard + alignment - 1) / alignment * alignment);
   }
   const Address base = next_;
   next_ += room;

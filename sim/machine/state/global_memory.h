@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/launch/address.h"
+#include "sim/launch/index.h"
 
 namespace palladion::sim {
 
@@ -23,7 +23,7 @@ using ZeroedBytes = std::unique_ptr<uint8_t[], ReleaseBytes>;
 ZeroedBytes zeroed_bytes(uint64_t size);
 
 struct Allocation {
-  Address base = 0;
+  Address base;
   uint64_t size = 0;
   uint8_t* bytes = nullptr;
   std::string name;            // its name in messages
@@ -51,7 +51,7 @@ class MemoryImage {
     friend bool operator==(const Pages&, const Pages&) = default;
   };
   struct Array {
-    Address base = 0;
+    Address base;
     Pages bytes, unmaterialised;
     friend bool operator==(const Array&, const Array&) = default;
   };
@@ -130,7 +130,7 @@ class GlobalMemory {
   std::vector<const Allocation*> indexed_;     // in the order of their bases
   std::deque<Allocation> freed_;               // without their bytes; the last ones, in order
   bool (*is_host_)(Address) = nullptr;
-  Address next_ = 0x7F00'0000'0000;
+  Address next_{0x7F00'0000'0000};
 };
 
 }  // namespace palladion::sim

@@ -7,7 +7,7 @@
 #include <deque>
 #include <vector>
 
-#include "sim/launch/address.h"
+#include "sim/launch/index.h"
 
 namespace palladion::sim {
 
@@ -73,7 +73,7 @@ class StoreBuffer {
     Chunk chunks[size];
   };
   struct Extent {
-    Address base = 0;
+    Address base;
     uint64_t size = 0;
   };
   static constexpr uint32_t none = ~0U;

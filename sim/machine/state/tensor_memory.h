@@ -50,7 +50,7 @@ struct TensorMemory {
 
 // Bytes of tensor memory as observers name them: all lanes of a column lie together, the CTA's rank is above
 // bit 24 as in shared addresses.
-constexpr uint64_t tensor_byte(uint32_t rank, uint32_t lane, uint32_t column) {
+constexpr uint64_t tensor_byte(CtaRank rank, uint32_t lane, uint32_t column) {
   return uint64_t{rank} << 24 | (uint64_t{column} * TensorMemory::lanes + lane) * 4;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "isa/core/effects.h"
-#include "sim/launch/address.h"
+#include "sim/launch/index.h"
 
 namespace palladion::sim {
 
@@ -24,7 +24,7 @@ struct TexelFormat {
 
 // One mipmap level. Texel (x, y, z) lies at address + z * slice + y * pitch + x * bytes of a texel.
 struct ImageLevel {
-  Address address = 0;
+  Address address;
   uint64_t pitch = 0, slice = 0;
   uint32_t width = 1, height = 1;
   uint32_t depth = 1;  // slices of a 3D image; layers of a layered one; 6 faces times cubes

@@ -164,7 +164,7 @@ void Decoder::decode_targets(std::vector<DecodedOperand>& operands, const isa::B
                              const isa::Instruction& i) {
   auto& targets = p_.branch_lists.emplace_back();
   for (const isa::LabelId l : function().branch_targets[i.operands[e.targets].id].labels)
-    targets.push_back(target(l));
+    targets.push_back(Pc(target(l)));
   operands[e.targets].kind = DecodedOperand::Kind::list;
   operands[e.targets].id = static_cast<uint32_t>(p_.branch_lists.size() - 1);
 }
@@ -173,7 +173,7 @@ MicroOp Decoder::decode_instruction(const isa::Instruction& i) {
   MicroOp op;
   op.instruction = &i;
   op.function = function_;
-  op.pc = static_cast<uint32_t>(p_.code.size());
+  op.pc = Pc(p_.code.size());
   if (i.guard.reg != isa::no_id) {
     op.guard = static_cast<int32_t>(register_offset(i.guard.reg));
     op.guard_negated = i.guard.negated;
@@ -200,7 +200,7 @@ void Decoder::decode(uint32_t index) {
   }
   MicroOp end;
   end.function = index;
-  end.pc = static_cast<uint32_t>(p_.code.size());
+  end.pc = Pc(p_.code.size());
   p_.code.push_back(end);
   p_.footprints.push_back({.next = isa::Control::returns});
 }

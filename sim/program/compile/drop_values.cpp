@@ -20,7 +20,7 @@ std::string place_of(const Program& program, const isa::Instruction& i) {
   return fmt::format("{}:{}", loc->file, loc->line);
 }
 
-std::string describe_source(const Program& program, uint32_t pc) {
+std::string describe_source(const Program& program, Pc pc) {
   const MicroOp& op = program.code[pc];
   const isa::Footprint& f = program.footprint(op);
   const char* what = f.next == isa::Control::calls ? "the result of the call"
@@ -34,7 +34,7 @@ isa::Diagnostic refusal(const Program& program, const ValueFlow::Sink& sink) {
   isa::Diagnostic d = sim::refusal(Code::values_needed,
                                    fmt::format("a run without values is not possible: {} depends on {}",
                                                describe_need(program, sink.pc, sink.operand, sink.address),
-                                               describe_source(program, sink.source)),
+                                               describe_source(program, Pc(sink.source))),
                                    values_needed_help);
   if (const isa::SourceLoc* loc = program.module->source(i))
     d.loc = *loc;
@@ -116,7 +116,7 @@ void rewrite(const Program& program, const ValueFlow& flow, MicroOp& op) {
 
 }  // namespace
 
-std::string describe_need(const Program& program, uint32_t pc, int operand, bool address) {
+std::string describe_need(const Program& program, Pc pc, int operand, bool address) {
   const MicroOp& op = program.code[pc];
   const isa::Instruction& i = *op.instruction;
   const std::string place = place_of(program, i);

@@ -24,6 +24,6 @@ inline constexpr const char* values_needed_help =
     "--values full: control flow and addresses that depend on tensor data need them";
 
 // "the branch at line 12"
-std::string describe_need(const Program& program, uint32_t pc, int operand, bool address);
+std::string describe_need(const Program& program, Pc pc, int operand, bool address);
 
 }  // namespace palladion::sim

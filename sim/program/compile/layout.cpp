@@ -27,7 +27,7 @@ bool is_clock(isa::Special s) {
 Layout::Layout(Program& program, const CallGraph& graph, const std::vector<uint64_t>& global_addresses)
     : p_(program), module_(*program.module), graph_(graph) {
   p_.reserved_shared = static_cast<uint32_t>(p_.arch->reserved_shared_bytes_per_cta);
-  p_.function_start.assign(module_.functions.size(), isa::no_id);
+  p_.function_start.assign(module_.functions.size(), Pc(isa::no_id));
   p_.register_offsets_base.assign(module_.functions.size(), 0);
   p_.parameter_registers.assign(module_.symbols.size(), isa::no_id);
   p_.frames.resize(module_.functions.size());
@@ -35,10 +35,10 @@ Layout::Layout(Program& program, const CallGraph& graph, const std::vector<uint6
   p_.sink_offset = reserve(512);
   p_.carry_offset = reserve(4);
   place_symbols(global_addresses);
-  uint32_t start = 0;
+  Pc start{0};
   for (const uint32_t f : graph_.functions) {
     p_.function_start[f] = start;
-    start += static_cast<uint32_t>(module_.functions[f].body.size()) + 1;
+    start += module_.functions[f].body.size() + 1;
     place_registers(f);
   }
   p_.code.reserve(start);

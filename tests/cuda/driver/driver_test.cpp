@@ -292,7 +292,7 @@ TEST_F(Exec, AProgramOfTheDriverApiRuns) {
   EXPECT_EQ(execute("", program("driver_api") + " fault"), 1);  // the program ends with 0
 }
 
-// nvcc links the runtime library statically unless it is told not to: such a program is directed to ours.
+// nvcc links the runtime library statically without -cudart shared: such a program is directed to ours.
 TEST_F(ExecRuntime, AProgramRunsHoweverItIsLinked) {
   const char* const subjects[] = {"launches", "errors", "host_memory", "symbols", "managed",
                                   "streams",  "graphs", "cooperative", "textures"};

@@ -83,10 +83,10 @@ TEST(OrderOfHostFunctions, WhatIsInFrontOfOneThatRanIsStrict) {
     while (!over && !p.wrong) std::this_thread::yield();
     sink = h[3];
   };
-  const std::string told = output_of(program, false), silent = output_of(program, true);
-  EXPECT_NE(told.find("strict[PLD7003]"), std::string::npos) << told;
-  EXPECT_NE(told.find("a host function behind it in its stream has run"), std::string::npos) << told;
-  EXPECT_EQ(told.find("error[PLD7003]"), std::string::npos) << told;
+  const std::string reported = output_of(program, false), silent = output_of(program, true);
+  EXPECT_NE(reported.find("strict[PLD7003]"), std::string::npos) << reported;
+  EXPECT_NE(reported.find("a host function behind it in its stream has run"), std::string::npos) << reported;
+  EXPECT_EQ(reported.find("error[PLD7003]"), std::string::npos) << reported;
   EXPECT_NE(silent.find("error[PLD7003]"), std::string::npos) << silent;
 }
 
@@ -103,9 +103,9 @@ TEST(OrderOfHostFunctions, AnOperationBehindOneThatRanIsStrict) {
     while (!over && !p.wrong) std::this_thread::yield();
     p.launch("consume", t, a, b);
   };
-  const std::string told = output_of(program, false), silent = output_of(program, true);
-  EXPECT_NE(told.find("strict[PLD7001]"), std::string::npos) << told;
-  EXPECT_EQ(told.find("error[PLD7001]"), std::string::npos) << told;
+  const std::string reported = output_of(program, false), silent = output_of(program, true);
+  EXPECT_NE(reported.find("strict[PLD7001]"), std::string::npos) << reported;
+  EXPECT_EQ(reported.find("error[PLD7001]"), std::string::npos) << reported;
   EXPECT_NE(silent.find("error[PLD7001]"), std::string::npos) << silent;
 }
 

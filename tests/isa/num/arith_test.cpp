@@ -87,7 +87,7 @@ void check_against_host(const std::vector<Triple<F>>& inputs) {
         << "mul " << std::hex << t.a << ' ' << t.b << " mode " << static_cast<int>(R);
     ASSERT_EQ((fma<F, m>(t.a, t.b, t.c)), (host<F>(R, t, 3, [](V a, V b, V c) { return std::fma(a, b, c); })))
         << "fma " << std::hex << t.a << ' ' << t.b << ' ' << t.c << " mode " << static_cast<int>(R);
-    // Of two NaNs division prefers the dividend, so the operands are handed over swapped.
+    // Of two NaNs division prefers the dividend, so the operands are swapped.
     ASSERT_EQ((div<F, m>(t.a, t.b)),
               (host<F>(R, Triple<F>{t.b, t.a, t.c}, 2, [](V b, V a, V) { return a / b; })))
         << "div " << std::hex << t.a << ' ' << t.b << " mode " << static_cast<int>(R);

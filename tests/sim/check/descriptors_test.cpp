@@ -3,15 +3,13 @@
 
 #include "isa/formats/matrix_descriptor.h"
 #include "isa/formats/tensor_map.h"
-#include "report/text/finding_text.h"
-#include "sim/check/catalogue/phrase.h"
 #include "tests/sim/check/registers_observer.h"
+#include "tests/sim/check/said.h"
 
 namespace palladion::sim::testing {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // One wgmma m64n8k16 with A (2048 bytes) and B (256 bytes) in an array of 4096; `change` may spoil %rd1, the
@@ -43,39 +41,40 @@ std::vector<Finding> after(const std::string& change) {
   return findings_of(runner);
 }
 
-std::vector<std::string> texts(const std::vector<Finding>& findings) {
-  std::vector<std::string> out;
-  for (const Finding& f : findings)
-    out.push_back(f.code.name() + (f.severity == FindingSeverity::strict ? "? " : " ") +
-                  report::message_text(f));
-  return out;
+TEST(Descriptors, RightOneIsSilent) { EXPECT_THAT(after(""), IsEmpty()); }
+
+void expect_differing(const std::string& operand, const std::vector<Finding>& found) {
+  ASSERT_THAT(said_by(found),
+              ElementsAre(Said{"PLD4409", FindingSeverity::error, Phrase::differing_descriptors}));
+  EXPECT_EQ(std::get<std::string>(found[0].message.values.at(0)), operand);
 }
 
-TEST(Descriptors, RightOneIsSilent) { EXPECT_THAT(texts(after("")), IsEmpty()); }
-
 TEST(Descriptors, OneAWarp) {
-  EXPECT_THAT(texts(after("shr.u32 %r2, %r0, 5; cvt.u64.u32 %rd3, %r2; mad.lo.u64 %rd1, %rd3, 2, %rd1;")),
-              ElementsAre(HasSubstr("PLD4409 the descriptor of A differs")));
+  expect_differing("A", after("shr.u32 %r2, %r0, 5; cvt.u64.u32 %rd3, %r2; mad.lo.u64 %rd1, %rd3, 2, %rd1;"));
 }
 
 TEST(Descriptors, OneALane) {
-  EXPECT_THAT(texts(after("and.b32 %r2, %r0, 1; cvt.u64.u32 %rd3, %r2; add.u64 %rd2, %rd2, %rd3;")),
-              ElementsAre(HasSubstr("PLD4409 the descriptor of B differs")));
+  expect_differing("B", after("and.b32 %r2, %r0, 1; cvt.u64.u32 %rd3, %r2; add.u64 %rd2, %rd2, %rd3;"));
 }
 
 TEST(Descriptors, ReservedBits) {
-  EXPECT_THAT(texts(after("or.b64 %rd1, %rd1, 0x4000;")), ElementsAre(HasSubstr("PLD4409? ")));
-  EXPECT_THAT(texts(after("or.b64 %rd1, %rd1, 0x6000000000000;")),
-              ElementsAre(HasSubstr("PLD4409? the descriptor of A has base offset 3")));
+  EXPECT_THAT(said_by(after("or.b64 %rd1, %rd1, 0x4000;")),
+              ElementsAre(strict("PLD4409", Phrase::reserved_bits)));
+  const auto found = after("or.b64 %rd1, %rd1, 0x6000000000000;");
+  ASSERT_THAT(said_by(found), ElementsAre(strict("PLD4409", Phrase::wrong_base_offset)));
+  EXPECT_EQ(std::get<std::string>(found[0].message.values.at(0)), "A");
+  EXPECT_EQ(std::get<int64_t>(found[0].message.values.at(1)), 3);
 }
 
 TEST(Descriptors, BeyondSharedMemory) {
   const auto found = after("or.b64 %rd1, %rd1, 0x8000000000;");
-  ASSERT_THAT(texts(found), ElementsAre(HasSubstr("PLD4408 wgmma reads")));
+  const Said outside{"PLD4408", FindingSeverity::error, Phrase::wgmma_reads_outside};
+  ASSERT_THAT(said_by(found), ElementsAre(outside));
   ASSERT_EQ(found[0].notes.size(), 2u);
   EXPECT_EQ(std::get<Object>(found[0].notes[0].values.at(0)).kind, Object::Kind::descriptor);
-  EXPECT_THAT(texts(after("mov.u64 %rd2, 0x1000080000;")),
-              ElementsAre(HasSubstr("PLD4408 wgmma reads 256 bytes")));
+  const auto of_b = after("mov.u64 %rd2, 0x1000080000;");
+  ASSERT_THAT(said_by(of_b), ElementsAre(outside));
+  EXPECT_EQ(std::get<int64_t>(of_b[0].message.values.at(0)), 256);
 }
 
 // A box of 64 x 8 halves with a swizzle of 128 bytes, `offset` bytes into an array that is aligned to 1024.
@@ -121,10 +120,11 @@ WAIT:
 }
 
 TEST(Descriptors, SwizzledTileStartsAtItsPattern) {
-  EXPECT_THAT(texts(tensor_load(1024, 8)), IsEmpty());
-  EXPECT_THAT(texts(tensor_load(512, 8)),
-              ElementsAre(HasSubstr("PLD4305? a swizzled tile starts 512 bytes")));
-  EXPECT_THAT(texts(tensor_load(512, 4)), IsEmpty());  // a part of a pattern
+  EXPECT_THAT(tensor_load(1024, 8), IsEmpty());
+  const auto found = tensor_load(512, 8);
+  ASSERT_THAT(said_by(found), ElementsAre(strict("PLD4305", Phrase::tile_within_pattern)));
+  EXPECT_EQ(std::get<int64_t>(found[0].message.values.at(0)), 512);
+  EXPECT_THAT(tensor_load(512, 4), IsEmpty());  // a part of a pattern
 }
 
 }  // namespace

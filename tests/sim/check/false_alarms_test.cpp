@@ -193,8 +193,8 @@ TEST(FalseAlarms, AnArrivalBehindOtherBarriersIsStrict) {
                                   [](const Finding& f) { return f.severity == FindingSeverity::error; }));
 }
 
-// A wait that can miss its phase, told of a warp that goes on to act, whenever it does; the flag in shared
-// memory orders this run alone.
+// A wait that can miss its phase, reported of a warp that goes on to act, whenever it does; the flag in
+// shared memory orders this run alone.
 TEST(FalseAlarms, AWaitThatCanMissItsPhaseIsToldOfThoseThatAct) {
   const auto body = [](const std::string& act) {
     return R"(
@@ -216,10 +216,10 @@ SPIN:
     return run_checked(with_mbarriers(body(act), 32, 32), {64, 1, 1});
   };
   const Checked acts = with("  mbarrier.arrive.shared.b64 _, [empty];\n");
-  const Finding* told = find(acts, "PLD4115");
-  ASSERT_NE(told, nullptr);
-  EXPECT_EQ(told->severity, FindingSeverity::strict);
-  EXPECT_EQ(told->message.phrase, Phrase::missable_phase);
+  const Finding* reported = find(acts, "PLD4115");
+  ASSERT_NE(reported, nullptr);
+  EXPECT_EQ(reported->severity, FindingSeverity::strict);
+  EXPECT_EQ(reported->message.phrase, Phrase::missable_phase);
   EXPECT_EQ(find(with(""), "PLD4115"), nullptr);
 }
 
@@ -259,7 +259,7 @@ TEST(FalseAlarms, EqualFragmentsOfStmatrixAreStrict) {
 }
 
 // One copy overwrites what eight loads of two warps have read: one mistake; of each load the first byte is
-// told.
+// reported.
 TEST(FalseAlarms, OneMissingFenceIsOneFinding) {
   std::string body = R"(
   setp.ne.u32 %p1, %r1, 0;

@@ -1,17 +1,14 @@
 // Overflow of f16 (NU-01), the first NaN (NU-02), sums whose order is open (NU-04). All are strict.
-#include <fmt/format.h>
+#include <limits>
 
-#include "report/text/finding_text.h"
-#include "sim/check/catalogue/phrase.h"
 #include "sim/check/core/merge.h"
 #include "tests/sim/check/registers_observer.h"
+#include "tests/sim/check/said.h"
 
 namespace palladion::sim::testing {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr uint32_t infinity = 0x7F800000, nan_bits = 0x7FC00000;
@@ -49,38 +46,44 @@ std::vector<Finding> run(const std::string& body, uint32_t first_word, isa::Dim3
   return findings_of(runner);
 }
 
-// "lane 3, operands inf, 0"
-std::string operands_of(const Finding& f) {
-  if (f.notes.empty()) return report::object_text(f);
-  std::string out;
-  for (const PhraseValue& v : f.notes[0].values)
-    out += std::holds_alternative<int64_t>(v)
-               ? fmt::format("lane {}, operands", std::get<int64_t>(v))
-               : fmt::format("{}{:g}", out.ends_with('s') ? " " : ", ", std::get<double>(v));
+// Of the finding's note: the lane and its operands.
+struct Operands {
+  int64_t lane = 0;
+  std::vector<double> values;
+  friend bool operator==(const Operands&, const Operands&) = default;
+};
+
+Operands operands_of(const Finding& f) {
+  Operands out;
+  for (const PhraseValue& v : f.notes.at(0).values)
+    if (const auto* lane = std::get_if<int64_t>(&v))
+      out.lane = *lane;
+    else
+      out.values.push_back(std::get<double>(v));
   return out;
 }
 
-std::vector<std::string> texts_with_objects(const std::vector<Finding>& findings) {
-  std::vector<std::string> out;
-  for (const Finding& f : findings)
-    out.push_back(f.code.name() + (f.severity == FindingSeverity::strict ? "? " : " ") +
-                  std::string(template_of(f.message.phrase)) + " | " + operands_of(f));
-  return out;
+// Strict, whatever it says.
+auto has_code(const std::string& code) {
+  return ::testing::AllOf(::testing::Field(&Said::code, code),
+                          ::testing::Field(&Said::severity, FindingSeverity::strict));
 }
+
+constexpr double inf = std::numeric_limits<double>::infinity();
 
 TEST(Numerics, FirstNanOnly) {
-  EXPECT_THAT(
-      texts_with_objects(run("sub.f32 %f1, %f0, %f0; add.f32 %f9, %f1, %f0;", infinity)),
-      ElementsAre(HasSubstr("PLD6302? a NaN is made of operands that are none | lane 3, operands inf, inf")));
+  const auto found = run("sub.f32 %f1, %f0, %f0; add.f32 %f9, %f1, %f0;", infinity);
+  ASSERT_THAT(said_by(found), ElementsAre(strict("PLD6302", Phrase::nan_from_numbers)));
+  EXPECT_EQ(operands_of(found[0]), (Operands{3, {inf, inf}}));
   EXPECT_THAT(run("sub.f32 %f1, %f0, %f0;", nan_bits), IsEmpty());
   EXPECT_THAT(run("sub.f32 %f1, %f0, %f0;", 0x40000000), IsEmpty());
   EXPECT_THAT(run("max.f32 %f1, %f0, 0f3F800000; add.f32 %f9, %f1, %f0;", infinity), IsEmpty());
 }
 
 TEST(Numerics, InstructionThatOverwritesItsSource) {
-  EXPECT_THAT(
-      texts_with_objects(run("mul.f32 %f0, %f0, 0f00000000;", infinity)),
-      ElementsAre(HasSubstr("PLD6302? a NaN is made of operands that are none | lane 3, operands inf, 0")));
+  const auto found = run("mul.f32 %f0, %f0, 0f00000000;", infinity);
+  ASSERT_THAT(said_by(found), ElementsAre(strict("PLD6302", Phrase::nan_from_numbers)));
+  EXPECT_EQ(operands_of(found[0]), (Operands{3, {inf, 0}}));
   EXPECT_THAT(run("mul.f32 %f0, %f0, 0f00000000;", nan_bits), IsEmpty());
 }
 
@@ -89,13 +92,14 @@ TEST(Numerics, GuardedLanesOnly) {
 }
 
 TEST(Numerics, HalfOverflow) {
-  EXPECT_THAT(
-      texts_with_objects(run("mul.f16 %h2, %h0, %h0;", 0x00005C00)),
-      ElementsAre(HasSubstr("PLD6301? a result leaves the range of f16 and becomes infinite | lane 3")));
-  EXPECT_THAT(texts_with_objects(run("mul.f16x2 %r2, %r1, %r1;", 0x5C003C00)),
-              ElementsAre(HasSubstr("PLD6301?")));
-  EXPECT_THAT(texts_with_objects(run("cvt.rn.f16.f32 %h2, %f0;", 0x47900000)),
-              ElementsAre(HasSubstr("lane 3, operands 73728")));
+  const Said overflow = strict("PLD6301", Phrase::f16_overflow);
+  const auto product = run("mul.f16 %h2, %h0, %h0;", 0x00005C00);
+  ASSERT_THAT(said_by(product), ElementsAre(overflow));
+  EXPECT_EQ(operands_of(product[0]).lane, 3);
+  EXPECT_THAT(said_by(run("mul.f16x2 %r2, %r1, %r1;", 0x5C003C00)), ElementsAre(overflow));
+  const auto conversion = run("cvt.rn.f16.f32 %h2, %f0;", 0x47900000);
+  ASSERT_THAT(said_by(conversion), ElementsAre(overflow));
+  EXPECT_EQ(operands_of(conversion[0]), (Operands{3, {73728}}));
   EXPECT_THAT(run("mul.f16 %h2, %h0, %h0;", 0x00007C00), IsEmpty());  // infinite before
   EXPECT_THAT(run("cvt.rn.f16.f32 %h2, %f0;", 0x47700000), IsEmpty());
 }
@@ -105,9 +109,8 @@ TEST(Numerics, WarpMatrixOverflow) {
       "mov.u32 %r2, 0; mov.u32 %r3, 0;"
       "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r2, %r3}, {%r1, %r1, %r1, %r1}, {%r1, %r1}, {%r2, "
       "%r3};";
-  EXPECT_THAT(texts_with_objects(run(mma, 0x5C005C00)), ElementsAre(HasSubstr("PLD6301?")));
-  EXPECT_THAT(texts_with_objects(run(mma, 0x7C007C00)),
-              ElementsAre(HasSubstr("PLD6302?")));  // other lanes have zeros
+  EXPECT_THAT(said_by(run(mma, 0x5C005C00)), ElementsAre(has_code("PLD6301")));
+  EXPECT_THAT(said_by(run(mma, 0x7C007C00)), ElementsAre(has_code("PLD6302")));  // other lanes have zeros
   EXPECT_THAT(run(mma, 0x7E007E00), IsEmpty());
 }
 
@@ -140,20 +143,20 @@ std::vector<Finding> wgmma(uint32_t a, uint32_t b, const std::string& types, con
 TEST(Numerics, WgmmaOverflow) {
   EXPECT_THAT(wgmma(0x3C003C00, 0x3C003C00, "f16", "%r10, %r11"), IsEmpty());
   // 16 * 256 * 256 at once is too much; the second wgmma only adds to what is infinite.
-  EXPECT_THAT(
-      texts_with_objects(wgmma(0x5C005C00, 0x5C005C00, "f16", "%r10, %r11")),
-      ElementsAre(HasSubstr("PLD6301? an f16 accumulator of wgmma leaves its range and becomes infinite | "
-                            "element (0, 0)")));
+  const auto found = wgmma(0x5C005C00, 0x5C005C00, "f16", "%r10, %r11");
+  ASSERT_THAT(said_by(found), ElementsAre(strict("PLD6301", Phrase::accumulator_overflow)));
+  EXPECT_EQ(found[0].object.kind, Object::Kind::accumulators);
+  EXPECT_EQ(found[0].object.ranges.at(0).from, 0U);
+  EXPECT_EQ(found[0].object.ranges.at(1).from, 0U);
   EXPECT_THAT(wgmma(0x5C005C00, 0x5C005C00, "f32", "%f10, %f11, %f12, %f13"), IsEmpty());
 }
 
 TEST(Numerics, WgmmaOfInfinities) {
   const std::string f32 = "%f10, %f11, %f12, %f13";
   EXPECT_THAT(wgmma(0x7C007C00, 0x3C003C00, "f32", f32), IsEmpty());
-  EXPECT_THAT(texts_with_objects(wgmma(0x7C007C00, 0xBC003C00, "f32", f32)),
-              ElementsAre(HasSubstr("PLD6302? an accumulator of wgmma becomes NaN, though no operand is")));
-  EXPECT_THAT(texts_with_objects(wgmma(0x7C003C00, 0x00003C00, "f32", f32)),
-              ElementsAre(HasSubstr("PLD6302?")));
+  EXPECT_THAT(said_by(wgmma(0x7C007C00, 0xBC003C00, "f32", f32)),
+              ElementsAre(strict("PLD6302", Phrase::accumulator_nan)));
+  EXPECT_THAT(said_by(wgmma(0x7C003C00, 0x00003C00, "f32", f32)), ElementsAre(has_code("PLD6302")));
   EXPECT_THAT(wgmma(0x7E003C00, 0x3C003C00, "f32", f32), IsEmpty());  // a NaN came in
 }
 
@@ -162,15 +165,17 @@ TEST(Numerics, WgmmaOfInfinities) {
 TEST(Numerics, SumsOfSeveralWarps) {
   const std::string addition = "ld.param.u64 %rd3, [out]; red.relaxed.gpu.global.add.f32 [%rd3+512], %f0;";
   EXPECT_THAT(run(addition, 0x3F800000), IsEmpty());
-  EXPECT_THAT(texts_with_objects(run(addition, 0x3F800000, {1, 1, 1}, {64, 1, 1})),
-              ElementsAre(AllOf(HasSubstr("PLD6304?"), HasSubstr("| `array` bytes [512, 516)"))));
+  const auto floats = run(addition, 0x3F800000, {1, 1, 1}, {64, 1, 1});
+  ASSERT_THAT(said_by(floats), ElementsAre(has_code("PLD6304")));
+  EXPECT_EQ(floats[0].object.names, (std::vector<Named>{{"array", {}, {{512, 516}}}}));
   const std::string doubles =
       "ld.param.u64 %rd3, [out]; .reg .f64 %d; cvt.f64.f32 %d, %f0; red.relaxed.gpu.global.add.f64 "
       "[%rd3+512], %d;";
-  EXPECT_THAT(texts_with_objects(run(doubles, 0x3F800000, {1, 1, 1}, {64, 1, 1})),
-              ElementsAre(HasSubstr("`array` bytes [512, 520)")));
+  const auto summed = run(doubles, 0x3F800000, {1, 1, 1}, {64, 1, 1});
+  ASSERT_EQ(summed.size(), 1U);
+  EXPECT_EQ(summed[0].object.names, (std::vector<Named>{{"array", {}, {{512, 520}}}}));
   const auto of_ctas = run(addition, 0x3F800000, {3, 1, 1});
-  ASSERT_THAT(texts_with_objects(of_ctas), ElementsAre(HasSubstr("PLD6304?")));
+  ASSERT_THAT(said_by(of_ctas), ElementsAre(has_code("PLD6304")));
   EXPECT_EQ(of_ctas[0].sites[0].cta.x, 1U);
   EXPECT_EQ(of_ctas[0].sites[1].cta.x, 0U);
 }
@@ -191,8 +196,8 @@ TEST(Numerics, SumsThatDoNotDepend) {
               IsEmpty());
   EXPECT_THAT(run("red.relaxed.gpu.global.add.f32 [%rd1+512], %f0;", 0x3F800000, {1, 1, 1}, {64, 1, 1}),
               IsEmpty());
-  EXPECT_THAT(texts_with_objects(run("red.shared.add.f32 [sum], %f0;", 0x3F800000, {1, 1, 1}, {64, 1, 1})),
-              ElementsAre(HasSubstr("PLD6304?")));
+  EXPECT_THAT(said_by(run("red.shared.add.f32 [sum], %f0;", 0x3F800000, {1, 1, 1}, {64, 1, 1})),
+              ElementsAre(has_code("PLD6304")));
 }
 
 }  // namespace

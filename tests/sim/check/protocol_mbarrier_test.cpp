@@ -91,14 +91,14 @@ TEST(ProtocolMbarrier, InitialisedTwice) {
 // before that of `full`, and then for phase 1 of `full` (the ring of ThunderKittens' attention). Behind
 // `full` alone it could not tell phase 1 from the one before the first.
 TEST(ProtocolMbarrier, AnotherMbarrierTellsThatThePhaseBeforeIsComplete) {
-  const auto ring = [](const std::string& told) {
+  const auto ring = [](const std::string& waiter) {
     const std::string lane = "  and.b32 %r3, %r1, 31;\n  setp.ne.u32 %p3, %r3, 0;\n";
     return with_mbarriers(
         lane + "  setp.eq.u32 %p4, %r2, 2;\n  @%p4 bra WAITS;\n" +
             "  @!%p3 mbarrier.arrive.shared.b64 _, [full];\n  @!%p3 mbarrier.arrive.shared.b64 _, "
             "[empty];\n" +
             wait("FIRST", "full", "0") + "  bar.sync 1, 64;\n" +
-            "  @!%p3 mbarrier.arrive.shared.b64 _, [full];\n  ret;\nWAITS:\n" + told +
+            "  @!%p3 mbarrier.arrive.shared.b64 _, [full];\n  ret;\nWAITS:\n" + waiter +
             wait("SECOND", "full", "1") + "  st.global.u32 [%rd1], %r1;\n  ret;",
         2, 2);
   };

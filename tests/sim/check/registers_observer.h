@@ -49,7 +49,7 @@ class PartsObserver final : public Observer {
     clusters_.add(cluster, std::make_unique<PartsOfCluster>(run_, cluster, *analysis, options))
         .parts.subscribe(events);
   }
-  bool watches(uint32_t pc) const override { return analysis->watches(pc, options); }
+  bool watches(sim::Pc pc) const override { return analysis->watches(pc, options); }
   bool deadlocked(std::span<const ClusterState* const> resident, bool, Finding&) override {
     for (const ClusterState* c : resident) clusters_.find(*c)->parts.deadlocked();
     return false;

@@ -170,8 +170,7 @@ TEST(WgmmaRegisters, PingPongIsSilentAndUnwatched) {
   RunOptions options;
   options.observer = &observer;
   runner.run(options);
-  for (uint32_t pc = 0; pc < observer.instructions; ++pc)
-    EXPECT_FALSE(observer.analysis->wgmma.watches(pc)) << pc;
+  for (Pc pc{0}; pc < observer.instructions; ++pc) EXPECT_FALSE(observer.analysis->wgmma.watches(pc)) << pc;
 }
 
 TEST(WgmmaRegisters, FragmentOfAInFlight) {

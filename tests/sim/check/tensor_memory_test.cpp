@@ -221,7 +221,7 @@ TEST(TensorOrder, ACommitCoversWhatItsThreadIssuedBefore) {
   TensorOrder order(2);
   AsyncRecord early, late;
   early.id = 5, late.id = 9;
-  early.stream = late.stream = TensorOrder::thread_stream(WarpOfCluster(1), 0);
+  early.stream = late.stream = TensorOrder::thread_stream(WarpOfCluster(1), Lane(0));
   const auto always = [](const TensorOrder::Publication&) { return true; };
   EXPECT_FALSE(order.complete(early, always));
   order.publish(early.stream, {.before = 7, .warp = WarpOfCluster(0), .lanes = 1, .time = 3});

@@ -16,8 +16,8 @@ class AsyncEngineTest : public testing::Test {
     for (uint32_t i = 0; i < 2; ++i)
       sms.emplace_back(10 + i, p, Sm::Shape{.sub_cores = 4, .fence_interval = 1, .l1_bytes = 64 << 10});
   }
-  AsyncEngine::Started start(const Traffic& t, Cycle now) {
-    return engine.start(warp, ++id, t, now, sms, requests);
+  AsyncEngine::Started start(const Traffic& t, uint64_t now) {
+    return engine.start(warp, ++id, t, Cycle(now), sms, requests);
   }
   static Traffic load() {
     return {.family = Family::tensor,
@@ -56,9 +56,9 @@ TEST_F(AsyncEngineTest, ALoadLandsAfterL2HasAnswered) {
   EXPECT_EQ(requests.batch.requests[0].time, 250U);  // the descriptor is fetched first
   EXPECT_EQ(requests.batch.requests[0].sm, 10U);
   const Pending copy = requests.answers.pending()[0];
-  EXPECT_EQ(engine.landed(copy, 600, sms), 612U);
+  EXPECT_EQ(engine.landed(copy, Cycle(600), sms), 612U);
   start(load(), 200);
-  EXPECT_EQ(engine.landed(copy, 600, sms), 612U + 48);  // another one's lines come between
+  EXPECT_EQ(engine.landed(copy, Cycle(600), sms), 612U + 48);  // another one's lines come between
 }
 
 TEST_F(AsyncEngineTest, WhatLiesOutsideTheTensorLandsWithoutL2) {

@@ -16,14 +16,14 @@ class MemoryPipeTest : public testing::Test {
     access.lanes = ~0U;
     for (uint64_t lane = 0; lane < 32; ++lane) access.addresses[lane] = first + lane * bytes;
   }
-  MemoryInstruction at(Cycle now, Path path, uint32_t latency = 0) {
+  MemoryInstruction at(uint64_t now, Path path, uint32_t latency = 0) {
     one.instruction.path = path;
     one.instruction.latency = latency;
     one.instruction.bytes = 4;
-    return {one.warp, one.instruction, access, now, pipes, tensor, usage};
+    return {one.warp, one.instruction, access, Cycle(now), pipes, tensor, usage};
   }
-  void answer(Cycle time) {
-    for (Request& r : requests.batch.requests) r.done = time;
+  void answer(uint64_t time) {
+    for (Request& r : requests.batch.requests) r.done = Cycle(time);
     pipe.answered(requests.batch);
     requests.answers.serve(requests.batch);
     one.warp.registers.resolve(requests.answers);
@@ -56,7 +56,7 @@ TEST_F(MemoryPipeTest, SharedMemoryServesOnePassACycle) {
 TEST_F(MemoryPipeTest, AFullQueueHoldsUpFurtherInstructions) {
   stride(0, 128);
   pipe.shared(at(100, Path::shared_load));  // until 132
-  Opening later{.at = 101};
+  Opening later{.at = Cycle(101)};
   pipe.hold_up(one.instruction, later);
   EXPECT_EQ(later.free, 132U - 16);
   EXPECT_EQ(later.why, Stall::mio_throttle);
@@ -80,28 +80,28 @@ TEST_F(MemoryPipeTest, ALoadWaitsForL2AndIsAHitThen) {
 
 TEST_F(MemoryPipeTest, AFenceWaitsForStoresToBeInL2) {
   one.instruction.space = isa::Space::global;
-  EXPECT_EQ(pipe.fence(one.warp, 200, 0), 200U);
+  EXPECT_EQ(pipe.fence(one.warp, 200, Cycle(0)), 200U);
   pipe.global(at(100, Path::global_store), requests);  // has left at 104
   EXPECT_EQ(requests.writes.size(), 1U);
-  EXPECT_EQ(pipe.fence(one.warp, 200, 102), 384U + 200);
-  EXPECT_EQ(pipe.fence(one.warp, 20, 102), 122U);  // of the CTA's scope
+  EXPECT_EQ(pipe.fence(one.warp, 200, Cycle(102)), 384U + 200);
+  EXPECT_EQ(pipe.fence(one.warp, 20, Cycle(102)), 122U);  // of the CTA's scope
 }
 
 TEST_F(MemoryPipeTest, AReleaseIssuesWhenItsFenceIsDone) {
-  Cycle at = 100;
+  Cycle at(100);
   EXPECT_TRUE(pipe.release(one.warp, 200, at));
   EXPECT_EQ(at, 300U - 47);
-  pipe.arrive(one.warp, 1 << cta_rank_shift, 250);  // known at 250 and dsm.arrive_done
+  pipe.arrive(one.warp, SharedAddress(1 << cta_rank_shift), Cycle(250));  // known at 250 and dsm.arrive_done
   EXPECT_FALSE(pipe.release(one.warp, 200, at));
-  EXPECT_EQ(at, 250U + static_cast<Cycle>(p.dsm_arrive_done) + 200);
+  EXPECT_EQ(at, 250U + whole_cycles(p.dsm_arrive_done) + 200);
   EXPECT_TRUE(one.warp.fenced);
 }
 
 TEST_F(MemoryPipeTest, ArrivalsAtAnotherCtasMbarrierTakeTheNetwork) {
-  const uint32_t remote = 1 << cta_rank_shift;
-  EXPECT_FALSE(pipe.arrive(one.warp, 0, 100).has_value());
-  EXPECT_EQ(pipe.arrive(one.warp, remote, 100), 102U + 91);
-  EXPECT_EQ(pipe.arrive(one.warp, remote, 200), 200U + 91);
+  const SharedAddress remote(1 << cta_rank_shift);
+  EXPECT_FALSE(pipe.arrive(one.warp, SharedAddress(0), Cycle(100)).has_value());
+  EXPECT_EQ(pipe.arrive(one.warp, remote, Cycle(100)), 102U + 91);
+  EXPECT_EQ(pipe.arrive(one.warp, remote, Cycle(200)), 200U + 91);
   EXPECT_EQ(one.warp.arrive_free, 206U);  // the same mbarrier again
 }
 
@@ -120,8 +120,8 @@ TEST_F(MemoryPipeTest, AsynchronousStoresLandOnTheirOwn) {
 }
 
 TEST_F(MemoryPipeTest, OthersSeeStrongStoresLaterThanLoads) {
-  EXPECT_EQ(pipe.visible(at(0, Path::global_load).cost, 100), 100U);
-  EXPECT_EQ(pipe.visible(at(0, Path::global_store).cost, 100), 132U);
+  EXPECT_EQ(pipe.visible(at(0, Path::global_load).cost, Cycle(100)), 100U);
+  EXPECT_EQ(pipe.visible(at(0, Path::global_store).cost, Cycle(100)), 132U);
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ TEST(L1, AMissIsAskedForOnceAndFilledByItsRequest) {
   lines = one_line(5, 0b0001);  // while it is under way
   EXPECT_EQ(l1.load(lines, 0, 1, 101, false).also, 0U);
   EXPECT_TRUE(lines.empty());
-  answer(l1, 1, 400);
+  answer(l1, 1, Cycle(400));
   lines = one_line(5, 0b0001);
   EXPECT_EQ(l1.load(lines, 0, 2, 200, false).ready, 400);
   lines = one_line(5, 0b0001);
@@ -114,12 +114,12 @@ TEST(L1, DropsAndInvalidates) {
   L1 l1(round_numbers(), 64 << 10);
   auto lines = one_line(5, 0b0001);
   l1.load(lines, 0, 0, 100, false);
-  answer(l1, 1, 400);
+  answer(l1, 1, Cycle(400));
   l1.invalidate({.line = 5, .sectors = 0b0001});
   lines = one_line(5, 0b0001);
   l1.load(lines, 0, 1, 500, false);
   EXPECT_EQ(lines.size(), 1U);
-  answer(l1, 2, 800);
+  answer(l1, 2, Cycle(800));
   l1.drop();
   lines = one_line(5, 0b0001);
   l1.load(lines, 0, 2, 900, false);

@@ -74,14 +74,14 @@ TEST(Packets, WholeSectorsAreOnePacket) {
 
 TEST(RemoteArrivals, TheLastOneCountsUntilItIsThere) {
   RemoteArrivals arrivals;
-  arrivals.add(0, 0x40, 100);
-  arrivals.add(0, 0x40, 150);
-  arrivals.add(1, 0x40, 900);
-  EXPECT_EQ(arrivals.arrives(0, 0x40, 120), 150U);
-  EXPECT_EQ(arrivals.arrives(0, 0x40, 150), 0U);
-  EXPECT_EQ(arrivals.arrives(0, 0x48, 0), 0U);
-  arrivals.remove(1);
-  EXPECT_EQ(arrivals.arrives(1, 0x40, 0), 0U);
+  arrivals.add(ClusterOfGroup(0), SharedAddress(0x40), Cycle(100));
+  arrivals.add(ClusterOfGroup(0), SharedAddress(0x40), Cycle(150));
+  arrivals.add(ClusterOfGroup(1), SharedAddress(0x40), Cycle(900));
+  EXPECT_EQ(arrivals.arrives(ClusterOfGroup(0), SharedAddress(0x40), Cycle(120)), 150U);
+  EXPECT_EQ(arrivals.arrives(ClusterOfGroup(0), SharedAddress(0x40), Cycle(150)), 0U);
+  EXPECT_EQ(arrivals.arrives(ClusterOfGroup(0), SharedAddress(0x48), Cycle(0)), 0U);
+  arrivals.remove(ClusterOfGroup(1));
+  EXPECT_EQ(arrivals.arrives(ClusterOfGroup(1), SharedAddress(0x40), Cycle(0)), 0U);
 }
 
 class FencesTest : public testing::Test {
@@ -92,31 +92,31 @@ class FencesTest : public testing::Test {
 
 TEST_F(FencesTest, ANarrowScopeWaitsForNothing) {
   fences.accesses_gmem();
-  EXPECT_EQ(fences.done(1000, 20, {.stores = 5000}), 1020U);
+  EXPECT_EQ(fences.done(Cycle(1000), 20, {.stores = Cycle(5000)}), 1020U);
 }
 
 TEST_F(FencesTest, AWideOneWaitsForTheWarpsStoresAndTheNetwork) {
-  EXPECT_EQ(fences.done(1000, 200, {.stores = 1100}), 1300U);
-  EXPECT_EQ(Fences(p, 100).done(1000, 200, {.network = 1150}), 1350U);
+  EXPECT_EQ(fences.done(Cycle(1000), 200, {.stores = Cycle(1100)}), 1300U);
+  EXPECT_EQ(Fences(p, 100).done(Cycle(1000), 200, {.network = 1150}), 1350U);
 }
 
 TEST_F(FencesTest, AfterAccessesL2IsAskedOnce) {
   fences.accesses_gmem();
-  EXPECT_EQ(fences.done(1000, 200, {}), 1480U);
-  EXPECT_EQ(fences.done(3000, 200, {}), 3200U);
+  EXPECT_EQ(fences.done(Cycle(1000), 200, {}), 1480U);
+  EXPECT_EQ(fences.done(Cycle(3000), 200, {}), 3200U);
 }
 
 TEST_F(FencesTest, TwoAtOnceThenOneInAnInterval) {
-  EXPECT_EQ(fences.done(1000, 200, {}), 1200U);
-  EXPECT_EQ(fences.done(1000, 200, {}), 1200U);
-  EXPECT_EQ(fences.done(1000, 200, {}), 1300U);
+  EXPECT_EQ(fences.done(Cycle(1000), 200, {}), 1200U);
+  EXPECT_EQ(fences.done(Cycle(1000), 200, {}), 1200U);
+  EXPECT_EQ(fences.done(Cycle(1000), 200, {}), 1300U);
 }
 
 TEST_F(FencesTest, AsynchronousStoresOfTheWholeSmAreWaitedFor) {
-  fences.async_stored(2000);
-  EXPECT_EQ(fences.done(1000, 200, {}), 1200U);  // the warp has none
-  EXPECT_EQ(fences.done(1400, 200, {.async_stores = 1500}), 2000U);
-  EXPECT_EQ(fences.done(1800, 200, {.async_stores = 1900, .shared_network = true}), 2500U);
+  fences.async_stored(Cycle(2000));
+  EXPECT_EQ(fences.done(Cycle(1000), 200, {}), 1200U);  // the warp has none
+  EXPECT_EQ(fences.done(Cycle(1400), 200, {.async_stores = Cycle(1500)}), 2000U);
+  EXPECT_EQ(fences.done(Cycle(1800), 200, {.async_stores = Cycle(1900), .shared_network = true}), 2500U);
 }
 
 }  // namespace

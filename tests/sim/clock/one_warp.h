@@ -13,14 +13,14 @@ struct OneWarp {
     lowered.register_count = 1;
     lowered.code = {{.first_write = 0, .writes = 1}, {.first_read = 0, .reads = 1}};
     costs.emplace(lowered, p);
-    instruction = (*costs)[0];
-    warp.registers.reset(*costs, 0, 0);
+    instruction = (*costs)[Pc(0)];
+    warp.registers.reset(*costs, 0, Cycle(0));
   }
   OneWarp(const OneWarp&) = delete;
   // When the instruction's result is there.
   Cycle ready() const {
     Stall why = Stall::wait;
-    return warp.registers.ready((*costs)[1], 0, why);
+    return warp.registers.ready((*costs)[Pc(1)], Cycle(0), why);
   }
 
   sass::Lowered lowered;

@@ -15,10 +15,10 @@ std::vector<uint64_t> lines_of(std::span<const LineOrder::Entry> entries) {
 TEST(LineOrder, ByTimeOverAllSmsAndAsTheyWereAskedFor) {
   Batch a, b;
   a.lines = {{.line = 1}, {.line = 2}, {.line = 3}};
-  a.requests.push_back({.time = 100, .step = 2, .first = 0, .lines = 3});  // at 100, 102, 104
+  a.requests.push_back({.time = Cycle(100), .step = 2, .first = 0, .lines = 3});  // at 100, 102, 104
   b.lines = {{.line = 4}, {.line = 5}};
-  b.requests.push_back({.time = 9000, .first = 0, .lines = 1});
-  b.requests.push_back({.time = 102, .first = 1, .lines = 1});
+  b.requests.push_back({.time = Cycle(9000), .first = 0, .lines = 1});
+  b.requests.push_back({.time = Cycle(102), .first = 1, .lines = 1});
   LineOrder order;
   const auto entries = order.of(std::vector{&a, &b});
   EXPECT_THAT(lines_of(entries), testing::ElementsAre(1, 2, 5, 3, 4));
@@ -29,8 +29,8 @@ TEST(LineOrder, ByTimeOverAllSmsAndAsTheyWereAskedFor) {
 TEST(LineOrder, PartsOfACycleCount) {
   Batch a;
   a.lines = {{.line = 1}, {.line = 2}, {.line = 3}};
-  a.requests.push_back({.time = 100, .first = 0, .lines = 1});
-  a.requests.push_back({.time = 99, .step = 0.99, .first = 1, .lines = 2});  // at 99 and 99.99
+  a.requests.push_back({.time = Cycle(100), .first = 0, .lines = 1});
+  a.requests.push_back({.time = Cycle(99), .step = 0.99, .first = 1, .lines = 2});  // at 99 and 99.99
   LineOrder order;
   EXPECT_THAT(lines_of(order.of(std::vector{&a})), testing::ElementsAre(2, 3, 1));
 }

@@ -31,16 +31,16 @@ class RegistersTest : public testing::Test {
   void begin() {
     lowered.register_count = 8;
     costs.emplace(lowered, p);
-    registers.reset(*costs, 0, 100);
+    registers.reset(*costs, 0, Cycle(100));
   }
-  uint64_t ready(uint32_t pc, uint64_t at = 100) {
+  Cycle ready(uint32_t pc, uint64_t at = 100) {
     Stall why = Stall::wait;
-    return registers.ready((*costs)[pc], at, why);
+    return registers.ready((*costs)[Pc(pc)], Cycle(at), why);
   }
   // The quantum's only request is done.
   void answer(uint64_t time) {
     Batch batch;
-    batch.requests.push_back({.done = time});
+    batch.requests.push_back({.done = Cycle(time)});
     answers.serve(batch);
     registers.resolve(answers);
     answers.clear();
@@ -70,7 +70,7 @@ TEST_F(RegistersTest, AValueIsThereAfterItsLatency) {
   add({0}, {1});
   begin();
   EXPECT_EQ(ready(1), 100U);
-  registers.set_ready((*costs)[0], 120);
+  registers.set_ready((*costs)[Pc(0)], Cycle(120));
   EXPECT_EQ(ready(1), 120U);
   EXPECT_EQ(ready(1, 130), 130U);
 }
@@ -82,7 +82,7 @@ TEST_F(RegistersTest, AnotherPipeAndABranchTakeItLater) {
   branch.unit = branch.pipe = isa::Unit::branch;
   branch.branches = true;
   begin();
-  registers.set_ready((*costs)[0], 120);
+  registers.set_ready((*costs)[Pc(0)], Cycle(120));
   EXPECT_EQ(ready(1), 121U);
   EXPECT_EQ(ready(2), 129U);
 }
@@ -92,8 +92,8 @@ TEST_F(RegistersTest, AResultFollowsItsOperands) {
   add({0}, {1});
   add({1}, {2});
   begin();
-  registers.set_ready((*costs)[0], 150);
-  registers.defer((*costs)[1], 101, 4, answers);
+  registers.set_ready((*costs)[Pc(0)], Cycle(150));
+  registers.defer((*costs)[Pc(1)], Cycle(101), 4, answers);
   EXPECT_EQ(ready(2), 154U);
 }
 
@@ -102,8 +102,8 @@ TEST_F(RegistersTest, WhatL2HasNotAnsweredIsNeverReadyUntilItHas) {
   add({0}, {1});
   add({1}, {2});
   begin();
-  registers.set_unanswered((*costs)[0], answers.wait({.request = 0}), 0);
-  registers.defer((*costs)[1], 101, 4, answers);
+  registers.set_unanswered((*costs)[Pc(0)], answers.wait({.request = 0}), 0);
+  registers.defer((*costs)[Pc(1)], Cycle(101), 4, answers);
   EXPECT_EQ(ready(2), never);
   EXPECT_TRUE(registers.is_unanswered());
   answer(400);
@@ -119,17 +119,17 @@ TEST_F(RegistersTest, LoadsOfAScoreboardAreThereTogether) {
   add({0}, {3});
   add({2}, {3});
   begin();
-  registers.set_ready((*costs)[0], 130);
-  registers.share_scoreboard((*costs)[0], 100, answers);
-  registers.set_ready((*costs)[1], 170);
-  registers.share_scoreboard((*costs)[1], 100, answers);
-  registers.set_ready((*costs)[2], 140);
-  registers.share_scoreboard((*costs)[2], 100, answers);
+  registers.set_ready((*costs)[Pc(0)], Cycle(130));
+  registers.share_scoreboard((*costs)[Pc(0)], Cycle(100), answers);
+  registers.set_ready((*costs)[Pc(1)], Cycle(170));
+  registers.share_scoreboard((*costs)[Pc(1)], Cycle(100), answers);
+  registers.set_ready((*costs)[Pc(2)], Cycle(140));
+  registers.share_scoreboard((*costs)[Pc(2)], Cycle(100), answers);
   EXPECT_EQ(ready(3), 170U);
   EXPECT_EQ(ready(4), 140U);
-  registers.pass_scoreboard((*costs)[3]);  // waited: the next load on it stands alone
-  registers.set_ready((*costs)[0], 300);
-  registers.share_scoreboard((*costs)[0], 200, answers);
+  registers.pass_scoreboard((*costs)[Pc(3)]);  // waited: the next load on it stands alone
+  registers.set_ready((*costs)[Pc(0)], Cycle(300));
+  registers.share_scoreboard((*costs)[Pc(0)], Cycle(200), answers);
   EXPECT_EQ(ready(3), 300U);
 }
 
@@ -137,9 +137,9 @@ TEST_F(RegistersTest, ADrainWaitsForTheOperandsOfAllBefore) {
   add({}, {0});
   add({0}, {1});
   begin();
-  registers.set_ready((*costs)[0], 150);
-  registers.defer((*costs)[1], 101, 4, answers);
-  uint64_t at = 110;
+  registers.set_ready((*costs)[Pc(0)], Cycle(150));
+  registers.defer((*costs)[Pc(1)], Cycle(101), 4, answers);
+  Cycle at(110);
   Stall why = Stall::branch_resolving;
   EXPECT_TRUE(registers.drained(at, why));
   EXPECT_EQ(at, 110U);
@@ -147,7 +147,7 @@ TEST_F(RegistersTest, ADrainWaitsForTheOperandsOfAllBefore) {
   registers.drain();
   EXPECT_TRUE(registers.drained(at, why));
   EXPECT_EQ(at, 150U);
-  EXPECT_EQ(why, (*costs)[0].result);  // what the operand comes from
+  EXPECT_EQ(why, (*costs)[Pc(0)].result);  // what the operand comes from
 }
 
 }  // namespace

@@ -10,19 +10,19 @@ namespace {
 
 TEST(IssueSlot, OneInstructionACycle) {
   IssueSlot slot;
-  slot.take(100, 2);  // a sequence of two
+  slot.take(Cycle(100), 2);  // a sequence of two
   EXPECT_EQ(slot.opens(), 102U);
 }
 
 TEST(IssueSlot, WarpsThatWaitAreServedInTheirOrder) {
   IssueSlot slot;
-  slot.take(100, 1);
+  slot.take(Cycle(100), 1);
   slot.wait(7);
   slot.wait(3);
-  EXPECT_FALSE(slot.next(100).has_value());
-  EXPECT_EQ(slot.next(101), 7U);
-  EXPECT_EQ(slot.next(101), 3U);
-  EXPECT_FALSE(slot.next(101).has_value());
+  EXPECT_FALSE(slot.next(Cycle(100)).has_value());
+  EXPECT_EQ(slot.next(Cycle(101)), 7U);
+  EXPECT_EQ(slot.next(Cycle(101)), 3U);
+  EXPECT_FALSE(slot.next(Cycle(101)).has_value());
 }
 
 TEST(IssueSlot, OneEventIsUnderWayWhileWarpsWait) {

@@ -14,11 +14,11 @@ ClusterState cluster_of(uint32_t ctas, uint32_t warps) {
   cluster.ctas.resize(ctas);
   for (uint32_t rank = 0; rank < ctas; ++rank) {
     CtaState& cta = cluster.ctas[rank];
-    cta.rank = rank;
+    cta.rank = CtaRank(rank);
     cta.barriers.resize(16);
     cta.warps.resize(warps);
     for (uint32_t w = 0; w < warps; ++w) {
-      cta.warps[w].id = w;
+      cta.warps[w].id = WarpOfCta(w);
       cta.warps[w].alive = ~0U;
       cta.warps[w].groups.push_back({.mask = ~0U});
     }
@@ -30,34 +30,35 @@ class WakeUpsTest : public testing::Test {
  protected:
   const isa::ClockParameters p = round_numbers();
   ClusterState cluster = cluster_of(2, 4);
-  Warp warp{.id = 3, .cluster = &cluster, .cta = &cluster.ctas[0], .warp = &cluster.ctas[0].warps[3]};
+  Warp warp{
+      .id = WarpOfCta(3), .cluster = &cluster, .cta = &cluster.ctas[0], .warp = &cluster.ctas[0].warps[3]};
   WakeUps wake_ups{p};
 };
 
 TEST_F(WakeUpsTest, ABarrierOfTheCtaTakesLongerTheMoreHaveArrived) {
   cluster.ctas[0].barriers[2].last_arrived = 64;
-  EXPECT_EQ(wake_ups.delay(warp, {.kind = Wait::Kind::cta_barrier, .object = 2}, 100, false), 16U);
-  wake_ups.pass_barrier(warp, 2, 100);
+  EXPECT_EQ(wake_ups.delay(warp, {.kind = Wait::Kind::cta_barrier, .object = 2}, Cycle(100), false), 16U);
+  wake_ups.pass_barrier(warp, 2, Cycle(100));
   EXPECT_EQ(warp.next, 116U);
 }
 
 TEST_F(WakeUpsTest, TheClustersBarrierCountsFromTheWarpsOwnArrival) {
-  EXPECT_EQ(wake_ups.delay(warp, {.kind = Wait::Kind::cluster_barrier}, 100, false), 78U);
-  warp.arrived = 100;
+  EXPECT_EQ(wake_ups.delay(warp, {.kind = Wait::Kind::cluster_barrier}, Cycle(100), false), 78U);
+  warp.arrived = Cycle(100);
   wake_ups.pass_cluster_barrier(warp);
   EXPECT_EQ(warp.next, 178U);
 }
 
 TEST_F(WakeUpsTest, AnMbarrierWaitsForArrivalsThatAreOnTheirWay) {
   const Wait wait{.kind = Wait::Kind::mbarrier, .object = 0x100};
-  EXPECT_EQ(wake_ups.delay(warp, wait, 200, true), 3U);
-  wake_ups.arrives(0, 0x100, 300);
-  warp.cluster_number = 0;
-  EXPECT_EQ(wake_ups.delay(warp, wait, 200, true), 100U + 35);
-  EXPECT_EQ(wake_ups.delay(warp, wait, 300, false), 35U);
-  wake_ups.pass_mbarrier(warp, 0x100, 200);
+  EXPECT_EQ(wake_ups.delay(warp, wait, Cycle(200), true), 3U);
+  wake_ups.arrives(ClusterOfGroup(0), SharedAddress(0x100), Cycle(300));
+  warp.cluster_number = ClusterOfGroup(0);
+  EXPECT_EQ(wake_ups.delay(warp, wait, Cycle(200), true), 100U + 35);
+  EXPECT_EQ(wake_ups.delay(warp, wait, Cycle(300), false), 35U);
+  wake_ups.pass_mbarrier(warp, 0x100, Cycle(200));
   EXPECT_EQ(warp.next, 335U);
-  wake_ups.forget(0);
+  wake_ups.forget(ClusterOfGroup(0));
   EXPECT_FALSE(wake_ups.expects_arrivals());
 }
 
@@ -71,7 +72,7 @@ TEST_F(WakeUpsTest, BlockedWarpsOfTheClusterGetAnEvent) {
   }
   warps[2].cluster = &other;
   Events events;
-  wake_ups.wake(warps, cluster, 100, false, events);
+  wake_ups.wake(warps, cluster, Cycle(100), false, events);
   ASSERT_FALSE(events.empty());
   EXPECT_EQ(events.next().time, 101U);
   EXPECT_EQ(events.next().index, 1U);
@@ -86,20 +87,20 @@ TEST(Residents, WarpsOfAClusterThatLeavesMakeRoomForOthers) {
   std::vector<Sm> sms;
   sms.emplace_back(0, p, Sm::Shape{.sub_cores = 4, .fence_interval = 1, .l1_bytes = 64 << 10});
   ClusterState first = cluster_of(1, 6), second = cluster_of(1, 2);
-  second.index = 1;
+  second.index = ClusterOfGrid(1);
   Residents residents;
   Events events;
-  residents.start(first, 100, sms, *one.costs, 4, events);
+  residents.start(first, Cycle(100), sms, *one.costs, 4, events);
   EXPECT_EQ(residents.warp(5).sub_core, 1U);
   EXPECT_EQ(residents.warp(5).warpgroup, 1U);
   EXPECT_EQ(residents.warp(5).next, 100U);
-  residents.start(second, 200, sms, *one.costs, 4, events);
+  residents.start(second, Cycle(200), sms, *one.costs, 4, events);
   EXPECT_EQ(residents.warp(6).cluster_number, 1U);
   EXPECT_EQ(residents.warp(6).sub_core, 2U);
   EXPECT_EQ(residents.remove(first), 0U);
-  residents.start(first, 300, sms, *one.costs, 4, events);
+  residents.start(first, Cycle(300), sms, *one.costs, 4, events);
   EXPECT_EQ(residents.warps().size(), 8U);
-  EXPECT_EQ(&residents.cluster(0), &first);
+  EXPECT_EQ(&residents.cluster(ClusterOfGroup(0)), &first);
 }
 
 }  // namespace

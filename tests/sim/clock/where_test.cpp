@@ -37,7 +37,7 @@ isa::Module module() {
 LineTime line(uint32_t pc, uint32_t warps, uint64_t issued,
               std::initializer_list<std::pair<Stall, uint64_t>> cycles) {
   LineTime l;
-  l.pc = pc;
+  l.pc = Pc(pc);
   l.warps = warps;
   l.issued = issued;
   for (const auto& [stall, n] : cycles) l.cycles[size_t(stall)] = n;

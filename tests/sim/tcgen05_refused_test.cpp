@@ -1,0 +1,124 @@
+// tcgen05.mma and tcgen05.cp that PTX does not allow: each is refused by its code.
+#include <gmock/gmock.h>
+
+#include "tests/sim/tcgen05_product.h"
+
+namespace palladion::sim::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+Finding finding_of(Product& p, const Tcgen05Program& program) {
+  const RunResult r = run_tcgen05(program, p.image);
+  EXPECT_EQ(r.findings.size(), 1U) << PtxRunner::describe(r);
+  return r.findings.empty() ? Finding{} : r.findings[0];
+}
+void expect_refused(const ProductCase& c, const std::string& code, const char* text) {
+  Product p(c);
+  const Finding f = finding_of(p, p.program());
+  EXPECT_EQ(f.code.name(), code) << fault_text(f);
+  EXPECT_THAT(fault_text(f), HasSubstr(text));
+}
+
+TEST(Tcgen05, ImpossibleDescriptorsSayWhat) {
+  expect_refused({.n = 264}, "PLD3134", "N is a multiple of 8");
+  expect_refused({.m = 256, .n = 24, .ctas = 2}, "PLD3134",
+                 "N is a multiple of 16 up to 256 with .cta_group::2");
+  expect_refused({.m = 64, .n = 72, .ws = true}, "PLD3134", "N is 64, 128 or 256 with .ws, not 72");
+  expect_refused({.a_type = "f16", .b_type = "bf16"}, "PLD3134", "A and B are both f16 or both bf16");
+  expect_refused({.kind = Tcgen05Kind::i8, .a_type = "s8", .b_type = "s8", .d_type = "f32", .n = 32},
+                 "PLD3134", "D is s32");
+  expect_refused(
+      {.kind = Tcgen05Kind::mxf8f6f4, .a_type = "e4m3", .b_type = "e4m3", .m = 64, .scale_vectors = 1},
+      "PLD3134", "M is 128 with .cta_group::1 and .kind::mxf8f6f4");
+  expect_refused(
+      {.kind = Tcgen05Kind::mxf4, .a_type = "e2m1", .b_type = "e2m1", .scale_vectors = 2, .a_id = 1},
+      "PLD3134", "byte 0 or 2 of a column with .scale_vec::2X, not 1");
+  expect_refused({.kind = Tcgen05Kind::i8,
+                  .a_type = "s8",
+                  .b_type = "s8",
+                  .d_type = "s32",
+                  .n = 32,
+                  .sparse = true,
+                  .selector = 1},
+                 "PLD3134", "the sparsity selector (bits 0 and 1) is 0 with .kind::i8");
+}
+
+// The case's program with one of its values changed.
+void expect_refused_value(const ProductCase& c, size_t value, uint64_t flip, const char* code,
+                          const char* text) {
+  Product p(c);
+  Tcgen05Program program = p.program();
+  program.values[value] ^= flip;
+  const Finding f = finding_of(p, program);
+  EXPECT_EQ(f.code.name(), code) << fault_text(f);
+  EXPECT_THAT(fault_text(f), HasSubstr(text));
+}
+
+TEST(Tcgen05, BitsThatAreNoMatrixDescriptorAreNamed) {
+  expect_refused_value({}, 0, uint64_t{1} << 46, "PLD3135", "is no shared-memory descriptor of tcgen05 (A)");
+  expect_refused_value({}, 1, uint64_t{3} << 61, "PLD3135", "(B)");
+  expect_refused_value({}, 1, uint64_t{1} << 55, "PLD3135", "(B)");
+  expect_refused_value({}, 2, 4, "PLD3134", "bit 2 (sparse) differs from the instruction's .sp");
+  expect_refused_value({}, 2, 7U << 7, "PLD3134", "A (bits 7 to 9)");
+  expect_refused_value({}, 2, 24U << 24, "PLD3134",
+                       "M is 64 or 128 with .cta_group::1 and .kind::f16, not 256");
+}
+
+TEST(Tcgen05, CopiesThatDifferAreAFault) {
+  const ProductCase scaled{
+      .kind = Tcgen05Kind::mxf8f6f4, .a_type = "e4m3", .b_type = "e4m3", .scale_vectors = 1};
+  const auto with = [](const ProductCase& c, int cta, int lane, int column, uint32_t flip, const char* text) {
+    Product p(c);
+    p.image.at(cta, lane, column) ^= flip;
+    const Finding f = finding_of(p, p.program());
+    EXPECT_EQ(f.code, "PLD3139");
+    EXPECT_THAT(fault_text(f), HasSubstr(text));
+  };
+  with(scaled, 0, 37, scale_a_column + 1, 1,
+       "scales of A differ between the copies in lanes 5 and 37, column 301");
+  with(scaled, 0, 100, scale_b_column, 1, "scales of B differ between the copies in lanes 4 and 100");
+  with({.m = 128, .ctas = 2, .a_in_tensor = true}, 1, 70, a_column, 1,
+       "rows of A differ between the copies in lanes 6 and 70");
+  ProductCase pair = scaled;
+  pair.m = 128, pair.ctas = 2;
+  with(pair, 0, 96, scale_b_column, 1, "scales of B differ between the copies in lanes 64 and 96");
+  // Bytes that the instruction does not name may differ.
+  Product p(scaled);
+  p.image.at(0, 37, scale_a_column) ^= 0xFF00;
+  EXPECT_TRUE(p.run().clean());
+}
+
+TEST(Tcgen05, UndefinedMetadataAndWhatIsNotModelledAreNamed) {
+  Product p({.sparse = true});
+  p.image.at(0, 0, metadata_column) = 0x44444440;
+  const Finding f = finding_of(p, p.program());
+  EXPECT_EQ(f.code, "PLD3066");
+  EXPECT_THAT(fault_text(f), HasSubstr("row 0 have 0x0 at lane 0, column 340, bits 0 to 3"));
+  Product k96({.kind = Tcgen05Kind::mxf4, .a_type = "e2m1", .b_type = "e2m1", .scale_vectors = 2});
+  Tcgen05Program program = k96.program();
+  program.values[2] |= uint64_t{1} << 31;
+  EXPECT_EQ(finding_of(k96, program).severity, FindingSeverity::unsupported);
+  Product half({.m = 64, .sparse = true});
+  EXPECT_EQ(finding_of(half, half.program()).severity, FindingSeverity::unsupported);
+}
+
+TEST(Tcgen05, OneThreadIssues) {
+  Product p({});
+  Tcgen05Program program = p.program();
+  program.by_all = "  tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r5];\n";
+  const Finding f = finding_of(p, program);
+  EXPECT_EQ(f.code, "PLD3137");
+  EXPECT_THAT(fault_text(f), HasSubstr("32 threads"));
+}
+
+TEST(Tcgen05, APairNeedsACluster) {
+  Product p({});
+  Tcgen05Program program = p.program();
+  program.by_all = "  tcgen05.cp.cta_group::2.128x128b [%tensor], %v0;\n";
+  program.by_all = "  setp.ne.u32 %p6, %r0, 0;\n  @%p6 bra skip;\n" + program.by_all + "skip:\n";
+  EXPECT_EQ(finding_of(p, program).code, "PLD3136");
+}
+
+}  // namespace
+}  // namespace palladion::sim::testing
