@@ -85,6 +85,28 @@ std::vector<std::string> functions_of(std::string_view cubin) {
   return out;
 }
 
+// .nv.info is a list of attributes: format, name, then two bytes, or their number and so many bytes. That of
+// registers has the index of a symbol and the number.
+Registers registers_of(std::string_view cubin) {
+  constexpr uint8_t sized = 4, registers = 0x2f;
+  constexpr uint64_t symbol_bytes = 24;
+  const std::string_view info = section_of(cubin, ".nv.info"), symbols = section_of(cubin, ".symtab"),
+                         names = section_of(cubin, ".strtab");
+  Registers out;
+  for (Cursor at(info); !at.at_end();) {
+    const auto format = at.take<uint8_t>(), attribute = at.take<uint8_t>();
+    const auto bytes = at.take<uint16_t>();
+    if (format != sized) continue;  // those two bytes are its value
+    if (attribute == registers) {
+      const uint64_t symbol = symbol_bytes * number_at<uint32_t>(info, at.at());
+      const std::string_view name = text_at(names, number_at<uint32_t>(symbols, symbol));
+      if (!name.empty()) out.emplace(name, number_at<uint32_t>(info, at.at() + 4));
+    }
+    at.skip(bytes);
+  }
+  return out;
+}
+
 // The note: sizes of name and contents, type, the name, 24 bytes of numbers, then texts one after another.
 MadeBy made_by(std::string_view cubin) {
   MadeBy out;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,10 @@ std::string_view section_of(std::string_view cubin, std::string_view name);
 std::string_view code_of(std::string_view cubin, std::string_view entry);
 // The functions that it has code of.
 std::vector<std::string> functions_of(std::string_view cubin);
+
+// 32-bit registers a thread of each function, as ptxas counted them; those that it notes none of are missing.
+using Registers = std::map<std::string, uint32_t, std::less<>>;
+Registers registers_of(std::string_view cubin);
 
 // How ptxas was called for it, as the cubin notes: "Cuda compilation tools, release 13.0, V13.0.88" and
 // {"-arch", "sm_90a"}; empty when it notes nothing.

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "cuda/cubin/cubin.h"
 #include "cuda/driver/abi.h"
 #include "cuda/driver/judged.h"
 #include "cuda/order/ranges.h"
@@ -63,6 +64,7 @@ struct Image;  // a module or a library: PTX, parsed when it is first needed
 // What a thread, or a CTA, of a kernel needs of the chip.
 struct Needs {
   int registers = 0, max_threads = 1024;
+  bool counted = false;  // by ptxas, in machine code that came with the PTX; else the registers are estimated
   int64_t static_shared = 0, local = 0, constants = 0;
   int barriers = 1;
 };
@@ -72,14 +74,17 @@ struct Kernel : Handled<Kernel> {
   uint32_t max_dynamic_shared = 48 * 1024;
   int carveout = -1;
   bool nonportable_cluster = false;
+  bool estimate_told = false;
   std::optional<Needs> needs;  // needs_of finds them once: each launch asks
 };
 struct Image : Handled<Image> {
-  std::vector<std::string> ptx;  // several: of the objects that a program was linked from (-rdc=true)
-  bool newer = false;            // it is for a newer chip
-  int ptx_chip = 0;              // of its .target: 90
-  std::string why;               // there is no PTX
-  std::string log;               // what the compiler said of it
+  std::vector<std::string> ptx;      // several: of the objects that a program was linked from (-rdc=true)
+  bool newer = false;                // it is for a newer chip
+  int ptx_chip = 0;                  // of its .target: 90
+  std::string why;                   // there is no PTX
+  std::vector<const void*> fatbins;  // of the program's own memory, whose machine code was not read yet
+  cubin::Registers registers;        // by ptxas, of functions
+  std::string log;                   // what the compiler said of it
   bool tried = false;
   std::unique_ptr<isa::Module> module;
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels;
@@ -219,6 +224,7 @@ Status perform_launched(State& s, const LaunchWork& parent, const Doing& doing);
 bool sets_conditions(const isa::Module& module);
 void give_conditions(State& s, sim::Launch& launch);
 tl::expected<Needs, Status> needs_of(Kernel& kernel);
+std::optional<int> counted_registers(Image& image, const std::string& kernel);
 int ctas_per_sm(const Needs& needs, int threads, size_t dynamic_shared);
 int resident_clusters(int ctas_per_sm, const isa::Dim3& cluster);  // of the whole chip
 void** parameter_pointers(LaunchWork& work);                       // valid until it changes

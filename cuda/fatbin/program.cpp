@@ -57,6 +57,18 @@ Found program_for(Bytes bytes, uint32_t compute) {
   return oldest != nullptr ? as_program(text(*oldest), true) : carried;
 }
 
+cubin::Registers registers_for(Bytes bytes, uint32_t compute) {
+  cubin::Registers out;
+  const auto all = entries(bytes);
+  if (!all) return out;
+  for (const Entry& e : *all) {
+    if (e.kind != Kind::cubin || !runs_code(compute, e.arch)) continue;
+    if (const auto code = contents(e))
+      out.merge(cubin::registers_of({reinterpret_cast<const char*>(code->data()), code->size()}));
+  }
+  return out;
+}
+
 Found program_in(std::string_view file, uint32_t compute) {
   constexpr size_t least = 64;  // its first bytes tell what it is
   std::string first(file.substr(0, least));

@@ -6,6 +6,7 @@
 
 #include <tl/expected.hpp>
 
+#include "cuda/cubin/cubin.h"
 #include "cuda/fatbin/fatbin.h"
 
 namespace palladion::cuda::fatbin {
@@ -21,6 +22,9 @@ tl::expected<Program, std::string> program_for(Bytes fatbin, uint32_t compute);
 
 // Of a file: PTX, a cubin or a fatbin.
 tl::expected<Program, std::string> program_in(std::string_view file, uint32_t compute);
+
+// Registers of the functions in a fatbin's machine code for the chip, as ptxas counted them.
+cubin::Registers registers_for(Bytes fatbin, uint32_t compute);
 
 // Whether a chip runs machine code for `arch`: the same generation, not newer.
 bool runs_code(uint32_t compute, uint32_t arch);

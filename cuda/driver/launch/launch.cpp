@@ -352,7 +352,9 @@ tl::expected<Needs, Status> needs_of(Kernel& kernel) {
   Needs n;
   const auto program =
       sim::compile(*module, *entry, *s.arch, std::vector<uint64_t>(module->symbols.size(), 0));
-  n.registers = static_cast<int>(sim::sass::estimated_registers(*program));
+  const std::optional<int> counted = counted_registers(*kernel.image, kernel.name);
+  n.counted = counted.has_value();
+  n.registers = counted.value_or(static_cast<int>(sim::sass::estimated_registers(*program)));
   n.barriers = static_cast<int>(sim::sass::named_barriers(*program));
   n.static_shared = int64_t{program->static_shared} - program->reserved_shared;
   n.local = program->local_bytes;

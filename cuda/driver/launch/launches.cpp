@@ -1,7 +1,12 @@
 // Launches as programs ask for them: shapes, limits, attributes.
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "cuda/driver/reporting.h"
 #include "cuda/driver/streams/streams.h"
+#include "isa/core/symbol_name.h"
 
 using namespace palladion::cuda::driver;
 
@@ -47,6 +52,21 @@ Status check_memory(const LaunchWork& w) {
   return !asked && needs->static_shared + w.shared > without_asking ? invalid_value : success;
 }
 
+// Registers that ptxas has counted refuse a launch; an estimate is said.
+Status check_registers(const LaunchWork& w) {
+  const auto needs = needs_of(*w.kernel);
+  if (!needs) return needs.error();
+  if (w.block.count() <= static_cast<uint64_t>(needs->max_threads)) return success;
+  if (needs->counted) return launch_out_of_resources;
+  if (prints_findings() && !std::exchange(w.kernel->estimate_told, true))
+    fmt::print(
+        stderr,
+        "palladion exec: {} with {} threads a block: a device may refuse the launch, by an estimate of {} "
+        "registers a thread (no machine code for {} came with the PTX)\n",
+        isa::readable_name(w.kernel->name), w.block.count(), needs->registers, state().arch->name);
+  return success;
+}
+
 // A cooperative grid must be resident as a whole.
 Status check_room(const LaunchWork& w) {
   const auto needs = needs_of(*w.kernel);
@@ -70,6 +90,7 @@ int resident_clusters(int ctas_per_sm, const isa::Dim3& cluster) {
 Status check_launch(const LaunchWork& w) {
   if (const Status status = check_shape(w); status != success) return status;
   if (const Status status = check_memory(w); status != success) return status;
+  if (const Status status = check_registers(w); status != success) return status;
   if (w.cluster.count() != 1)
     if (const Status status = check_cluster(w); status != success) return status;
   return w.cooperative ? check_room(w) : success;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "cuda/driver/modules/grid_functions.h"
 #include "cuda/driver/sources.h"
@@ -24,6 +25,8 @@ namespace {
 struct Parts {
   std::vector<std::string> texts, newer;  // PTX; PTX for newer chips
   std::string why;                        // an object has none
+  std::vector<const void*> fatbins;
+  cubin::Registers registers;
 
   void take(tl::expected<fatbin::Program, std::string> program) {
     if (!program) {
@@ -37,6 +40,8 @@ struct Parts {
     image.newer = texts.empty();
     image.ptx = std::move(image.newer ? newer : texts);
     image.why = std::move(why);
+    image.fatbins = std::move(fatbins);
+    image.registers = std::move(registers);
   }
 };
 
@@ -61,10 +66,18 @@ std::string readable(const void* data, uint64_t bytes) {
   return out;
 }
 
-tl::expected<fatbin::Program, std::string> program_of_cubin(const void* data) {
+uint32_t chip_number() { return static_cast<uint32_t>(state().arch->sm); }
+
+void take_cubin(Parts& parts, const void* data) {
   constexpr uint64_t header = 64;
-  return fatbin::program_in(readable(data, std::max(header, fatbin::bytes_of(data))),
-                            static_cast<uint32_t>(state().arch->sm));
+  const std::string file = readable(data, std::max(header, fatbin::bytes_of(data)));
+  parts.take(fatbin::program_in(file, chip_number()));
+  parts.registers = cubin::registers_of(file);
+}
+
+cubin::Registers registers_in(const void* fatbin) {
+  const std::string all = readable(fatbin, fatbin::bytes_of(fatbin));
+  return fatbin::registers_for(std::as_bytes(std::span(all)), chip_number());
 }
 
 // A program linked from relocatable objects holds the linked machine code, and the fatbins that it was made
@@ -76,6 +89,7 @@ void take_wrapper(Parts& parts, const void* wrapper) {
     const void* const* objects;  // version 2: ended by null
   };
   const auto& w = *static_cast<const Wrapper*>(wrapper);
+  if (w.data != nullptr) parts.fatbins.push_back(w.data);
   if (w.version != 2 || w.objects == nullptr) {
     if (w.data != nullptr) parts.take(program_of(w.data));
     return;
@@ -109,8 +123,15 @@ void place_variables(const isa::Module& module) {
 }  // namespace
 
 tl::expected<fatbin::Program, std::string> program_of(const void* start) {
-  return fatbin::program_for({static_cast<const std::byte*>(start), fatbin::bytes_of(start)},
-                             static_cast<uint32_t>(state().arch->sm));
+  return fatbin::program_for({static_cast<const std::byte*>(start), fatbin::bytes_of(start)}, chip_number());
+}
+
+// A library may be large and unused: its machine code is read when it is asked for.
+std::optional<int> counted_registers(Image& image, const std::string& kernel) {
+  for (const void* const fatbin : std::exchange(image.fatbins, {}))
+    image.registers.merge(registers_in(fatbin));
+  const auto found = image.registers.find(kernel);
+  return found == image.registers.end() ? std::nullopt : std::optional(static_cast<int>(found->second));
 }
 
 Status load_image(Image*& out, const void* data) {
@@ -123,9 +144,10 @@ Status load_image(Image*& out, const void* data) {
       break;
     case fatbin::Image::fatbin:
       parts.take(program_of(data));
+      parts.registers = registers_in(data);
       break;
     case fatbin::Image::elf:
-      parts.take(program_of_cubin(data));
+      take_cubin(parts, data);
       break;
     case fatbin::Image::ptx:
       if (std::string_view(static_cast<const char*>(data)).find(".version") == std::string_view::npos)

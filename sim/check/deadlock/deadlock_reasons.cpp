@@ -497,7 +497,7 @@ Reason of_spin(const WaitGraph& g, uint32_t i, bool more_clusters) {
   } else if (siblings) {
     r = reason(Code::spin_on_own_warp, Weight::spin, i, say<Phrase::spin_beside_lanes>(g.actor(w), where));
     r.help = say<Phrase::signal_before_spin>();
-  } else if (more_clusters) {
+  } else if (more_clusters && !w.polled.shared) {
     r = reason(Code::spin_on_absent_cta, Weight::residency, i,
                say<Phrase::spin_before_room>(g.actor(w), where));
     r.help = say<Phrase::fewer_ctas>();

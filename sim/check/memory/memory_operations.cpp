@@ -64,7 +64,7 @@ void MemoryChecks::operate_shared(Operation& o, std::span<const Piece> pieces) {
       detector_.begin(o.actor, false);
     }
     if (o.op->lane_exact) {
-      touch_shared(p.address, p.bytes, lowest_lane(lanes), 4);
+      touch_shared(p.address, p.bytes, lowest_lane(lanes), static_cast<uint32_t>(std::countr_zero(p.bytes)));
       lanes &= lanes - 1;
     } else {
       touch_shared(p.address, p.bytes, Lane(0), every_lane);

@@ -19,6 +19,7 @@ namespace {
 using namespace std::string_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 using ::testing::StartsWith;
 
 std::string sample_cubin() {
@@ -59,6 +60,27 @@ TEST(Cubin, CarriesItsPtxWithTheAuthorsLines) {
   EXPECT_THAT(lines_of_accesses(texts->front()),
               ElementsAre("", "", "2@_Z5thirdPKii 6", "3@_Z5thirdPKii 6", "7", "2@_Z5thirdPKii 8",
                           "3@_Z5thirdPKii 8", "8"));
+}
+
+// What ptxas notes of two functions: 124 registers and 10.
+TEST(Cubin, SaysHowManyRegistersAThreadOfEachFunctionTakes) {
+  const std::string names = "\0k\0other\0"s;
+  std::string symbols(24, '\0'), info;
+  for (const uint32_t name : {1U, 3U}) {
+    put(symbols, name);
+    symbols.resize(symbols.size() + 20);
+  }
+  put<uint32_t>(info, 0x0000'3704);  // of another kind, without bytes
+  put<uint32_t>(info, 0x002f'4a03);  // two bytes, which look like that of registers
+  for (const auto& [symbol, count] : {std::pair(1U, 124U), std::pair(2U, 10U), std::pair(9U, 7U)}) {
+    put<uint32_t>(info, 0x0008'2f04);
+    put(info, symbol);
+    put(info, count);
+  }
+  const std::string cubin = elf_of({{".nv.info", info}, {".symtab", symbols}, {".strtab", names}});
+  EXPECT_THAT(registers_of(cubin), ElementsAre(Pair("k", 124U), Pair("other", 10U)));
+  EXPECT_TRUE(registers_of(cubin.substr(0, cubin.size() / 2)).empty());
+  EXPECT_TRUE(registers_of(carry(sample::ptx)).empty());
 }
 
 // `.local` is no `.loc`.
@@ -158,6 +180,7 @@ TEST(Cubin, ForgedFilesAreReadWithoutHarm) {
     }
     made_by(forged);
     functions_of(forged);
+    registers_of(forged);
   }
   EXPECT_GT(read, 1000U) << "hardly any came as far as its PTX";
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "cuda/cubin/carried_ptx.h"
+#include "tests/cuda/cubin/elf.h"
 #include "tests/cuda/driver/library.h"
 
 namespace {
@@ -34,6 +35,25 @@ std::string fatbin_of(uint32_t arch, const std::string& text) {
   return out + text;
 }
 
+// The same with machine code that notes this many registers a thread of `k`, and carries no PTX.
+std::string fatbin_with_code(uint32_t arch, const std::string& text, uint32_t registers) {
+  using palladion::cuda::cubin::put;
+  std::string symbols(24, '\0'), info, out = fatbin_of(arch, text);
+  put<uint32_t>(symbols, 1);
+  symbols.resize(48);
+  put<uint32_t>(info, 0x0008'2f04);
+  put<uint32_t>(info, 1);
+  put(info, registers);
+  const std::string code = palladion::cuda::cubin::elf_of(
+      {{".nv.info", info}, {".symtab", symbols}, {".strtab", std::string("\0k\0", 3)}});
+  std::string entry = fatbin_of(arch, code).substr(16);
+  entry[0] = 2;  // machine code
+  out += entry;
+  const uint64_t bytes = out.size() - 16;
+  out.replace(8, sizeof bytes, reinterpret_cast<const char*>(&bytes), sizeof bytes);
+  return out;
+}
+
 class Cubins : public Driver {
  protected:
   uint32_t result_of(void* function) {
@@ -48,11 +68,12 @@ class Cubins : public Driver {
     void* module = nullptr;
     return call("cuModuleLoadData", &module, static_cast<const void*>(image.data()));
   }
-  int ptx_version(void* function) {
+  int attribute(void* function, int which) {
     int value = 0;
-    EXPECT_EQ(call("cuFuncGetAttribute", &value, 5, function), success);
+    EXPECT_EQ(call("cuFuncGetAttribute", &value, which, function), success);
     return value;
   }
+  int ptx_version(void* function) { return attribute(function, 5); }
 };
 
 TEST_F(Cubins, OneThatCarriesItsPtxRuns) {
@@ -113,6 +134,18 @@ TEST_F(Cubins, PtxOfANewerChipRunsWhereItUsesNothingNewer) {
 TEST_F(Cubins, ThePtxVersionIsThatOfThePtx) {
   EXPECT_EQ(ptx_version(kernel(fatbin_of(75, stores("sm_75", "1")).c_str(), "k")), 75);
   EXPECT_EQ(ptx_version(kernel(carry(stores("sm_90a", "1")).c_str(), "k")), 90);
+}
+
+TEST_F(Cubins, RegistersThatPtxasCountedDecideWhatALaunchMayAsk) {
+  void* const k = kernel(fatbin_with_code(90, stores("sm_90", "3"), 100).c_str(), "k");
+  EXPECT_EQ(attribute(k, 4), 100);
+  EXPECT_EQ(attribute(k, 0), 608) << "104 registers each, of 65,536";
+  Pointer p = memory(4);
+  void* params[] = {&p};
+  EXPECT_EQ(launch(k, 1, 608, params), success);
+  EXPECT_EQ(launch(k, 1, 640, params), launch_out_of_resources);
+  EXPECT_LT(attribute(kernel(fatbin_with_code(80, stores("sm_80", "3"), 100).c_str(), "k"), 4), 100)
+      << "machine code for another chip";
 }
 
 TEST_F(Cubins, TheLinkerTakesThemAndGivesOne) {

@@ -166,6 +166,30 @@ DONE:
   EXPECT_EQ(codes_of(stored(fences, "  fence.acq_rel.gpu;\n")), Codes{});
 }
 
+// wait_group makes a thread's own copies visible to it, whatever their size.
+TEST(AsyncRaces, AThreadReadsItsOwnCpAsyncWithoutABarrier) {
+  for (const uint32_t bytes : {4U, 8U, 16U}) {
+    const std::string size = std::to_string(bytes);
+    const auto copied =
+        [&](uint32_t neighbour) {
+          return codes_of(checked(R"(
+  mov.u32 %r3, tile;
+  mad.lo.u32 %r4, %r1, )" + size + R"(, %r3;
+  cvt.u64.u32 %rd2, %r1;
+  mad.lo.u64 %rd2, %rd2, )" + size + R"(, %rd1;
+  cp.async.ca.shared.global [%r4], [%rd2], )" +
+                                      size + R"(;
+  cp.async.commit_group;
+  cp.async.wait_group 0;
+  xor.b32 %r4, %r4, )" + std::to_string(neighbour * bytes) +
+                                      ";\n  ld.shared.u32 %r5, [%r4];\n",
+                                  {1, 1, 1}, {32, 1, 1}));
+        };
+    EXPECT_EQ(copied(0), Codes{}) << bytes;
+    for (const uint32_t neighbour : {1U, 2U, 16U}) EXPECT_EQ(copied(neighbour), Codes{"PLD4322"}) << bytes;
+  }
+}
+
 TEST(AsyncRaces, AStoreIntoAnotherThreadsCpAsyncIsNamed) {
   const auto copied = [](const std::string& meet, const std::string& access) {
     return checked(R"(

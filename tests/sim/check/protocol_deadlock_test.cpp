@@ -310,6 +310,28 @@ $spin:
   EXPECT_THAT(codes(c), ::testing::IsEmpty()) << PtxRunner::describe(c.result);
 }
 
+// CTAs that have not started cannot end it: shared memory belongs to one.
+TEST(ProtocolDeadlock, ASpinOnSharedMemoryDoesNotWaitForCtasThatHaveNoRoom) {
+  std::vector<uint32_t> array(64);
+  PtxRunner runner(ptx(with_mbarriers(R"(
+  st.volatile.shared.u32 [tile], 0;
+$spin:
+  ld.volatile.shared.u32 %r5, [tile];
+  setp.eq.u32 %p2, %r5, 0;
+  @%p2 bra $spin;
+  ret;)",
+                                      1, 1)));
+  runner.array(array).shape({200, 1, 1}, {32, 1, 1});
+  runner.launch.dynamic_shared = 200 << 10;  // one on each SM
+  check::Checker checker;
+  RunOptions options;
+  options.observer = &checker;
+  const RunResult r = runner.run(options);
+  ASSERT_FALSE(r.findings.empty());
+  EXPECT_EQ(r.findings[0].code, "PLD3080");
+  EXPECT_EQ(r.findings[0].message.phrase, Phrase::spin_of_all);
+}
+
 TEST(ProtocolDeadlock, WithoutACheckerNothingIsSaidOfUnannouncedBytes) {
   std::vector<uint32_t> array(64);
   PtxRunner runner(ptx(with_mbarriers(wait("$w", "full", "0") + "  ret;", 1, 1)));
