@@ -1,41 +1,20 @@
 #include "verify/values.h"
 
-#include <algorithm>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "sim/check/catalogue/code.h"
+#include "isa/core/hash.h"
 #include "sim/check/catalogue/phrase.h"
-#include "sim/check/values/other_values.h"
 #include "verify/schedules/schedules.h"
+#include "verify/verdict/arbitrary.h"
 
 namespace palladion::verify {
 namespace {
 
-using sim::check::Arbitrary;
 using sim::check::OtherValues;
 
 constexpr size_t most_experiments = 16;
-
-bool of_shared_memory(const SeenFinding& s) {
-  return s.finding.code == sim::check::Code::uninitialised_shared_memory;
-}
-
-bool can_be_examined(const SeenFinding& s) {
-  const sim::Finding& f = s.finding;
-  if (f.severity != sim::FindingSeverity::error || f.fatal) return false;
-  const auto* const race = std::get_if<sim::Race>(&f.what);
-  return of_shared_memory(s) || (race != nullptr && race->every_read && !race->reads.empty());
-}
-
-void add(Arbitrary& what, const sim::Finding& f) {
-  if (const auto* const race = std::get_if<sim::Race>(&f.what))
-    std::ranges::copy(race->reads, std::back_inserter(what.reads));
-  else
-    what.unwritten_reads.push_back(f.sites.front());
-}
 
 // What a run leaves that the host can see.
 struct Left {
@@ -44,7 +23,21 @@ struct Left {
   bool operator==(const Left&) const = default;
 };
 
-enum class Answer : uint8_t { no_output_changes, an_output_changes, reads_not_changed };
+// A hash of each array of global memory, by name, when the run is over.
+class MemoryHashes final : public sim::Observer {
+ public:
+  void start(const sim::RunView& run) override { run_ = run; }
+  void observe(sim::ClusterState&, sim::ClusterEvents&) override {}
+  void finish(std::vector<sim::Finding>&) override {
+    run_.memory->for_each([&](const sim::Allocation& a) {
+      hashes.emplace(a.name, isa::Fnv1a().add(std::as_bytes(std::span(a.bytes, a.size))).value());
+    });
+  }
+  std::multimap<std::string, uint64_t> hashes;
+
+ private:
+  sim::RunView run_;
+};
 
 // Runs of a launch with other values, under the conditions of one schedule.
 class Experiment {
@@ -56,27 +49,23 @@ class Experiment {
     usual_ = run(same);
   }
 
-  // Whether what the run leaves is the usual in every series of other values.
-  Answer ask(const Arbitrary& what) {
-    if (!usual_) return Answer::reads_not_changed;
-    for (uint32_t series = 0; series < OtherValues::series; ++series) {
-      OtherValues other(what, series);
-      if (run(other) != usual_) return Answer::an_output_changes;
-      if (!other.changed_every_read()) return Answer::reads_not_changed;
-    }
-    return Answer::no_output_changes;
+  bool has_usual() const { return usual_.has_value(); }
+  Rerun ask(OtherValues& other) {
+    const auto left = run(other);
+    return !left ? Rerun::no_end : left == usual_ ? Rerun::as_usual : Rerun::another_output;
   }
 
  private:
   // Nothing: it did not reach its end.
   std::optional<Left> run(OtherValues& other) {
-    sim::Observer* const observers[] = {&other};
+    MemoryHashes memory;
+    sim::Observer* const observers[] = {&other, &memory};
     Trial trial = try_under(setup_, conditions_, nullptr, observers);
     sim::RunResult& result = trial.outcome.result;
     // One warp does not execute more than all did; with other values it may loop for ever.
     if (!usual_) setup_.run.max_warp_instructions = 2 * result.instructions + 100'000;
     if (!result.completed) return std::nullopt;
-    Left left{other.memory(), std::move(result.printed)};
+    Left left{std::move(memory.hashes), std::move(result.printed)};
     for (const Buffer& b : setup_.job.buffers)
       if (b.role == Role::scratch || b.role == Role::profile) left.memory.erase(b.name);
     return left;
@@ -86,30 +75,6 @@ class Experiment {
   sim::check::Conditions conditions_;
   std::optional<Left> usual_;
 };
-
-void drop_to_strict(sim::Finding& f) {
-  f.severity = sim::FindingSeverity::strict;
-  f.notes.push_back(sim::say<sim::Phrase::no_output_depends>(uint64_t{OtherValues::series}));
-}
-
-// Those that one schedule showed first, one after the other: values of several findings may cancel out. Then
-// all that nothing depends on at once: an output may depend on any of several.
-void examine(Experiment& experiment, std::span<SeenFinding* const> findings) {
-  std::vector<SeenFinding*> unused;
-  Arbitrary all;
-  for (SeenFinding* const s : findings) {
-    Arbitrary one;
-    add(one, s->finding);
-    const Answer answer = experiment.ask(one);
-    if (answer == Answer::reads_not_changed)
-      s->finding.notes.push_back(sim::say<sim::Phrase::reads_not_changed>());
-    if (answer != Answer::no_output_changes) continue;
-    unused.push_back(s);
-    add(all, s->finding);
-  }
-  if (unused.size() > 1 && experiment.ask(all) != Answer::no_output_changes) return;
-  for (SeenFinding* const s : unused) drop_to_strict(s->finding);
-}
 
 }  // namespace
 
@@ -130,7 +95,11 @@ void examine_values(const TrialSetup& setup, CheckReport& report) {
     const auto conditions = sim::check::conditions_named(schedule);
     if (!conditions || stopped(setup.run)) continue;  // of the search: no run showed it
     Experiment experiment(setup, *conditions);
-    examine(experiment, findings);
+    if (experiment.has_usual())
+      examine(findings, [&](OtherValues& other) { return experiment.ask(other); });
+    else
+      for (SeenFinding* const s : findings)
+        s->finding.notes.push_back(sim::say<sim::Phrase::reads_not_changed>());
   }
 }
 

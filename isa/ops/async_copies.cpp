@@ -287,12 +287,13 @@ std::vector<OpDef> remote_defs() {
           "st",
           "Stores to shared memory of another CTA of the cluster and completes as many bytes at an mbarrier "
           "there. "
-          "Data Movement and Conversion Instructions: st.async.",
+          "Data Movement and Conversion Instructions: st.async; ptxas also knows it with .cluster, which "
+          "LLVM writes.",
           decode::expand(
-              {"[8.1 sm_90] st.async{.weak}$remote$mbarrier{.vec:v2}.type:b32|b64|u32|u64|s32|s64|f32|f64 "
-               "a:mem, "
-               "b:type^vec, mbar:mem",
-               "[8.1 sm_90] st.async{.weak}$remote$mbarrier.vec:v4.type:b32|u32|s32|f32 a:mem, b:type^vec, "
+              {"[8.1 sm_90] st.async<o:;.weak;.scope:cluster>$remote$mbarrier{.vec:v2}"
+               ".type:b32|b64|u32|u64|s32|s64|f32|f64 a:mem, b:type^vec, mbar:mem",
+               "[8.1 sm_90] st.async<o:;.weak;.scope:cluster>$remote$mbarrier.vec:v4.type:b32|u32|s32|f32 "
+               "a:mem, b:type^vec, "
                "mbar:mem",
                "[8.7 sm_100] st.async{.mmio}.sem:release.scope:gpu|sys{.space:global}.type:%b|%u|%s|f32|f64 "
                "a:mem, b:type"},

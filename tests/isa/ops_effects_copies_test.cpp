@@ -106,6 +106,11 @@ TEST_F(Effects, remote_stores) {
                                         {mem(r), many(f, 4), mem(r2)});
   EXPECT_EQ(store.elements, 4);
   EXPECT_EQ(store.mbar, 2);
+  EXPECT_EQ(decode<StoreAsync>("st.async.cluster.shared::cluster.mbarrier::complete_tx::bytes.b64",
+                               {mem(rd), rd2, mem(rd)})
+                .elements,
+            1)
+      << "as LLVM writes it";
   const auto red = decode<ReduceAsync>(
       "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.inc.u32", {mem(r), r2, mem(r)});
   EXPECT_EQ(red.op, AtomicOp::inc);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cuda/driver/launch/other_schedules.h"
+#include "cuda/driver/launch/other_values.h"
 #include "cuda/driver/order/judge.h"
 #include "cuda/driver/order/undefined.h"
 #include "cuda/driver/order/written.h"
@@ -266,13 +267,19 @@ void Running::judge(State& s, LaunchRecord& record, bool completed) {
 }
 
 Status Running::end(State& s) {
-  const sim::RunResult result = run_.take_result();
+  sim::RunResult result = run_.take_result();
   finished(doing_.place);
   if (judges()) judge_kernel(doing_, beside_.footprint);
-  if (follows_writes() && doing_.as)
-    judge_reads(
-        {*doing_.as, work_.kernel->name, beside_.reads, beside_.changes, result,
-         can_repeat() ? [&](sim::Observer& o) { return repeat(s, o, result.instructions); } : Again{}});
+  if (follows_writes() && doing_.as) {
+    const Launched launched{*doing_.as,
+                            work_.kernel->name,
+                            beside_.reads,
+                            beside_.changes,
+                            result,
+                            can_repeat() ? [&](sim::Observer& o) { return repeat(s, o, result.instructions); } : Again{}};
+    judge_reads(launched);
+    examine_values(launched, result.findings);
+  }
   LaunchRecord& record = record_of(s, work_);
   ++record.launches;
   record.seconds += seconds_;

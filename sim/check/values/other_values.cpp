@@ -6,7 +6,6 @@
 #include <cstring>
 #include <memory>
 
-#include "isa/core/hash.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/place.h"
 
@@ -66,12 +65,6 @@ void OtherValues::retire(ClusterState& cluster) {
     for (const auto& [warp, lanes] : warps) changed_[pc][warp] |= lanes;
   for (UnwrittenRead& r : unwritten_reads_)
     r.executed |= std::ranges::any_of(r.pcs, [&](Pc pc) { return done->executed.contains(pc); });
-}
-
-void OtherValues::finish(std::vector<Finding>&) {
-  run_.memory->for_each([&](const Allocation& a) {
-    memory_.emplace(a.name, isa::Fnv1a().add(std::as_bytes(std::span(a.bytes, a.size))).value());
-  });
 }
 
 uint32_t OtherValues::at(const LanesAt& all, Pc pc, uint64_t warp) {

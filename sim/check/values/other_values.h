@@ -34,14 +34,11 @@ class OtherValues final : public Observer {
 
   // After the run: each of the reads was executed, and got other values.
   bool changed_every_read() const;
-  // After the run: a hash of each array of global memory, by name.
-  const std::multimap<std::string, uint64_t>& memory() const { return memory_; }
 
   void start(const RunView& run) override;
   void observe(ClusterState& cluster, ClusterEvents& events) override;
   bool watches(Pc pc) const override;
   void retire(ClusterState& cluster) override;
-  void finish(std::vector<Finding>& findings) override;
 
  private:
   // Lanes of each warp, by pc, then cluster and warp.
@@ -87,7 +84,6 @@ class OtherValues final : public Observer {
   uint32_t series_ = 0;
   RunView run_;
   PerCluster<InCluster> clusters_;
-  std::multimap<std::string, uint64_t> memory_;
 };
 
 }  // namespace palladion::sim::check
