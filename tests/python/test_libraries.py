@@ -26,3 +26,18 @@ def test_products_and_transforms_are_computed_on_the_host_and_counted(tmp_path):
     import json
     counted = {row["call"]: row["count"] for row in json.loads((tmp_path / "exec.json").read_text())["computed_on_host"]}
     assert counted["cublasGemmStridedBatchedEx"] >= 4 and counted["cufftExecZ2Z"] >= 6
+
+
+def test_random_numbers_of_a_seed_are_the_same(tmp_path):
+    out = run(tmp_path, """
+    import cupy as cp
+    def numbers():
+        cp.random.seed(3)
+        return [cp.random.rand(1000), cp.random.normal(1.0, 2.0, 1001), cp.random.randint(0, 10, 1000), cp.random.poisson(4.0, 1000)]
+    first, second = numbers(), numbers()
+    assert all((a == b).all() for a, b in zip(first, second))
+    for values, mean, deviation in zip(first, (0.5, 1.0, 4.5, 4.0), (0.29, 2.0, 2.87, 2.0)):
+        assert abs(float(values.mean()) - mean) < 0.25 and abs(float(values.std()) - deviation) < 0.25
+    print("the same")
+    """)
+    assert out == "the same\n"
