@@ -4,7 +4,7 @@
 # pld_exec_library(TARGET FOLDER NAME VERSION)
 function(pld_exec_library target folder name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${folder}/(runtime|cublas|cudnn|cupti|nvml|preload)/")  # libraries of their own
+  list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${folder}/(runtime|cublas|cufft|curand|cudnn|cupti|nvml|preload)/")  # libraries of their own
   add_library(${target} SHARED ${sources})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_options(${target} PRIVATE ${PLD_WARNINGS} ${PLD_BASELINE} -fvisibility=hidden)
@@ -30,16 +30,17 @@ set_target_properties(palladion_cudart PROPERTIES SOVERSION 13)
 target_link_libraries(palladion_cudart PRIVATE palladion_cuda)
 target_sources(palladion_cudart PRIVATE ${PROJECT_SOURCE_DIR}/cuda/driver/lifetime.cpp)
 
-# pld_stand_in(NAME FILE VERSION): in place of a library of NVIDIA's; each function of absent.txt answers by name.
-function(pld_stand_in name soname version)
+# pld_stand_in(NAME FILE VERSION STATUS): in place of a library of NVIDIA's; each function of absent.txt is told by name and
+# answers STATUS, the library's "not supported".
+function(pld_stand_in name soname version status)
   set(folder cuda/driver/${name})
   pld_exec_library(palladion_${name} ${folder} ${soname})
   set_target_properties(palladion_${name} PROPERTIES SOVERSION ${version})
   target_link_libraries(palladion_${name} PRIVATE palladion_cuda)
   file(READ ${PROJECT_SOURCE_DIR}/${folder}/absent.txt names)
   string(REGEX MATCHALL "[A-Za-z0-9_]+" names "${names}")
-  set(text "namespace palladion::cuda::${name} {\nint unsupported(const char* name);\n}\n#define PLD_ABSENT(name) \\\n\
-  extern \"C\" __attribute__((visibility(\"default\"))) int name() { return palladion::cuda::${name}::unsupported(#name); }\n")
+  set(text "#include \"cuda/driver/stand_in.h\"\n#define PLD_ABSENT(name) \\\n\
+  PLD_STAND_IN int name() { return palladion_exec_unsupported(#name), ${status}; }\n")
   foreach(absent ${names})
     string(APPEND text "PLD_ABSENT(${absent})\n")
   endforeach()
@@ -47,10 +48,16 @@ function(pld_stand_in name soname version)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/absent.txt)
   target_sources(palladion_${name} PRIVATE ${PROJECT_BINARY_DIR}/${name}_absent.cpp)
 endfunction()
-pld_stand_in(cublas cublas 13)
-pld_stand_in(cudnn cudnn 9)
-pld_stand_in(cupti cupti 13)
-pld_stand_in(nvml nvidia-ml 1)
+pld_stand_in(cublas cublas 13 15)
+pld_stand_in(cufft cufft 12 16)
+pld_stand_in(curand curand 10 204)
+pld_stand_in(cudnn cudnn 9 3000)
+pld_stand_in(cupti cupti 13 27)
+pld_stand_in(nvml nvidia-ml 1 3)
+# These compute (Eigen).
+foreach(name cublas cufft)
+  target_link_libraries(palladion_${name} PRIVATE Eigen3::Eigen)
+endforeach()
 
 # cublasLt is the same file as cuBLAS.
 set(light ${PROJECT_BINARY_DIR}/exec/libcublasLt.so.13)
@@ -67,7 +74,7 @@ pld_exec_library(palladion_exec cuda/driver/preload palladion_exec)
 # DT_RPATH: what the program itself puts into LD_LIBRARY_PATH (nvcc does) comes behind our folder.
 target_link_options(palladion_exec PRIVATE LINKER:-z,initfirst LINKER:--disable-new-dtags)
 # The libraries above are loaded with it, so that whoever needs NVIDIA's by name has them.
-target_link_libraries(palladion_exec PRIVATE -Wl,--no-as-needed palladion_cuda palladion_cudart palladion_cublas palladion_cudnn
+target_link_libraries(palladion_exec PRIVATE -Wl,--no-as-needed palladion_cuda palladion_cudart palladion_cublas palladion_cufft palladion_curand palladion_cudnn
   palladion_cupti palladion_nvml ${CMAKE_DL_LIBS})
 
 # What Python does first under the clock.

@@ -138,6 +138,8 @@ Outcome<std::string> complete_text(const fs::path& folder, cuda::bundle::Manifes
   return "PTX from " + match.source;
 }
 
+constexpr std::string_view without_ptx = "without PTX: ";
+
 // Finds the PTX of a bundle that has a cubin only. What to say of the bundle.
 Outcome<std::string> complete(const fs::path& folder, const std::vector<fs::path>& ptx_folders) {
   auto manifest = cuda::bundle::read_manifest(folder);
@@ -145,11 +147,11 @@ Outcome<std::string> complete(const fs::path& folder, const std::vector<fs::path
   if (manifest->ptx_source == cuda::cubin::carried_source)
     return complete_text(folder, *manifest, ptx_folders);
   if (!manifest->ptx_file.empty()) return std::string("with its PTX");
-  if (manifest->image_file.empty()) return std::string("without PTX: the program's image is not known");
+  if (manifest->image_file.empty()) return std::string(without_ptx) + "the program's image is not known";
   const auto cubin = read_text(folder / manifest->image_file, most_of_image);
-  if (!cubin) return "without PTX: " + cubin.error();
+  if (!cubin) return std::string(without_ptx) + cubin.error();
   const cuda::toolkit::Match match = cuda::toolkit::match_ptx(*cubin, manifest->entry, ptx_folders);
-  if (match.ptx.empty()) return "without PTX: " + match.why_not;
+  if (match.ptx.empty()) return std::string(without_ptx) + match.why_not;
   if (const auto taken = take_ptx(folder, *manifest, match); !taken) return tl::unexpected(taken.error());
   return "PTX from " + match.source;
 }
@@ -168,16 +170,20 @@ Outcome<void> strip_bundle(const fs::path& folder) {
 Outcome<size_t> complete_all(const CaptureRequest& request, const std::set<fs::path>& old) {
   std::vector<fs::path> folders(request.ptx_dirs.begin(), request.ptx_dirs.end());
   for (const fs::path& folder : cuda::toolkit::dump_folders()) folders.push_back(folder);
-  size_t found = 0;
+  size_t found = 0, without = 0;
   for (const fs::path& folder : bundles_in(request.output)) {
     if (old.contains(folder)) continue;
     const auto said = complete(folder, folders);
     if (!said) return tl::make_unexpected(said.error());
     print_out("{}: {}\n", folder.string(), *said);
+    without += said->starts_with(without_ptx) ? 1 : 0;
     if (request.strip && !request.runs())  // else nothing was written that is to be stripped
       if (const auto stripped = strip_bundle(folder); !stripped) return tl::make_unexpected(stripped.error());
     ++found;
   }
+  if (without != 0)
+    print_out("bundles without PTX: {}; machine code carries it when it is made with line information. {}\n",
+              without, cuda::cubin::ways_to_carry());
   return found;
 }
 

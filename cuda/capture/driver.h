@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cuda/abi/cuda.h"
+#include "cuda/abi/loaded.h"
 
 namespace palladion::cuda::capture {
 
@@ -15,9 +16,8 @@ using cuda::success;
 using Handle = void*;  // CUfunction, CUkernel, CUmodule, CUlibrary, CUstream
 using DevicePointer = uint64_t;
 
-// The C library's dlsym, past our own.
-void* find_dlsym();
-void* real_dlsym(void* library, const char* name);
+using cuda::find_dlsym;  // past our own dlsym
+using cuda::real_dlsym;
 // A function of a library (NVRTC, nvJitLink) for which one of our own stands. `library`: what the program
 // gave to dlsym; null: the program is linked with it, or loaded a library that is (not for all to see: it is
 // looked for among those that are loaded, by the beginning of its name). Null: there is none.

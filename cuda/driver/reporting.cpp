@@ -170,6 +170,11 @@ void report_unsupported(const std::string& call, const Missing& missing) {
        json::object{{"call", call}, {"count", missing.count}});
 }
 
+void report_computed(const std::string& call, const Missing& counted) {
+  send(state(), {Key::Kind::computed, counted.number},
+       json::object{{"call", call}, {"count", counted.count}});
+}
+
 void report_errors(const State& s) { send(s, {Key::Kind::errors, 0}, s.errors); }
 
 }  // namespace palladion::cuda::driver

@@ -9,6 +9,7 @@ void report_launches(const State& s, const LaunchRecord& row);
 void report_findings(const State& s, const LaunchRecord& row);
 void report_host_findings(const State& s);
 void report_unsupported(const std::string& call, const Missing& missing);
+void report_computed(const std::string& call, const Missing& counted);
 void report_errors(const State& s);
 
 }  // namespace palladion::cuda::driver

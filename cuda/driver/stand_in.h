@@ -1,7 +1,43 @@
 #pragma once
 // What the libraries that stand in place of NVIDIA's have in common: each has the functions with which
 // programs start, and one that tells its name for every other (absent.txt).
-
-extern "C" int palladion_exec_unsupported(const char* what);  // libcuda.so.1
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #define PLD_STAND_IN extern "C" __attribute__((visibility("default")))
+
+namespace palladion::cuda {
+
+// Device memory that a call touches: `rows` times `width` bytes, `pitch` bytes apart.
+struct Piece {
+  const void* at = nullptr;
+  size_t width = 0, rows = 1, pitch = 0;
+  bool reads = false, writes = false;
+};
+// `compute` gets where the pieces lie in this process; `release` comes after the last `compute`.
+struct HostCall {
+  void (*compute)(void* data, void* const* views);
+  void (*release)(void* data);
+  void* data;
+};
+
+}  // namespace palladion::cuda
+
+// libcuda.so.1 (cuda/driver/streams/compute.cpp); the results are values of CUresult.
+extern "C" int palladion_exec_unsupported(const char* what);
+extern "C" int palladion_exec_compute(const char* what, void* stream, const palladion::cuda::Piece* pieces,
+                                      size_t count, const palladion::cuda::HostCall* call);
+
+namespace palladion::cuda {
+
+// An operation of the stream that is computed on the host, and said to be: f(views).
+template <class F>
+int compute_on_host(const char* what, void* stream, const std::vector<Piece>& pieces, F f) {
+  const HostCall call = {[](void* data, void* const* views) { (*static_cast<F*>(data))(views); },
+                         [](void* data) { delete static_cast<F*>(data); }, new F(std::move(f))};
+  return palladion_exec_compute(what, stream, pieces.data(), pieces.size(), &call);
+}
+
+}  // namespace palladion::cuda

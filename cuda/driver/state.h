@@ -163,6 +163,7 @@ struct State {
   std::vector<LaunchRecord> launches;
   std::vector<sim::Finding> host_findings;  // of the order of operations, PLD70xx
   std::map<std::string, Missing> missing;   // calls that are not there
+  std::map<std::string, Missing> computed;  // on the host
   std::string printed;                      // of kernels, shown at the next synchronisation
 
   Block* block_of(Pointer p);

@@ -15,6 +15,7 @@ struct ExecKey {
     findings,     // of such launches: {"findings", "incomplete": reasons}
     remarks,      // of all launches, as texts: what is no mistake by itself
     unsupported,  // {"call", "count"}
+    computed,     // {"call", "count"}: of a library, on the host
     errors        // a number
   };
   Kind kind{};

@@ -111,8 +111,9 @@ Verdict::Scope ExecReport::scope() const {
 std::string ExecReport::table(size_t program) const {
   const bool timed = asked_.schedule.starts_with("hardware");
   const std::vector<json::value> launches = values(programs_[program], Kind::launches),
-                                 missing = values(programs_[program], Kind::unsupported);
-  if (launches.empty() && missing.empty()) return {};
+                                 missing = values(programs_[program], Kind::unsupported),
+                                 computed = values(programs_[program], Kind::computed);
+  if (launches.empty() && missing.empty() && computed.empty()) return {};
   std::string name;
   if (programs_.size() > 1)
     for (const json::value& v : values(programs_[program], Kind::program))
@@ -123,6 +124,9 @@ std::string ExecReport::table(size_t program) const {
                       "instructions", timed ? "cycles" : "", timed ? "us" : "host s", "grid", "block",
                       "judged", "kernel");
   for (const json::value& l : launches) text += launches_row(l, timed);
+  for (const json::value& c : computed)
+    text += fmt::format("  computed on the host, not checked: {}, {} times\n", text_of(c.at("call")),
+                        c.at("count").to_number<uint64_t>());
   for (const json::value& m : missing)
     text += fmt::format("  unsupported: {}, {} times\n", text_of(m.at("call")),
                         m.at("count").to_number<uint64_t>());
@@ -161,6 +165,7 @@ std::string ExecReport::json(const End& end) const {
   append(out, {{"programs", std::move(programs)},
                {"launches", std::move(launches)},
                {"findings", findings()},
+               {"computed_on_host", array_of(values(Kind::computed))},
                {"unsupported", array_of(values(Kind::unsupported))}});
   return json_text(out);
 }

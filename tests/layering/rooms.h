@@ -16,7 +16,7 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"cuda/abi", {}},
     {"cuda/cubin", {}},
     {"cuda/fatbin", {"cuda/cubin"}},
-    {"cuda/compilers", {"cuda/fatbin", "cuda/cubin", "isa"}},
+    {"cuda/compilers", {"cuda/fatbin", "cuda/cubin", "cuda/abi", "isa"}},
     {"cuda/bundle", {"isa"}},
     {"cuda/native", {"isa", "cuda/abi"}},
     {"cuda/toolkit", {"cuda/native", "cuda/bundle", "cuda/cubin", "cuda/fatbin", "verify/arrays", "isa"}},

@@ -1,26 +1,13 @@
-// Handles: what a program sets is kept and returned. Nothing here computes (absent.txt).
+// Handles: what a program sets is kept and returned.
 #include <array>
-#include <cstddef>
 #include <new>
 
-extern "C" int palladion_exec_unsupported(const char* what);  // libcuda.so.1
+#include "cuda/driver/cublas/handle.h"
 
 namespace palladion::cuda::cublas {
 namespace {
 
-using Status = int;  // cublasStatus_t
-constexpr Status success = 0, not_initialized = 1, alloc_failed = 3, invalid_value = 7, not_supported = 15;
 constexpr int version[] = {13, 1, 0}, cudart_version = 13000;
-
-struct Handle {
-  void* stream = nullptr;
-  void* workspace = nullptr;
-  size_t workspace_bytes = 0;
-  int pointer_mode = 0;  // scalars are of the host
-  int atomics_mode = 0;  // not allowed
-  int math_mode = 0;     // CUBLAS_DEFAULT_MATH
-  int sm_count = 0;      // 0: all
-};
 
 template <class H>
 Status create(H** out) {
@@ -85,70 +72,66 @@ struct LightHandle {};
 
 }  // namespace
 
-// What each function of absent.txt does.
-Status unsupported(const char* name) {
-  palladion_exec_unsupported(name);
-  return not_supported;
-}
-
 }  // namespace palladion::cuda::cublas
 
 using namespace palladion::cuda::cublas;
 
-#define PLD_CUBLAS extern "C" __attribute__((visibility("default")))
-
-PLD_CUBLAS Status cublasCreate_v2(Handle** out) { return create(out); }
-PLD_CUBLAS Status cublasDestroy_v2(Handle* handle) { return destroy(handle); }
-PLD_CUBLAS Status cublasGetVersion_v2(const Handle*, int* value) {
+PLD_STAND_IN Status cublasCreate_v2(Handle** out) { return create(out); }
+PLD_STAND_IN Status cublasDestroy_v2(Handle* handle) { return destroy(handle); }
+PLD_STAND_IN Status cublasGetVersion_v2(const Handle*, int* value) {
   if (value == nullptr) return invalid_value;
   *value = number();
   return success;
 }
-PLD_CUBLAS Status cublasGetProperty(int type, int* value) { return property(type, value); }
-PLD_CUBLAS size_t cublasGetCudartVersion() { return cudart_version; }
+PLD_STAND_IN Status cublasGetProperty(int type, int* value) { return property(type, value); }
+PLD_STAND_IN size_t cublasGetCudartVersion() { return cudart_version; }
 
-PLD_CUBLAS Status cublasSetStream_v2(Handle* handle, void* stream) {
+PLD_STAND_IN Status cublasSetStream_v2(Handle* handle, void* stream) {
   if (handle == nullptr) return not_initialized;
   handle->stream = stream;
   handle->workspace = nullptr;  // as documented: back to the library's own
   handle->workspace_bytes = 0;
   return success;
 }
-PLD_CUBLAS Status cublasGetStream_v2(const Handle* handle, void** stream) {
+PLD_STAND_IN Status cublasGetStream_v2(const Handle* handle, void** stream) {
   if (handle == nullptr) return not_initialized;
   if (stream == nullptr) return invalid_value;
   *stream = handle->stream;
   return success;
 }
-PLD_CUBLAS Status cublasSetWorkspace_v2(Handle* handle, void* workspace, size_t bytes) {
+PLD_STAND_IN Status cublasSetWorkspace_v2(Handle* handle, void* workspace, size_t bytes) {
   if (handle == nullptr) return not_initialized;
   handle->workspace = workspace;
   handle->workspace_bytes = bytes;
   return success;
 }
-PLD_CUBLAS Status cublasSetPointerMode_v2(Handle* h, int value) {
+PLD_STAND_IN Status cublasSetPointerMode_v2(Handle* h, int value) {
   return set(h, &Handle::pointer_mode, value);
 }
-PLD_CUBLAS Status cublasGetPointerMode_v2(const Handle* h, int* value) {
+PLD_STAND_IN Status cublasGetPointerMode_v2(const Handle* h, int* value) {
   return get(h, &Handle::pointer_mode, value);
 }
-PLD_CUBLAS Status cublasSetAtomicsMode(Handle* h, int value) { return set(h, &Handle::atomics_mode, value); }
-PLD_CUBLAS Status cublasGetAtomicsMode(const Handle* h, int* value) {
+PLD_STAND_IN Status cublasSetAtomicsMode(Handle* h, int value) {
+  return set(h, &Handle::atomics_mode, value);
+}
+PLD_STAND_IN Status cublasGetAtomicsMode(const Handle* h, int* value) {
   return get(h, &Handle::atomics_mode, value);
 }
-PLD_CUBLAS Status cublasSetMathMode(Handle* h, int value) { return set(h, &Handle::math_mode, value); }
-PLD_CUBLAS Status cublasGetMathMode(const Handle* h, int* value) { return get(h, &Handle::math_mode, value); }
-PLD_CUBLAS Status cublasSetSmCountTarget(Handle* h, int value) { return set(h, &Handle::sm_count, value); }
-PLD_CUBLAS Status cublasGetSmCountTarget(const Handle* h, int* value) {
+PLD_STAND_IN Status cublasSetMathMode(Handle* h, int value) { return set(h, &Handle::math_mode, value); }
+PLD_STAND_IN Status cublasGetMathMode(const Handle* h, int* value) {
+  return get(h, &Handle::math_mode, value);
+}
+PLD_STAND_IN Status cublasSetSmCountTarget(Handle* h, int value) { return set(h, &Handle::sm_count, value); }
+PLD_STAND_IN Status cublasGetSmCountTarget(const Handle* h, int* value) {
   return get(h, &Handle::sm_count, value);
 }
 
-PLD_CUBLAS Status cublasLtCreate(LightHandle** out) { return create(out); }
-PLD_CUBLAS Status cublasLtDestroy(LightHandle* handle) { return destroy(handle); }
-PLD_CUBLAS Status cublasLtGetProperty(int type, int* value) { return property(type, value); }
-PLD_CUBLAS size_t cublasLtGetVersion() { return number(); }
-PLD_CUBLAS size_t cublasLtGetCudartVersion() { return cudart_version; }
-PLD_CUBLAS const char* cublasGetStatusName(Status status) { return described(status, &Text::name); }
-PLD_CUBLAS const char* cublasGetStatusString(Status status) { return described(status, &Text::text); }
-PLD_CUBLAS const char* cublasLtGetStatusName(Status status) { return described(status, &Text::name); }
-PLD_CUBLAS const char* cublasLtGetStatusString(Status status) { return described(status, &Text::text); }
+PLD_STAND_IN Status cublasLtCreate(LightHandle** out) { return create(out); }
+PLD_STAND_IN Status cublasLtDestroy(LightHandle* handle) { return destroy(handle); }
+PLD_STAND_IN Status cublasLtGetProperty(int type, int* value) { return property(type, value); }
+PLD_STAND_IN size_t cublasLtGetVersion() { return number(); }
+PLD_STAND_IN size_t cublasLtGetCudartVersion() { return cudart_version; }
+PLD_STAND_IN const char* cublasGetStatusName(Status status) { return described(status, &Text::name); }
+PLD_STAND_IN const char* cublasGetStatusString(Status status) { return described(status, &Text::text); }
+PLD_STAND_IN const char* cublasLtGetStatusName(Status status) { return described(status, &Text::name); }
+PLD_STAND_IN const char* cublasLtGetStatusString(Status status) { return described(status, &Text::text); }

@@ -18,12 +18,6 @@ struct Handle {
 
 }  // namespace
 
-// What each function of absent.txt does.
-Status unsupported(const char* name) {
-  palladion_exec_unsupported(name);
-  return not_supported;
-}
-
 }  // namespace palladion::cuda::cudnn
 
 using namespace palladion::cuda::cudnn;

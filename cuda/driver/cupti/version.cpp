@@ -10,12 +10,6 @@ constexpr Status success = 0, invalid_parameter = 1, not_supported = 27;
 constexpr uint32_t version = 130000;  // CUPTI_API_VERSION
 }  // namespace
 
-// What each function of absent.txt does.
-Status unsupported(const char* name) {
-  palladion_exec_unsupported(name);
-  return not_supported;
-}
-
 }  // namespace palladion::cuda::cupti
 
 using namespace palladion::cuda::cupti;

@@ -60,12 +60,6 @@ size_t total_memory() {
 
 }  // namespace
 
-// What each function of absent.txt does.
-Status unsupported(const char* name) {
-  palladion_exec_unsupported(name);
-  return not_supported;
-}
-
 }  // namespace palladion::cuda::nvml
 
 using namespace palladion::cuda::nvml;

@@ -41,6 +41,10 @@ struct RecordWork {
   Event* event = nullptr;
 };
 struct EmptyWork {};
+struct ComputeWork;  // compute.cpp: a library call, on the host
+Status compute(const ComputeWork& work);
+order::Touched touched_by(const ComputeWork& work);
+std::string text_of(const ComputeWork& work);
 struct ConditionalWork {
   uint64_t handle = 0;  // of its condition
   ConditionalType type{};
@@ -50,7 +54,7 @@ struct ConditionalWork {
 // One operation: in the order of NodeKind's subjects, not of its numbers.
 using Work = std::variant<EmptyWork, std::shared_ptr<LaunchWork>, Memcpy3D, MemsetNode, HostNode,
                           std::shared_ptr<Graph>, WaitWork, RecordWork, AllocWork, FreeWork,
-                          std::shared_ptr<ConditionalWork>>;
+                          std::shared_ptr<ConditionalWork>, std::shared_ptr<ComputeWork>>;
 NodeKind kind_of(const Work& work);
 // `doing.place.before` grows by what a graph did inside.
 Status run(const Work& work, Doing& doing);

@@ -18,6 +18,7 @@ struct Kind {
   NodeKind operator()(const AllocWork&) const { return NodeKind::alloc; }
   NodeKind operator()(const FreeWork&) const { return NodeKind::free; }
   NodeKind operator()(const std::shared_ptr<ConditionalWork>&) const { return NodeKind::conditional; }
+  NodeKind operator()(const std::shared_ptr<ComputeWork>&) const { return NodeKind::host; }
 };
 
 // Does the operation; what it depends on is over.
@@ -56,6 +57,11 @@ struct Runner {
     const Status status = run_free(f);
     return finished(doing.place), status;
   }
+  Status operator()(const std::shared_ptr<ComputeWork>& w) const {
+    const Status status = compute(*w);
+    if (status == success && doing.as) judge(doing, touched_by(*w));
+    return finished(doing.place), status;
+  }
   Status operator()(const std::shared_ptr<ConditionalWork>& c) const { return run_conditional(*c, doing); }
 };
 
@@ -75,6 +81,7 @@ struct Namer {
   Name operator()(const AllocWork& a) const {
     return {Does::allocate, fmt::format("allocation of {} bytes", a.bytes)};
   }
+  Name operator()(const std::shared_ptr<ComputeWork>& w) const { return {Does::kernel, text_of(*w)}; }
   Name operator()(const FreeWork&) const { return {Does::free, "cudaFreeAsync"}; }
   Name operator()(const auto&) const { return {}; }
 };

@@ -233,6 +233,28 @@ TEST_F(CaptureCommand, ComparesMachineCodeThatCarriesItsPtx) {
   expect_equal(folder_, m, "");
 }
 
+// The ways in which the frameworks give it are named, once.
+TEST_F(CaptureCommand, SaysHowMachineCodeWouldCarryItsPtx) {
+  palladion::cuda::bundle::Manifest m = bundle_of(stores_77);
+  m.ptx_file.clear();
+  m.image_file = "kernel.cubin";
+  for (const char* name : {"0001-k", "0002-k"}) {
+    fs::create_directories(folder_ / name);
+    std::ofstream(folder_ / name / "kernel.cubin", std::ios::binary)
+        << "\177ELF\2 of a chip, which no tool reads";
+    std::ofstream(folder_ / name / "bundle.json") << palladion::cuda::bundle::text(m);
+  }
+  const std::string log = (folder_ / "log").string();
+  std::system((PLD_PALLADION " capture -o " + folder_.string() + " --ptx-dir " + folder_.string() + " >" +
+               log + " 2>&1")
+                  .c_str());
+  const std::string said = contents_of(log);
+  EXPECT_THAT(said, HasSubstr("0002-k: without PTX: no file of PTX with the entry `k` was found"));
+  EXPECT_THAT(said, HasSubstr("bundles without PTX: 2; machine code carries it when"));
+  for (const char* way : {"XLA_FLAGS=--xla_gpu_generate_line_info=true", "CUTE_DSL_LINEINFO=1", "-lineinfo"})
+    EXPECT_THAT(said, HasSubstr(way));
+}
+
 // One text in two folders, of which the second alone has the cubin.
 TEST_F(CaptureCommand, FindsTheCubinBesideEachFileOfOneText) {
   for (const char* place : {"a", "b"}) {

@@ -1,5 +1,8 @@
-// cuBLAS' library: handles keep what is set; what computes answers by name.
+// cuBLAS' library: handles keep what is set, products are computed on the host, the rest answers by name.
+#include <complex>
 #include <fstream>
+#include <numeric>
+#include <vector>
 
 #include "tests/cuda/driver/library.h"
 
@@ -40,10 +43,92 @@ TEST_F(Cublas, WhatComputesAnswersByName) {
   void* handle = nullptr;
   ASSERT_EQ(call("cublasCreate_v2", &handle), success);
   testing::internal::CaptureStderr();
-  EXPECT_EQ(call("cublasSgemm_v2", handle), blas_not_supported);
+  EXPECT_EQ(call("cublasSsymm_v2", handle), blas_not_supported);
   EXPECT_EQ(call("cublasLtMatmul", handle), blas_not_supported);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "palladion exec: unsupported: cublasSgemm_v2\npalladion exec: unsupported: cublasLtMatmul\n");
+            "palladion exec: unsupported: cublasSsymm_v2\npalladion exec: unsupported: cublasLtMatmul\n");
+  EXPECT_EQ(call("cublasDestroy_v2", handle), success);
+}
+
+// 2x3 by 3x2, by columns, A with a leading dimension of 3.
+TEST_F(Cublas, MultipliesByColumns) {
+  void* handle = nullptr;
+  ASSERT_EQ(call("cublasCreate_v2", &handle), success);
+  const OfDevice<float> a(*this, {1, 4, -1, 2, 5, -1, 3, 6, -1}), b(*this, {7, 9, 11, 8, 10, 12}),
+      c(*this, {1, 1, 1, 1});
+  const float alpha = 1, beta = 10;
+  EXPECT_EQ(call("cublasSgemm_v2", handle, 0, 0, 2, 2, 3, static_cast<const void*>(&alpha), a.pointer(), 3,
+                 b.pointer(), 3, static_cast<const void*>(&beta), c.pointer(), 2),
+            success);
+  EXPECT_EQ(c.values(), (std::vector<float>{58 + 10, 139 + 10, 64 + 10, 154 + 10}));
+  // B transposed by A transposed is the transpose.
+  const OfDevice<double> x(*this, {1, 4, 2, 5, 3, 6}), y(*this, {7, 9, 11, 8, 10, 12}),
+      z(*this, {0, 0, 0, 0});
+  const double one = 1, zero = 0;
+  EXPECT_EQ(call("cublasDgemm_v2_64", handle, 1, 1, int64_t{2}, int64_t{2}, int64_t{3},
+                 static_cast<const void*>(&one), y.pointer(), int64_t{3}, x.pointer(), int64_t{2},
+                 static_cast<const void*>(&zero), z.pointer(), int64_t{2}),
+            success);
+  EXPECT_EQ(z.values(), (std::vector<double>{58, 64, 139, 154}));
+  EXPECT_EQ(call("cublasDestroy_v2", handle), success);
+}
+
+TEST_F(Cublas, ConjugatesAndTakesScalarsOfTheDevice) {
+  using c64 = std::complex<double>;
+  void* handle = nullptr;
+  ASSERT_EQ(call("cublasCreate_v2", &handle), success);
+  EXPECT_EQ(call("cublasSetPointerMode_v2", handle, 1), success);
+  const OfDevice<c64> a(*this, {{1, 2}, {3, -1}}), b(*this, {{2, 0}, {0, 1}}), c(*this, {{NAN, NAN}}),
+      scalars(*this, {{2, 0}, {0, 0}});
+  EXPECT_EQ(call("cublasZgemm_v2", handle, 2, 0, 1, 1, 2, scalars.pointer(), a.pointer(), 2, b.pointer(), 2,
+                 reinterpret_cast<void*>(scalars.at + sizeof(c64)), c.pointer(), 1),
+            success);
+  const c64 wanted = 2.0 * (std::conj(c64{1, 2}) * c64{2, 0} + std::conj(c64{3, -1}) * c64{0, 1});
+  EXPECT_EQ(c.values(), std::vector<c64>{wanted}) << "with beta 0, C is not read";
+  EXPECT_EQ(call("cublasDestroy_v2", handle), success);
+}
+
+// Halves in batches, summed in f32; 8-bit integers in i32.
+TEST_F(Cublas, MultipliesOtherTypesAndBatches) {
+  constexpr int f16 = 2, i8 = 3, i32 = 10, sum_f32 = 68, sum_i32 = 72;
+  constexpr uint16_t one = 0x3c00, two = 0x4000, three = 0x4200;
+  void* handle = nullptr;
+  ASSERT_EQ(call("cublasCreate_v2", &handle), success);
+  const OfDevice<uint16_t> a(*this, {one, two}), b(*this, {three, three}), c(*this, {0, 0});
+  const float alpha = 1, zero = 0;
+  EXPECT_EQ(call("cublasGemmStridedBatchedEx", handle, 0, 0, 1, 1, 1, static_cast<const void*>(&alpha),
+                 a.pointer(), f16, 1, 1LL, b.pointer(), f16, 1, 1LL, static_cast<const void*>(&zero),
+                 c.pointer(), f16, 1, 1LL, 2, sum_f32, -1),
+            success);
+  EXPECT_EQ(c.values(), (std::vector<uint16_t>{three, 0x4600}));
+  const OfDevice<int8_t> p(*this, {100, -100}), q(*this, {100, 50});
+  const OfDevice<int32_t> r(*this, {7});
+  const int32_t whole = 1;
+  EXPECT_EQ(call("cublasGemmEx", handle, 1, 0, 1, 1, 2, static_cast<const void*>(&whole), p.pointer(), i8, 2,
+                 q.pointer(), i8, 2, static_cast<const void*>(&whole), r.pointer(), i32, 1, sum_i32, -1),
+            success);
+  EXPECT_EQ(r.values(), std::vector<int32_t>{5007});
+  EXPECT_EQ(call("cublasDestroy_v2", handle), success);
+}
+
+TEST_F(Cublas, RefusesWhatIsWrong) {
+  void* handle = nullptr;
+  ASSERT_EQ(call("cublasCreate_v2", &handle), success);
+  constexpr Status blas_invalid_value = 7, blas_execution_failed = 13, illegal = 700;
+  const float alpha = 1, beta = 0;
+  const OfDevice<float> a(*this, {1, 2, 3, 4});
+  const auto product = [&](int rows, int leading, void* to) {
+    return call("cublasSgemm_v2", handle, 0, 0, rows, 2, 2, static_cast<const void*>(&alpha), a.pointer(),
+                leading, a.pointer(), 2, static_cast<const void*>(&beta), to, leading);
+  };
+  EXPECT_EQ(product(2, 1, a.pointer()), blas_invalid_value);
+  EXPECT_EQ(product(-1, 2, a.pointer()), blas_invalid_value);
+  EXPECT_EQ(product(0, 2, nullptr), success);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(product(2, 2, nullptr), blas_execution_failed);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("cublasSgemm_v2: 16 bytes at"), std::string::npos);
+  EXPECT_EQ(call("cuCtxSynchronize"), illegal);
+  call("palladion_exec_clear_fault");
   EXPECT_EQ(call("cublasDestroy_v2", handle), success);
 }
 

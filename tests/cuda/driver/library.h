@@ -60,6 +60,30 @@ class Driver : public ::testing::Test {
     EXPECT_EQ(call("cuMemAlloc_v2", &p, bytes), success);
     return p;
   }
+  // Values in memory of the device.
+  template <class T>
+  class OfDevice {
+   public:
+    OfDevice(Driver& test, const std::vector<T>& values)
+        : at(test.memory(values.size() * sizeof(T))), test_(test), n_(values.size()) {
+      EXPECT_EQ(test.call("cuMemcpyHtoD_v2", at, static_cast<const void*>(values.data()), n_ * sizeof(T)),
+                success);
+    }
+    ~OfDevice() { test_.call("cuMemFree_v2", at); }
+    OfDevice(const OfDevice&) = delete;
+    OfDevice& operator=(const OfDevice&) = delete;
+    void* pointer() const { return reinterpret_cast<void*>(at); }
+    std::vector<T> values() const {
+      std::vector<T> out(n_);
+      EXPECT_EQ(test_.call("cuMemcpyDtoH_v2", static_cast<void*>(out.data()), at, n_ * sizeof(T)), success);
+      return out;
+    }
+    const Pointer at;
+
+   private:
+    Driver& test_;
+    size_t n_;
+  };
   // In this thread: each has its own current one.
   void use_context() { EXPECT_EQ(call("cuCtxSetCurrent", context_), success); }
   void *library_ = nullptr, *context_ = nullptr;

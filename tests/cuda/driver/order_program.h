@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "cuda/driver/stand_in.h"
 #include "tests/cuda/driver/library.h"
 #include "tests/cuda/driver/order_kernels.h"
 

@@ -1,0 +1,286 @@
+// Products of matrices: C = alpha op(A) op(B) + beta C, by columns, one or a batch of them at equal
+// distances.
+#include <Eigen/Core>
+#include <array>
+#include <complex>
+#include <cstring>
+#include <optional>
+
+#include "cuda/driver/cublas/handle.h"
+
+namespace palladion::cuda::cublas {
+namespace {
+
+using Complex32 = std::complex<float>;
+using Complex64 = std::complex<double>;
+
+enum class Type : int {  // cudaDataType
+  f32 = 0,
+  f64 = 1,
+  f16 = 2,
+  i8 = 3,
+  c32 = 4,
+  c64 = 5,
+  i32 = 10,
+  bf16 = 14
+};
+size_t size_of(Type t) {
+  switch (t) {
+    case Type::i8:
+      return 1;
+    case Type::f16:
+    case Type::bf16:
+      return 2;
+    case Type::f32:
+    case Type::i32:
+      return 4;
+    case Type::f64:
+    case Type::c32:
+      return 8;
+    case Type::c64:
+      return 16;
+  }
+  return 0;
+}
+
+struct Operand {
+  const void* at = nullptr;
+  Type type{};
+  int64_t leading = 0, stride = 0;  // elements from column to column, from matrix to matrix
+  int op = 0;                       // cublasOperation_t: as it is, transposed, conjugate transposed
+};
+struct Gemm {
+  const char* name = "";
+  int64_t m = 0, n = 0, k = 0, batch = 1;
+  Operand a, b, c;
+  const void *alpha = nullptr, *beta = nullptr;
+  Type scalar{};  // of alpha and beta, and of what is summed: f32, f64, c32, c64, i32; f16:
+                  // summed as f32
+};
+
+template <class T>
+using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+
+template <class To, class From>
+Matrix<To> read_as(const void* view, int64_t rows, int64_t columns, int64_t leading) {
+  using Stored = Eigen::Map<const Matrix<From>, 0, Eigen::OuterStride<>>;
+  return Stored(static_cast<const From*>(view), rows, columns, Eigen::OuterStride<>(leading))
+      .template cast<To>();
+}
+template <class To>
+Matrix<To> read(Type type, const void* view, int64_t rows, int64_t columns, int64_t leading) {
+  if constexpr (std::is_same_v<To, Complex32>) return read_as<To, Complex32>(view, rows, columns, leading);
+  if constexpr (std::is_same_v<To, Complex64>) return read_as<To, Complex64>(view, rows, columns, leading);
+  if constexpr (std::is_same_v<To, double>) return read_as<To, double>(view, rows, columns, leading);
+  if constexpr (std::is_same_v<To, int32_t>)
+    return type == Type::i8 ? read_as<To, int8_t>(view, rows, columns, leading)
+                            : read_as<To, int32_t>(view, rows, columns, leading);
+  if constexpr (std::is_same_v<To, float>) {
+    if (type == Type::f16) return read_as<To, Eigen::half>(view, rows, columns, leading);
+    if (type == Type::bf16) return read_as<To, Eigen::bfloat16>(view, rows, columns, leading);
+    if (type == Type::i8) return read_as<To, int8_t>(view, rows, columns, leading);
+    return read_as<To, float>(view, rows, columns, leading);
+  }
+}
+template <class Stored, class T>
+void write_as(const Matrix<T>& values, void* view, int64_t leading) {
+  using Target = Eigen::Map<Matrix<Stored>, 0, Eigen::OuterStride<>>;
+  Target(static_cast<Stored*>(view), values.rows(), values.cols(), Eigen::OuterStride<>(leading)) =
+      values.template cast<Stored>();
+}
+template <class T>
+void write(const Matrix<T>& values, Type type, void* view, int64_t leading) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (type == Type::f16) return write_as<Eigen::half>(values, view, leading);
+    if (type == Type::bf16) return write_as<Eigen::bfloat16>(values, view, leading);
+  }
+  write_as<T>(values, view, leading);
+}
+
+template <class T>
+Matrix<T> operand(const Operand& o, const void* view, int64_t rows, int64_t columns) {
+  if (o.op == 0) return read<T>(o.type, view, rows, columns, o.leading);
+  const Matrix<T> stored = read<T>(o.type, view, columns, rows, o.leading);
+  return o.op == 1 ? Matrix<T>(stored.transpose()) : Matrix<T>(stored.adjoint());
+}
+
+template <class T>
+T scalar(Type type, const void* at) {
+  if constexpr (std::is_same_v<T, float>)
+    if (type == Type::f16) return static_cast<float>(*static_cast<const Eigen::half*>(at));
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+// With alpha = 0 neither A nor B is read, with beta = 0 not C.
+template <class T>
+void multiply(const Gemm& g, const void* alpha_at, const void* beta_at, void* const* views) {
+  const T alpha = scalar<T>(g.scalar, alpha_at), beta = scalar<T>(g.scalar, beta_at);
+  for (int64_t i = 0; i < g.batch; ++i, views += 3) {
+    Matrix<T> sum = Matrix<T>::Zero(g.m, g.n);
+    if (alpha != T(0) && g.k > 0)
+      sum.noalias() = alpha * operand<T>(g.a, views[0], g.m, g.k) * operand<T>(g.b, views[1], g.k, g.n);
+    if (beta != T(0)) sum += beta * read<T>(g.c.type, views[2], g.m, g.n, g.c.leading);
+    write(sum, g.c.type, views[2], g.c.leading);
+  }
+}
+
+void multiply(const Gemm& g, const void* alpha, const void* beta, void* const* views) {
+  switch (g.scalar) {
+    case Type::f64:
+      return multiply<double>(g, alpha, beta, views);
+    case Type::c32:
+      return multiply<Complex32>(g, alpha, beta, views);
+    case Type::c64:
+      return multiply<Complex64>(g, alpha, beta, views);
+    case Type::i32:
+      return multiply<int32_t>(g, alpha, beta, views);
+    default:
+      return multiply<float>(g, alpha, beta, views);
+  }
+}
+
+// The i-th matrix, which has so many rows and columns as it lies in memory.
+Piece piece_of(const Operand& o, int64_t i, int64_t rows, int64_t columns, bool writes, bool reads) {
+  const size_t size = size_of(o.type);
+  return {static_cast<const char*>(o.at) + i * o.stride * static_cast<int64_t>(size),
+          rows * size,
+          static_cast<size_t>(columns),
+          o.leading * size,
+          reads,
+          writes};
+}
+
+bool fits(const Operand& o, int64_t rows, int64_t columns) {
+  return o.op >= 0 && o.op <= 2 && o.leading >= std::max<int64_t>(1, o.op == 0 ? rows : columns);
+}
+
+Status run(const Handle* handle, Gemm g) {
+  if (handle == nullptr) return not_initialized;
+  if (g.m < 0 || g.n < 0 || g.k < 0 || g.batch < 0 || g.alpha == nullptr || g.beta == nullptr ||
+      !fits(g.a, g.m, g.k) || !fits(g.b, g.k, g.n) || !fits(g.c, g.m, g.n))
+    return invalid_value;
+  if (g.m == 0 || g.n == 0 || g.batch == 0) return success;
+  std::vector<Piece> pieces;
+  for (int64_t i = 0; i < g.batch; ++i) {
+    pieces.push_back(piece_of(g.a, i, g.a.op == 0 ? g.m : g.k, g.a.op == 0 ? g.k : g.m, false, true));
+    pieces.push_back(piece_of(g.b, i, g.b.op == 0 ? g.k : g.n, g.b.op == 0 ? g.n : g.k, false, true));
+    pieces.push_back(piece_of(g.c, i, g.m, g.n, true, true));
+  }
+  const bool of_device = handle->pointer_mode == 1;
+  std::array<char, sizeof(Complex64)> alpha{}, beta{};
+  const size_t size = size_of(g.scalar);
+  if (of_device)
+    for (const void* const at : {g.alpha, g.beta}) pieces.push_back({at, size, 1, 0, true, false});
+  else
+    std::memcpy(alpha.data(), g.alpha, size), std::memcpy(beta.data(), g.beta, size);
+  const int done = compute_on_host(g.name, handle->stream, pieces, [=](void* const* views) {
+    void* const* const scalars = views + 3 * g.batch;
+    multiply(g, of_device ? scalars[0] : alpha.data(), of_device ? scalars[1] : beta.data(), views);
+  });
+  return done == 0 ? success : execution_failed;
+}
+
+// What cublasComputeType_t sums in; none: nothing that is here. In f32 where it may be narrower (TF32, bf16).
+std::optional<Type> summed(int compute, Type c) {
+  constexpr int f16 = 64, f16_pedantic = 65, f64 = 70, f64_pedantic = 71, f64_emulated = 79, i32 = 72,
+                i32_pedantic = 73;
+  const bool complex = c == Type::c32 || c == Type::c64;
+  if (compute == f16 || compute == f16_pedantic) return Type::f16;
+  if (compute == f64 || compute == f64_pedantic || compute == f64_emulated)
+    return complex ? Type::c64 : Type::f64;
+  if (compute == i32 || compute == i32_pedantic) return c == Type::i32 ? Type::i32 : Type::f32;
+  constexpr int first_f32 = 68, last_f32 = 78;
+  if (compute < first_f32 || compute > last_f32) return std::nullopt;
+  return complex ? Type::c32 : Type::f32;
+}
+
+bool are_there(const Gemm& g) {
+  const auto both = [&](auto... types) { return ((g.a.type == types && g.b.type == types) || ...); };
+  switch (g.scalar) {
+    case Type::f16:
+      return both(Type::f16) && g.c.type == Type::f16;
+    case Type::i32:
+      return both(Type::i8) && g.c.type == Type::i32;
+    case Type::f32:
+      return both(Type::f32, Type::f16, Type::bf16, Type::i8) &&
+             (g.c.type == Type::f32 || (g.c.type == g.a.type && g.c.type != Type::i8));
+    default:
+      return both(g.scalar) && g.c.type == g.scalar;
+  }
+}
+
+Status run_ex(const Handle* handle, Gemm g, int compute) {
+  const auto sum = summed(compute, g.c.type);
+  if (sum) g.scalar = *sum;
+  if (!sum || !are_there(g)) {
+    palladion_exec_unsupported(g.name);
+    return not_supported;
+  }
+  return run(handle, g);
+}
+
+}  // namespace
+}  // namespace palladion::cuda::cublas
+
+using namespace palladion::cuda::cublas;
+
+// Both widths of sizes: NAME and NAME_64.
+#define PLD_GEMM(NAME, INT, T)                                                                               \
+  PLD_STAND_IN Status NAME(Handle* h, int ta, int tb, INT m, INT n, INT k, const void* alpha, const void* a, \
+                           INT lda, const void* b, INT ldb, const void* beta, void* c, INT ldc) {            \
+    return run(h, {#NAME, m, n, k, 1, {a, T, lda, 0, ta}, {b, T, ldb, 0, tb}, {c, T, ldc}, alpha, beta, T}); \
+  }
+#define PLD_GEMM_STRIDED(NAME, INT, T)                                                                       \
+  PLD_STAND_IN Status NAME(Handle* h, int ta, int tb, INT m, INT n, INT k, const void* alpha, const void* a, \
+                           INT lda, long long sa, const void* b, INT ldb, long long sb, const void* beta,    \
+                           void* c, INT ldc, long long sc, INT batch) {                                      \
+    return run(                                                                                              \
+        h,                                                                                                   \
+        {#NAME, m, n, k, batch, {a, T, lda, sa, ta}, {b, T, ldb, sb, tb}, {c, T, ldc, sc}, alpha, beta, T}); \
+  }
+#define PLD_GEMM_EX(NAME, INT)                                                                               \
+  PLD_STAND_IN Status NAME(Handle* h, int ta, int tb, INT m, INT n, INT k, const void* alpha, const void* a, \
+                           Type at, INT lda, const void* b, Type bt, INT ldb, const void* beta, void* c,     \
+                           Type ct, INT ldc, int compute, int) {                                             \
+    return run_ex(h,                                                                                         \
+                  {#NAME, m, n, k, 1, {a, at, lda, 0, ta}, {b, bt, ldb, 0, tb}, {c, ct, ldc}, alpha, beta},  \
+                  compute);                                                                                  \
+  }
+#define PLD_GEMM_STRIDED_EX(NAME, INT)                                                                       \
+  PLD_STAND_IN Status NAME(Handle* h, int ta, int tb, INT m, INT n, INT k, const void* alpha, const void* a, \
+                           Type at, INT lda, long long sa, const void* b, Type bt, INT ldb, long long sb,    \
+                           const void* beta, void* c, Type ct, INT ldc, long long sc, INT batch,             \
+                           int compute, int) {                                                               \
+    return run_ex(                                                                                           \
+        h,                                                                                                   \
+        {#NAME, m, n, k, batch, {a, at, lda, sa, ta}, {b, bt, ldb, sb, tb}, {c, ct, ldc, sc}, alpha, beta},  \
+        compute);                                                                                            \
+  }
+// Sums in f32, whatever the matrices are.
+#define PLD_SGEMM_EX(NAME, INT)                                                                              \
+  PLD_STAND_IN Status NAME(Handle* h, int ta, int tb, INT m, INT n, INT k, const void* alpha, const void* a, \
+                           Type at, INT lda, const void* b, Type bt, INT ldb, const void* beta, void* c,     \
+                           Type ct, INT ldc) {                                                               \
+    constexpr int f32 = 68;                                                                                  \
+    return run_ex(                                                                                           \
+        h, {#NAME, m, n, k, 1, {a, at, lda, 0, ta}, {b, bt, ldb, 0, tb}, {c, ct, ldc}, alpha, beta}, f32);   \
+  }
+#define PLD_BOTH(MAKE, NAME, ...) \
+  MAKE(NAME, int, ##__VA_ARGS__)  \
+  MAKE(NAME##_64, int64_t, ##__VA_ARGS__)
+
+PLD_BOTH(PLD_GEMM, cublasSgemm_v2, Type::f32)
+PLD_BOTH(PLD_GEMM, cublasDgemm_v2, Type::f64)
+PLD_BOTH(PLD_GEMM, cublasCgemm_v2, Type::c32)
+PLD_BOTH(PLD_GEMM, cublasZgemm_v2, Type::c64)
+PLD_BOTH(PLD_GEMM, cublasHgemm, Type::f16)
+PLD_BOTH(PLD_GEMM_STRIDED, cublasSgemmStridedBatched, Type::f32)
+PLD_BOTH(PLD_GEMM_STRIDED, cublasDgemmStridedBatched, Type::f64)
+PLD_BOTH(PLD_GEMM_STRIDED, cublasCgemmStridedBatched, Type::c32)
+PLD_BOTH(PLD_GEMM_STRIDED, cublasZgemmStridedBatched, Type::c64)
+PLD_BOTH(PLD_GEMM_STRIDED, cublasHgemmStridedBatched, Type::f16)
+PLD_BOTH(PLD_GEMM_EX, cublasGemmEx)
+PLD_BOTH(PLD_GEMM_STRIDED_EX, cublasGemmStridedBatchedEx)
+PLD_BOTH(PLD_SGEMM_EX, cublasSgemmEx)

@@ -1,0 +1,86 @@
+// Calls of libraries of NVIDIA's that are machine code alone: computed on the host, and said to be.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cuda/driver/reporting.h"
+#include "cuda/driver/session.h"
+#include "cuda/driver/stand_in.h"
+#include "cuda/driver/streams/streams.h"
+
+namespace palladion::cuda::driver {
+
+struct ComputeWork {
+  ComputeWork(const char* name, const Piece* first, size_t count, const HostCall& function)
+      : what(name), pieces(first, first + count), call(function) {}
+  ~ComputeWork() { call.release(call.data); }
+  ComputeWork(const ComputeWork&) = delete;
+  ComputeWork& operator=(const ComputeWork&) = delete;
+  std::string what;
+  std::vector<Piece> pieces;
+  HostCall call;
+};
+
+namespace {
+
+size_t span_of(const Piece& p) { return p.rows == 0 ? 0 : (p.rows - 1) * p.pitch + p.width; }
+
+bool is_empty(const Piece& p) { return p.rows == 0 || p.width == 0; }
+
+// Null: it is no memory of the device.
+void* view_of(const Piece& p) {
+  const auto at = reinterpret_cast<Pointer>(p.at);
+  if (p.writes)
+    for (size_t row = 0; row < p.rows; ++row)
+      if (palladion_exec_host_view(at + row * p.pitch, p.width, 1) == nullptr) return nullptr;
+  return palladion_exec_host_view(at, span_of(p), 0);
+}
+
+Status refuse(const ComputeWork& w, const Piece& p) {
+  fmt::print(stderr, "palladion exec: {}: {} bytes at {} are no memory of the device\n", w.what, span_of(p),
+             p.at);
+  count_errors(1);
+  return state().sticky = illegal_address;
+}
+
+}  // namespace
+
+Status compute(const ComputeWork& w) {
+  std::vector<void*> views;
+  for (const Piece& p : w.pieces) {
+    views.push_back(is_empty(p) ? nullptr : view_of(p));
+    if (views.back() == nullptr && !is_empty(p)) return refuse(w, p);
+  }
+  w.call.compute(w.call.data, views.data());
+  State& s = state();
+  const auto [at, added] =
+      s.computed.try_emplace(w.what, Missing{static_cast<uint32_t>(s.computed.size()), 0});
+  ++at->second.count;
+  report_computed(w.what, at->second);
+  return success;
+}
+
+order::Touched touched_by(const ComputeWork& w) {
+  order::Touched t;
+  for (const Piece& p : w.pieces)
+    for (size_t row = 0; row < p.rows && !is_empty(p); ++row) {
+      const uint64_t at = reinterpret_cast<Pointer>(p.at) + row * p.pitch;
+      if (p.reads) t.read.add(at, at + p.width);
+      if (p.writes) t.written.add(at, at + p.width);
+    }
+  return t;
+}
+
+std::string text_of(const ComputeWork& w) { return fmt::format("library call `{}`", w.what); }
+
+}  // namespace palladion::cuda::driver
+
+using namespace palladion::cuda::driver;
+
+PLD_CUDA palladion_exec_compute(const char* what, void* stream, const palladion::cuda::Piece* pieces,
+                                size_t count, const palladion::cuda::HostCall* call) {
+  const Guard guard(state().lock);
+  auto work = std::make_shared<ComputeWork>(what, pieces, count, *call);
+  if (const Status status = usable(); status != success) return status;
+  return enqueue(static_cast<Stream*>(stream), std::move(work));
+}
