@@ -26,7 +26,7 @@ constexpr size_t most_instructions = 50'000;  // that the page lists
 std::optional<isa::TensorMap> map_at(const sim::GlobalMemory& memory, const sim::ClusterState& cluster,
                                      uint64_t address) {
   uint8_t copy[isa::tensor_map_bytes];
-  const uint8_t* bytes = sim::seen(memory, cluster.stores, address, sizeof copy, copy);
+  const uint8_t* bytes = sim::seen(memory, cluster.stores, sim::Address(address), sizeof copy, copy);
   if (bytes == nullptr) return std::nullopt;
   const auto map = isa::decode_tensor_map(std::span<const std::byte, isa::tensor_map_bytes>(
       reinterpret_cast<const std::byte*>(bytes), isa::tensor_map_bytes));
@@ -82,9 +82,9 @@ json::object filled_json(const MemorySeen& seen) {
   json::array chunks, pcs, warps, lanes, copied;
   for (const auto& [chunk, f] : seen.filled) {
     chunks.push_back(chunk);
-    pcs.push_back(f.pc);
-    warps.push_back(f.warp);
-    lanes.push_back(f.lane);
+    pcs.push_back(uint32_t{f.pc});
+    warps.push_back(uint32_t{f.warp});
+    lanes.push_back(uint32_t{f.lane});
     copied.push_back(f.copied ? 1 : 0);
   }
   return {{"chunks", std::move(chunks)}, {"pcs", std::move(pcs)},       {"warps", std::move(warps)},
@@ -156,7 +156,7 @@ int operand_bits_of(const sim::Program& program) {
 json::array instructions_of(const sim::Program& program) {
   json::array out;
   for (sim::Pc pc{0}; pc < std::min(program.code.size(), most_instructions); ++pc) {
-    const sim::Site site = sim::site_at(program, pc, {}, 0, 0);
+    const sim::Site site = sim::site_at(program, pc, {}, {}, 0);
     out.push_back(json::array{site.instruction, site.source.file, site.source.line, site.ptx_line});
   }
   return out;

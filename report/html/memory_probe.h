@@ -52,7 +52,7 @@ struct MemorySeen {
 
   std::map<TileKey, Tile> tiles;
   uint64_t other_tiles = 0;  // copies whose layout is not shown: im2col, interleaved, packed elements
-  std::map<uint32_t, Accesses> accesses;     // by pc
+  std::map<sim::Pc, Accesses> accesses;
   std::map<Rectangle, uint64_t> rectangles;  // and how often
   std::map<uint32_t, Filled> filled;         // by offset / 16
   bool filled_whole = true;                  // false: there were more

@@ -142,10 +142,10 @@ PLD_CUDA cuMemHostRegister_v2(void* p, size_t bytes, unsigned flags) {
   if (p == nullptr || bytes == 0 || !is_mapped(base, bytes)) return invalid_value;
   if (const Status status = usable(); status != success) return status;
   if (const Status status = may_call_unsafe(); status != success) return status;
-  if (!s.machine->memory().bind_at(sim::Address(base), {static_cast<uint8_t*>(p), bytes},
+  if (!s.machine->memory().bind_at(palladion::sim::Address(base), {static_cast<uint8_t*>(p), bytes},
                                    "registered memory"))
     return host_memory_already_registered;
-  s.machine->memory().share_with_host(sim::Address(base));
+  s.machine->memory().share_with_host(palladion::sim::Address(base));
   s.blocks[base] = {
       .base = base, .size = bytes, .origin = Origin::registered, .id = s.next_id++, .host_flags = flags};
   return success;
