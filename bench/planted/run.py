@@ -76,6 +76,7 @@ FRAMEWORKS = {
     "triton": lambda python: python_programs("triton", python),
     "gluon": lambda python: python_programs("gluon", python),
     "pallas": lambda python: python_programs("pallas", python),
+    "cute": lambda python: python_programs("cute", python),
 }
 
 

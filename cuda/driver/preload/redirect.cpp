@@ -73,7 +73,8 @@ std::pair<std::string, int> without_version(const std::string& name) {
 }
 
 // CUDA 13 gave its newest version of a function the plain name: in an older library that is the one with the
-// highest number, and what it calls by the plain name is another.
+// highest number, and what it calls by the plain name is another. Where ours has a number as well, both are
+// as they are.
 std::map<std::string, const void*> targets_of(const std::vector<RuntimeFunction>& functions, void* library) {
   std::map<std::string, int> newest;
   for (const RuntimeFunction& f : functions) {
@@ -84,7 +85,8 @@ std::map<std::string, const void*> targets_of(const std::vector<RuntimeFunction>
   for (const RuntimeFunction& f : functions) {
     const auto [plain, version] = without_version(f.name);
     const void* target = ::dlsym(library, f.name.c_str());
-    if (version < newest[plain]) target = nullptr;
+    const std::string latest = plain + "_v" + std::to_string(newest[plain]);
+    if (version < newest[plain] && ::dlsym(library, latest.c_str()) == nullptr) target = nullptr;
     if (target == nullptr && version > 1 && version == newest[plain])
       target = ::dlsym(library, plain.c_str());
     if (target != nullptr) targets[f.name] = target;
