@@ -54,9 +54,13 @@ std::set<std::string> included_folders() {
 
 TEST(Notice, NamesWhatTheProgramsContain) {
   const std::string notice = text_of(fs::path(PLD_SOURCE_DIR) / "NOTICE");
-  const std::map<std::string, std::string> projects = {{"CLI", "CLI11"},      {"tl", "tl::expected"},
-                                                       {"boost", "Boost"},    {"tbb", "oneTBB"},
-                                                       {"fmt", "fmt (https"}, {"Eigen", "Eigen"}};
+  const std::map<std::string, std::string> projects = {{"CLI", "CLI11"},
+                                                       {"tl", "tl::expected"},
+                                                       {"boost", "Boost"},
+                                                       {"tbb", "oneTBB"},
+                                                       {"fmt", "fmt (https"},
+                                                       {"Eigen", "Eigen"},
+                                                       {"unsupported", "FFT of Eigen"}};
   const auto libraries = linked_libraries(), folders = included_folders();
   if (!fs::exists(fs::path(PLD_BINARY_DIR) / "build.ninja"))
     GTEST_SKIP() << "link lines are read of Ninja's file";
