@@ -202,6 +202,7 @@ def _on_host(operator: Any) -> Callable[..., Any]:
     writes = {a.name: a.alias_info is not None and a.alias_info.is_write for a in schema.arguments}
     order = [a.name for a in schema.arguments]
     name = str(schema.name)
+    tensors = {a.name for a in schema.arguments if isinstance(a.type, torch.TensorType)}
 
     def computed_on_host(*args: Any, **kwargs: Any) -> Any:
         if copy is not None and _is_plain_copy(*args[:2]):
@@ -211,8 +212,11 @@ def _on_host(operator: Any) -> Callable[..., Any]:
         call = _Call()
         positional = [call.down(value, writes[order[i]]) for i, value in enumerate(args)]
         named = {key: call.down(value, writes[key]) for key, value in kwargs.items()}
+        # A number in a tensor's place (`x & 255`) comes as it was written: that is another overload.
+        number = any(isinstance(value, (bool, int, float, complex)) and order[i] in tensors
+                     for i, value in enumerate(positional))
         try:
-            result = operator(*positional, **named)
+            result = (operator.overloadpacket if number else operator)(*positional, **named)
         except NotImplementedError as e:
             raise NotImplementedError(f"palladion: PyTorch has no {name} for the host, and for the device machine code "
                                       "alone") from e
