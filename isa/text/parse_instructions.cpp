@@ -110,6 +110,17 @@ bool Instructions::fill_call(Instruction& i, const Candidates& c, Operands::Call
   return true;
 }
 
+// Modifiers may be written apart from the word before them: `cp.async.bulk .L2::cache_hint`.
+void Instructions::join_modifiers(Token& mnemonic) {
+  const auto goes_on = [&] {
+    return in_.token().is(Token::Kind::directive) && in_.token().line == mnemonic.line;
+  };
+  if (!goes_on()) return;
+  std::string& text = joined_.emplace_back(mnemonic.text);
+  for (; goes_on(); in_.next()) text += in_.token().text;
+  mnemonic.text = text;
+}
+
 void Instructions::instruction() {
   Instruction i;
   operands_.begin_instruction();
@@ -119,8 +130,9 @@ void Instructions::instruction() {
     return in_.skip_statement();
   }
   if (i.guard.reg != no_id) in_.extend_mnemonic();
-  const Token mnemonic = in_.token();
+  Token mnemonic = in_.token();
   in_.next();
+  join_modifiers(mnemonic);
   const Candidates& c = forms_.candidates(mnemonic.text);
   if (c.forms.empty()) {
     forms_.no_candidate(mnemonic, c);

@@ -1,5 +1,8 @@
 #pragma once
 // Instructions: guard, words, operands; the names in them become symbols.
+#include <deque>
+#include <string>
+
 #include "isa/text/parse_forms.h"
 #include "isa/text/parse_lines.h"
 #include "isa/text/parse_operands.h"
@@ -16,6 +19,7 @@ class Instructions {
 
  private:
   bool guard(Guard& g);
+  void join_modifiers(Token& mnemonic);
   std::optional<bool> call(Instruction& i, const Candidates& c);
   std::optional<bool> others(Instruction& i, const Token& mnemonic, const Candidates& c);
   bool fill_call(Instruction& i, const Candidates& c, Operands::CallText& call);
@@ -29,6 +33,7 @@ class Instructions {
   Operands& operands_;
   Forms& forms_;
   SourceLines& lines_;
+  std::deque<std::string> joined_;  // mnemonics of several words
 };
 
 }  // namespace palladion::isa::detail

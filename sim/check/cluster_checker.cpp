@@ -59,10 +59,13 @@ void ClusterChecker::subscribe(ClusterEvents& events) {
 }
 
 void ClusterChecker::on(const Access& a) {
-  // A strong access of memory that others write can see different values in other schedules.
-  if (a.order != isa::Order::weak && a.kind != Access::Kind::write) timing_dependent_ = true;
-  if (a.kind == Access::Kind::atomic && std::get_if<isa::Atomic>(a.origin.effect)->dst >= 0)
+  // A strong access of memory that others write can see different values in other schedules, if it looks.
+  if (a.kind == Access::Kind::atomic) {
+    const bool gives = std::get_if<isa::Atomic>(a.origin.effect)->dst >= 0;
+    timing_dependent_ |= gives && ledger_.mbarriers().result_used(a.origin.pc);
+  } else if (a.order != isa::Order::weak && a.kind != Access::Kind::write) {
     timing_dependent_ = true;
+  }
 }
 
 void ClusterChecker::on(const MbarrierEvent& e) {

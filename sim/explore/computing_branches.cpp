@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
+#include "sim/program/deciding.h"
+
 namespace palladion::sim::check {
 namespace {
 
 constexpr uint32_t longest = 4096;  // instructions: a longer way counts as one that does more
-
-bool only_computes(const isa::Footprint& f) {
-  return f.registers_only() && f.next == isa::Control::next && f.participants == isa::Participants::lanes &&
-         f.values == isa::Values::lane_wise;
-}
 
 // Of a direct branch; no_id: it is none, or goes back.
 uint32_t forward_target(const Program& program, Pc pc) {

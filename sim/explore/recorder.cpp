@@ -1,8 +1,11 @@
 #include "sim/explore/recorder.h"
 
+#include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "isa/core/footprint.h"
+#include "sim/check/protocol/ledger_flow.h"
 #include "sim/machine/state/cluster.h"
 
 namespace palladion::sim::check {
@@ -17,6 +20,18 @@ bool mergeable(const RawEvent& a, const RawEvent& b) {
          a.op.place == b.op.place && a.id == b.id;
 }
 
+// The instruction is for all lanes that are left: a mask in a register has them.
+bool is_for_all(const ClusterState& cluster, const Program& program, const Origin& origin, uint32_t alive) {
+  const int members = isa::footprint(*origin.effect).members;
+  if (members < 0) return true;
+  const DecodedOperand& mask = program.code[origin.pc].operands[members];
+  if (mask.kind != DecodedOperand::Kind::lanes || mask.slot.constant) return true;
+  uint32_t value[warp_threads];
+  const WarpState& warp = cluster.ctas[origin.cta_rank].warps[origin.warp];
+  std::memcpy(value, warp.registers.data() + mask.slot.offset, sizeof value);
+  return (alive & ~value[std::countr_zero(origin.lanes)]) == 0;
+}
+
 uint32_t line_of(const Origin& origin) {
   return origin.instruction == nullptr ? 0 : origin.instruction->origin.ptx_line;
 }
@@ -29,7 +44,8 @@ bool SkeletonRecorder::watches(const isa::Instruction& instruction, const isa::E
   if (f.members < 0) return true;
   if (static_cast<size_t>(f.members) >= instruction.operands.size()) return false;
   const isa::Operand& mask = instruction.operands[static_cast<size_t>(f.members)];
-  return mask.is(isa::Operand::Kind::imm) && static_cast<uint32_t>(mask.bits) == ~0U;
+  return mask.is(isa::Operand::Kind::reg) ||
+         (mask.is(isa::Operand::Kind::imm) && static_cast<uint32_t>(mask.bits) == ~0U);
 }
 
 void SkeletonRecorder::on(const ClusterBegan&) {
@@ -115,6 +131,7 @@ void SkeletonRecorder::on(const Executing& event) {
       !watches(*origin.instruction, *origin.effect))
     return;
   Warp& w = warps_[index(origin)];
+  if (!is_for_all(cluster_, program_, origin, w.alive)) return;
   uint32_t& here = w.gathering[origin.pc];
   here |= origin.lanes;
   if ((here & w.alive) != w.alive) return;
@@ -132,11 +149,17 @@ void SkeletonRecorder::on(const WarpSynced& event) {
   run_.warps[index(origin)].push_back({.kind = RawEvent::Kind::met, .lanes = origin.lanes, .op = {}});
 }
 
+bool SkeletonRecorder::gives_value(uint32_t pc) {
+  const auto [at, is_new] = used_.try_emplace(pc, false);
+  if (is_new) at->second = result_used(program_, pc);
+  return at->second;
+}
+
 void SkeletonRecorder::on(const Access& access) {
   const Origin& origin = access.origin;
   if (access.order == isa::Order::weak || access.kind == Access::Kind::write) return;
   if (const auto* atomic = origin.effect == nullptr ? nullptr : std::get_if<isa::Atomic>(origin.effect))
-    if (atomic->dst < 0) return;
+    if (atomic->dst < 0 || !gives_value(access.origin.pc)) return;
   froze(line_of(origin), "a strong read of memory gave what it gave in this run");
 }
 
@@ -185,9 +208,38 @@ void SkeletonRecorder::arrival(const MbarrierEvent& e) {
   push(origin, std::move(event));
 }
 
+// It orders nothing where the answer is no, and the wait that it could have skipped stands for it: a schedule
+// in which the answer is yes is one of those in which that wait finds its phase complete.
+void SkeletonRecorder::ask(const MbarrierEvent& e) {
+  if (e.succeeded)
+    return froze(line_of(e.origin), "a try_wait that asks early returned true, and its lanes skipped a wait");
+  Warp& w = warps_[index(e.origin)];
+  ++w.questions;
+  for (uint32_t lanes = e.origin.lanes; lanes != 0; lanes &= lanes - 1)
+    w.asked[{e.origin.pc, static_cast<uint32_t>(std::countr_zero(lanes))}] = {mbarrier_object(e.address),
+                                                                              e.parity, w.questions};
+}
+
+// The wait is for what was asked for.
+void SkeletonRecorder::check_asked(const MbarrierEvent& e) {
+  const Warp& w = warps_[index(e.origin)];
+  for (uint32_t lanes = e.origin.lanes; lanes != 0; lanes &= lanes - 1) {
+    const Warp::Asked* last = nullptr;
+    for (const auto& [ask, waits] : early_.skipped()) {
+      if (!std::ranges::binary_search(waits, e.origin.pc)) continue;
+      const auto at = w.asked.find({ask, static_cast<uint32_t>(std::countr_zero(lanes))});
+      if (at != w.asked.end() && (last == nullptr || last->number < at->second.number)) last = &at->second;
+    }
+    if (last != nullptr && (last->object != mbarrier_object(e.address) || last->parity != e.parity))
+      froze(line_of(e.origin), "it awaits another phase than the try_wait whose answer can skip it");
+  }
+}
+
 void SkeletonRecorder::wait(const MbarrierEvent& e) {
   const Origin& origin = e.origin;
+  if (early_.asks(origin.pc)) return ask(e);
   if (e.succeeded) {
+    check_asked(e);
     push(
         origin,
         {.op = {

@@ -11,14 +11,16 @@
 #include "sim/explore/raw_events.h"
 #include "sim/launch/observer.h"
 #include "sim/launch/per_cluster.h"
+#include "sim/program/early_waits.h"
 
 namespace palladion::sim::check {
 
 class SkeletonRecorder {
  public:
   // Of a cluster with more than `limit` events nothing is kept.
-  explicit SkeletonRecorder(const ClusterState& cluster, uint64_t limit = ~0ULL)
-      : cluster_(cluster), limit_(limit) {}
+  SkeletonRecorder(const ClusterState& cluster, const Program& program, const EarlyWaits& early,
+                   uint64_t limit = ~0ULL)
+      : cluster_(cluster), program_(program), early_(early), limit_(limit) {}
 
   void on(const ClusterBegan&);
   void on(const Executing& event);
@@ -55,6 +57,13 @@ class SkeletonRecorder {
     uint32_t failed = 0;                     // lanes whose last wait returned false
     uint32_t failed_address = 0, failed_line = 0;
     bool failed_parity = false;
+    struct Asked {
+      uint32_t object = 0;
+      bool parity = false;
+      uint64_t number = 0;  // of the warp's questions: the last one counts
+    };
+    std::map<std::pair<uint32_t, uint32_t>, Asked> asked;  // by pc and lane: waits that asked early
+    uint64_t questions = 0;
     std::map<uint32_t, uint32_t> commits;  // by lane: its tcgen05.commits
     std::vector<uint64_t> groups;          // wgmma groups: the last operation of each
     uint64_t last_wgmma = 0;
@@ -70,6 +79,9 @@ class SkeletonRecorder {
   void commit(const ArrivalDeferred& event);
   void arrival(const MbarrierEvent& e);
   void wait(const MbarrierEvent& e);
+  void ask(const MbarrierEvent& e);
+  void check_asked(const MbarrierEvent& e);
+  bool gives_value(uint32_t pc);
   RawEvent barrier_arrival(uint32_t object, uint64_t generation, BarrierUse use);
   void normalise(Skeleton& s);
   void froze(uint32_t line, const char* what);
@@ -77,6 +89,8 @@ class SkeletonRecorder {
   bool full();
 
   const ClusterState& cluster_;
+  const Program& program_;
+  const EarlyWaits& early_;
   uint64_t limit_ = 0, events_ = 0;
   RawRun run_;
   std::vector<Warp> warps_;
@@ -86,6 +100,7 @@ class SkeletonRecorder {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> place_index_;
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> uses_;    // object, generation
   std::map<uint64_t, std::pair<uint32_t, size_t>> deferred_;  // arrivals whose mbarrier is not yet known
+  std::map<uint32_t, bool> used_;                             // by pc: some instruction reads what it gives
   std::set<std::pair<uint32_t, std::string>> frozen_;
   bool ended_ = false;
   std::optional<Skeleton> skeleton_;
@@ -118,6 +133,7 @@ class SkeletonObserver final : public Observer {
   uint64_t cluster_limit() const;
 
   RecordLimits limits_;
+  EarlyWaits early_;
   RunView run_;
   PerCluster<SkeletonRecorder> clusters_;
   uint64_t operations_ = 0;

@@ -30,6 +30,11 @@ bool decides(const isa::Footprint& f, const RegisterUse& use) {
   return use.address || f.control.has(use.operand);
 }
 
+bool only_computes(const isa::Footprint& f) {
+  return f.registers_only() && f.next == isa::Control::next && f.participants == isa::Participants::lanes &&
+         f.values == isa::Values::lane_wise;
+}
+
 size_t register_count(const Program& program) { return program.register_offsets.size() + 1; }
 
 std::vector<bool> deciding_registers(const Program& program, const std::vector<bool>& within, bool stored) {

@@ -12,6 +12,9 @@ namespace palladion::sim {
 // instruction's footprint names.
 bool decides(const isa::Footprint& f, const RegisterUse& use);
 
+// Computation in registers, lane by lane.
+bool only_computes(const isa::Footprint& f);
+
 // Number of registers of the program and one more, the carry flag.
 size_t register_count(const Program& program);
 

@@ -305,6 +305,11 @@ TEST(parse, modifiers_may_stand_in_another_order) {
   EXPECT_EQ(canonical("cvt.sat.rn.f32.f64 %f1, %fd1;"), "cvt.rn.sat.f32.f64 %f1, %fd1;");
 }
 
+TEST(parse, modifiers_may_stand_apart) {  // as TileLang writes a cache hint; ptxas reads them
+  const Module m = kernel("ld.global .L1::no_allocate .b32 %r1, [%rd1];");
+  EXPECT_EQ(print(m, m.functions.front(), only(m)), "ld.global.L1::no_allocate.b32 %r1, [%rd1];");
+}
+
 TEST(parse, guards) {
   const Module m = kernel("@!%p3 mov.u32 %r1, 0;");
   EXPECT_TRUE(only(m).guard.negated);

@@ -153,6 +153,8 @@ def test_operators_of_torch_are_computed_on_the_host():
     view = b[::2, 1]
     view += 1
     assert torch.equal(b[::2, 1], view) and b.t().data_ptr() == b.data_ptr()
+    numbers = torch.arange(600, device="cuda")
+    assert torch.equal((numbers >> 1 & 255).cpu(), numbers.cpu() >> 1 & 255)  # a number in a tensor's place
     c = torch.view_as_complex(torch.randn(4, 2, device="cuda"))
     torch.testing.assert_close((c.conj() * c).real.cpu(), c.cpu().abs() ** 2)
     bits = torch.arange(8, dtype=torch.int8, device="cuda") & 3  # a number in place of a tensor gives no type

@@ -117,11 +117,12 @@ bool is_of_runtime(const RuntimeFunction& f) {
 // Libraries of CUDA's toolkit, which compute with machine code: they are left as they are. Others begin with
 // "libcu" as well.
 bool is_of_toolkit(const Object& object) {
-  constexpr std::string_view begins[] = {"libcublas",   "libcuda",     "libcudnn",  "libcufft",
-                                         "libcufile",   "libcupti",    "libcurand", "libcusolver",
-                                         "libcusparse", "libcutensor", "libnv",     "libnpp"};
+  constexpr std::string_view beginnings[] = {"libcublas", "libcuda",     "libcudnn",    "libcudss",
+                                             "libcufft",  "libcufile",   "libcuinj",    "libcupti",
+                                             "libcurand", "libcusolver", "libcusparse", "libcutensor",
+                                             "libnccl",   "libnpp",      "libnv"};
   const std::string_view name = file_of(object.path);
-  return std::ranges::any_of(begins, [&](std::string_view b) { return name.starts_with(b); });
+  return std::ranges::any_of(beginnings, [&](std::string_view start) { return name.starts_with(start); });
 }
 
 // Archives of the runtime library: of the packages beside a Python module, and of the toolkit.

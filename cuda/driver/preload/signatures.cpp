@@ -96,9 +96,9 @@ std::vector<RuntimeFunction> functions_by_bytes(const ElfFile& file,
   std::map<std::vector<uint64_t>, std::vector<Pattern>> found;  // by where they are
   for (Pattern& p : patterns_of(archive)) {
     std::vector<uint64_t> places;
+    const uint64_t begin = low.address > code.address + around ? low.address - around : code.address;
     const uint64_t end = std::min(high.address + around, code.address + code.bytes.size());
-    for (uint64_t at = std::max(low.address - around, code.address) / alignment * alignment; at < end;
-         at += alignment)
+    for (uint64_t at = begin / alignment * alignment; at < end; at += alignment)
       if (code.holds(at) && p.matches(code.bytes.substr(at - code.address))) places.push_back(at);
     if (!places.empty()) found[places].push_back(std::move(p));
   }

@@ -5,6 +5,7 @@
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/product_waits.h"
 #include "sim/machine/exec/values_checked.h"
+#include "sim/program/early_waits.h"
 
 namespace palladion::sim {
 namespace {
@@ -22,6 +23,7 @@ Step perform_noted(Exec& x, const MicroOp& op) {
   return exec_noted(x, op, effect<E>(op));
 }
 Step perform_nothing(Exec&, const MicroOp&) { return Step::next; }
+Step ask_early(Exec& x, const MicroOp& op) { return exec_early_wait(x, op, effect<isa::Mbarrier>(op)); }
 Step run_off_the_end(Exec& x, const MicroOp& op) { return exec(x, op, isa::Return{}); }
 Step refuse(Exec& x, const MicroOp&) { return x.unsupported("these types and modifiers"); }
 
@@ -66,6 +68,8 @@ void bind_handlers(Program& program) {
     op.handler = op.effect == nullptr
                      ? run_off_the_end
                      : std::visit([&]<class E>(const E&) { return handler_of<E>(op); }, *op.effect);
+  const EarlyWaits early(program);
+  for (const auto& [pc, waits] : early.skipped()) program.code[pc].handler = ask_early;
   for (auto& [pc, wait] : program.injected_waits) {
     MicroOp& op = program.code[pc];
     if (op.data == DataUse::full) wait.handler = std::exchange(op.handler, exec_after_products);

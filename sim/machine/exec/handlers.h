@@ -55,6 +55,7 @@ Step exec(Exec&, const MicroOp&, const isa::ClusterBarrier&);
 Step exec(Exec&, const MicroOp&, const isa::SetMaxRegisters&);
 // mbarriers.cpp
 Step exec(Exec&, const MicroOp&, const isa::Mbarrier&);
+Step exec_early_wait(Exec&, const MicroOp&, const isa::Mbarrier&);  // see sim/program/early_waits.h
 // tensor_memory.cpp
 Step exec(Exec&, const MicroOp&, const isa::TensorMemoryAllocation&);
 Step exec(Exec&, const MicroOp&, const isa::TensorMemoryLoad&);

@@ -257,7 +257,14 @@ bool gives_up(const Exec& x) {
   return true;
 }
 
-Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
+// A try_wait that asks early does not wait where there is no clock: what it asks for can depend on what its
+// thread does next. Under `functional` the answer is no, so that what runs is what runs where the question
+// comes too early.
+uint32_t answer(const Exec& x, uint32_t done) {
+  return x.launch.options.schedule.kind == Schedule::Kind::functional ? 0 : done;
+}
+
+Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e, bool early) {
   uint32_t done = 0;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
@@ -273,7 +280,9 @@ Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
                      "mbarrier.init must run first, and be made visible: fence.mbarrier_init or a barrier");
     done |= static_cast<uint32_t>(s.parity != (awaited_parity(x, e, op, i) != 0)) << i;
   }
-  const bool blocking = e.action == isa::MbarrierAction::try_wait;
+  const bool asks = early && x.launch.options.schedule.kind != Schedule::Kind::hardware;
+  if (asks) done = answer(x, done);
+  const bool blocking = e.action == isa::MbarrierAction::try_wait && !asks;
   if (blocking && done == 0 && !x.take_resumed() && !gives_up(x)) {
     const int i = std::countr_zero(x.active);
     return x.wait(Wait::Kind::mbarrier, x.address_of_lane(op.operands[e.address], i),
@@ -310,11 +319,13 @@ Step exec(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
       return arrive_like(x, op, e);
     case A::test_wait:
     case A::try_wait:
-      return test(x, op, e);
+      return test(x, op, e, false);
     case A::pending_count:
       return pending_count(x, op, e);
   }
   return Step::next;
 }
+
+Step exec_early_wait(Exec& x, const MicroOp& op, const isa::Mbarrier& e) { return test(x, op, e, true); }
 
 }  // namespace palladion::sim

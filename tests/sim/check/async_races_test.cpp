@@ -217,5 +217,44 @@ TEST(AsyncRaces, AStoreIntoAnotherThreadsCpAsyncIsNamed) {
     EXPECT_EQ(codes_of(copied("  bar.warp.sync 0xffffffff;\n", access)), Codes{});
 }
 
+// Warp 1 fills the tile; warp 0 asks for it early, does `work`, and waits where the answer was no.
+RunResult asks_early(const std::string& work) {
+  return checked(R"(
+  setp.ne.u32 %p0, %r1, 0;
+  @%p0 bra INIT;
+  mbarrier.init.shared::cta.b64 [full], 1;
+INIT:
+  bar.sync 0;
+  and.b32 %r3, %r1, 31;
+  setp.ne.u32 %p0, %r3, 0;
+  @%p0 bra END;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra FILL;
+  mbarrier.try_wait.parity.shared::cta.b64 %p2, [full], 0;
+  selp.u32 %r4, 1, 0, %p2;
+)" + work + R"(
+  setp.ne.u32 %p3, %r4, 0;
+  @%p3 bra READ;
+W:
+  mbarrier.try_wait.parity.shared::cta.b64 %p4, [full], 0;
+  @!%p4 bra W;
+READ:
+  ld.shared.u32 %r5, [tile];
+  st.global.u32 [%rd1], %r5;
+  bra END;
+FILL:
+  st.shared.u32 [tile], 7;
+  mbarrier.arrive.shared::cta.b64 _, [full];
+END:
+)",
+                 {1, 1, 1}, {64, 1, 1});
+}
+
+TEST(AsyncRaces, WhatStandsBetweenAQuestionAndItsWaitIsNotOrdered) {
+  EXPECT_EQ(codes_of(asks_early("add.u32 %r6, %r1, 1;")), Codes{});
+  EXPECT_EQ(codes_of(asks_early("ld.shared.u32 %r6, [tile]; st.global.u32 [%rd1+4], %r6;")),
+            Codes{"PLD4001"});
+}
+
 }  // namespace
 }  // namespace palladion::sim::testing

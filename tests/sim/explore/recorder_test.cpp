@@ -98,6 +98,23 @@ TEST(Recorder, elected_lanes_meet_too) {
   EXPECT_EQ(r.report.forced, 1U);
 }
 
+TEST(Recorder, lanes_meet_where_the_mask_in_a_register_has_them_all) {  // as CUTLASS writes it
+  const Recorded r(ring("mov.b32 %r6, -1;\nelect.sync _|%p5, %r6;"));
+  ASSERT_TRUE(r.result.clean());
+  EXPECT_EQ(r.report.forced, 1U);
+}
+
+TEST(Recorder, lanes_of_a_part_of_the_warp_do_not_meet_the_others) {
+  const Recorded r(ring(R"(
+and.b32 %r6, %r0, 31;
+setp.lt.u32 %p6, %r6, 16;
+selp.b32 %r7, 0x0000ffff, 0xffff0000, %p6;
+elect.sync _|%p5, %r7;
+)"));
+  ASSERT_TRUE(r.result.clean());
+  EXPECT_EQ(r.report.forced, 0U);
+}
+
 TEST(Recorder, lanes_meet_at_movmatrix_too) {
   const Recorded r(ring("movmatrix.sync.aligned.m8n8.trans.b16 %r5, %r2;"));
   ASSERT_TRUE(r.result.clean());
@@ -153,6 +170,61 @@ END:
   EXPECT_TRUE(r.report.frozen);
   EXPECT_EQ(r.report.verdict, "all schedules of the recorded control flow");
   EXPECT_NE(r.report.coverage.find("test_wait"), std::string::npos);
+}
+
+// Warp 1 fills two slots; warp 0 asks early for the second, does `work`, and waits for `slot` if the answer
+// was no.
+std::string asks_early(const std::string& work, const std::string& slot) {
+  return recorded_kernel(".shared .align 8 .b64 full[2];\n.shared .align 4 .b32 data[2];\n", R"(
+mov.u32 %r0, %tid.x;
+mov.u32 %r10, full;
+setp.ne.u32 %p0, %r0, 0;
+@%p0 bra INIT;
+mbarrier.init.shared::cta.b64 [%r10], 1;
+mbarrier.init.shared::cta.b64 [%r10+8], 1;
+INIT:
+bar.sync 0;
+and.b32 %r1, %r0, 31;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra END;
+setp.ne.u32 %p2, %r0, 0;
+@%p2 bra FILL;
+W0:
+mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r10], 0;
+@!%p3 bra W0;
+ld.shared.u32 %r2, [data];
+mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r10+8], 0;
+selp.u32 %r3, 1, 0, %p4;
+)" + work + R"(
+setp.ne.u32 %p5, %r3, 0;
+@%p5 bra READ;
+W1:
+mbarrier.try_wait.parity.shared::cta.b64 %p6, [%r10+)" + slot + R"(], 0;
+@!%p6 bra W1;
+READ:
+ld.shared.u32 %r4, [data+4];
+bra END;
+FILL:
+st.shared.u32 [data], 1;
+mbarrier.arrive.shared::cta.b64 _, [%r10];
+st.shared.u32 [data+4], 2;
+mbarrier.arrive.shared::cta.b64 _, [%r10+8];
+END:
+)");
+}
+
+TEST(Recorder, a_try_wait_that_asks_early_leaves_the_run_decided) {
+  const Recorded r(asks_early("add.u32 %r5, %r2, 1;", "8"));
+  ASSERT_TRUE(r.result.clean());
+  EXPECT_FALSE(r.report.frozen);
+  EXPECT_EQ(r.report.verdict, "all schedules");
+  EXPECT_EQ(count(r.skeleton(), SyncKind::wait), 2U);  // the question is none
+}
+
+TEST(Recorder, a_try_wait_that_asks_for_another_phase_is_frozen) {
+  const Recorded r(asks_early("", "0"));
+  ASSERT_TRUE(r.result.completed);
+  EXPECT_TRUE(r.report.frozen);
 }
 
 TEST(Recorder, run_without_an_end_is_not_decided) {
