@@ -125,7 +125,7 @@ void SmGroup::after(const Issuing& i, const LaneAddresses& access, Cycle start) 
   if (i.cost.defers)
     registers.defer(i.cost, i.cost.early ? i.warp.block : start, i.cost.latency, requests_.answers);
   else  // a warp that has slept goes on with its branch at once
-    registers.set_ready(i.cost, Cycle(i.resumed ? 0 : i.now + i.cost.latency));
+    registers.set_ready(i.cost, i.resumed ? Cycle() : i.now + i.cost.latency);
   if (i.cost.acquires && i.cost.path != Path::global_load && i.cost.path != Path::global_atomic)
     sm_of(i.warp).memory.acquire();
   switch (i.cost.path) {

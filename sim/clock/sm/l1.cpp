@@ -21,7 +21,7 @@ L1::Line* L1::find(uint64_t line) {
 
 L1::Line& L1::allocate(uint64_t line, Cycle time) {
   Line* const set = lines_.data() + (line ^ line / sets_) % sets_ * ways;
-  const auto age = [&](const Line& l) { return l.line == never || l.epoch != epoch_ ? 0 : l.used + 1; };
+  const auto age = [&](const Line& l) { return l.line == never || l.epoch != epoch_ ? Cycle() : l.used + 1; };
   Line* const oldest =
       std::min_element(set, set + ways, [&](const Line& a, const Line& b) { return age(a) < age(b); });
   *oldest = {.line = line, .used = time, .epoch = epoch_};

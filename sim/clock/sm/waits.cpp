@@ -43,7 +43,7 @@ Stall stall_of(Wait::Kind kind) { return row(kind).stall; }
 uint64_t Waits::wake(Wait::Kind kind, bool by_copy) const {
   const Row& r = row(kind);
   const Parameter cycles = by_copy ? r.wake_by_copy : r.wake;
-  return Cycle(cycles == nullptr ? 1 : cycle_of(p_->*cycles));
+  return cycles == nullptr ? 1 : whole_cycles(p_->*cycles);
 }
 
 uint64_t Waits::barrier(uint32_t threads) const {

@@ -42,7 +42,7 @@ std::span<uint8_t> heap_of(const Exec& x) {
 // The address of a block; 0: there is no room.
 uint64_t allocate(const Exec& x, uint64_t bytes) {
   const uint64_t offset = heap_allocate(heap_of(x), bytes);
-  return offset == 0 ? 0 : x.launch.heap + offset;
+  return offset == 0 ? 0 : uint64_t{x.launch.heap + offset};
 }
 // Of address 0 nothing is released. False: no block begins there.
 bool release(const Exec& x, uint64_t address) {
@@ -123,7 +123,7 @@ uint64_t parameter_buffer(const Exec& x, DeviceQueue& queue, const Actuals& a, i
   launch.block = dim3_argument(x, a, 2, lane);
   launch.shared = argument<uint32_t>(x, a, 3, lane);
   const uint64_t offset = queue.reserve(launch, isa::param_layout(module, module.functions[index]).size);
-  return offset == 0 ? 0 : queue_of(x)->base + offset;
+  return offset == 0 ? 0 : uint64_t{queue_of(x)->base + offset};
 }
 
 // cudaError_t
