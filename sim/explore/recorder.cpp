@@ -149,7 +149,7 @@ void SkeletonRecorder::on(const WarpSynced& event) {
   run_.warps[index(origin)].push_back({.kind = RawEvent::Kind::met, .lanes = origin.lanes, .op = {}});
 }
 
-bool SkeletonRecorder::gives_value(uint32_t pc) {
+bool SkeletonRecorder::gives_value(Pc pc) {
   const auto [at, is_new] = used_.try_emplace(pc, false);
   if (is_new) at->second = result_used(program_, pc);
   return at->second;

@@ -38,14 +38,15 @@ class Finder {
   }
 
   // Where the value that the try_wait gives gets to: computation, and at last branches that skip waits alone.
-  std::optional<std::vector<uint32_t>> skipped_by(uint32_t ask) const {
-    std::vector<uint32_t> waits, reached;
+  std::optional<std::vector<Pc>> skipped_by(Pc ask) const {
+    std::vector<Pc> waits;
+    std::vector<uint32_t> reached;
     std::vector<bool> seen(readers_.size());
     add_results(ask, reached, seen);
     while (!reached.empty()) {
       const uint32_t reg = reached.back();
       reached.pop_back();
-      for (const uint32_t pc : readers_[reg]) {
+      for (const Pc pc : readers_[reg]) {
         const MicroOp& op = program_.code[pc];
         if (only_computes(program_.footprint(op)) && !op.dynamic_special)
           add_results(pc, reached, seen);
@@ -61,7 +62,7 @@ class Finder {
   }
 
  private:
-  void add_results(uint32_t pc, std::vector<uint32_t>& reached, std::vector<bool>& seen) const {
+  void add_results(Pc pc, std::vector<uint32_t>& reached, std::vector<bool>& seen) const {
     for_each_value(program_, program_.code[pc], [&](const RegisterUse& use) {
       if (!use.writes || seen[use.reg]) return;
       seen[use.reg] = true;
@@ -70,13 +71,13 @@ class Finder {
   }
 
   // The branch skips waits that acquire as `ask` does, their loops and computation for them, no more.
-  bool add_waits(uint32_t branch, uint32_t ask, std::vector<uint32_t>& waits) const {
+  bool add_waits(Pc branch, Pc ask, std::vector<Pc>& waits) const {
     const isa::Mbarrier& asked = *wait_at(program_.code[ask]);
     const MicroOp& first = program_.code[branch];
     const uint32_t end = target_of(program_, branch);
     if (end == isa::no_id || end <= branch || first.guard < 0 || first.instruction->has("uni")) return false;
     bool some = false;
-    for (uint32_t at = branch + 1; at < end; ++at) {
+    for (Pc at = branch + 1; at < end; ++at) {
       const MicroOp& op = program_.code[at];
       if (op.function != first.function || op.instruction == nullptr) return false;
       if (const isa::Mbarrier* const e = wait_at(op)) {
@@ -93,22 +94,21 @@ class Finder {
     return some;
   }
 
-  bool is_read_outside(uint32_t pc, uint32_t branch, uint32_t end) const {
+  bool is_read_outside(Pc pc, Pc branch, uint32_t end) const {
     bool outside = false;
     for_each_value(program_, program_.code[pc], [&](const RegisterUse& use) {
       if (use.writes)
-        outside |=
-            std::ranges::any_of(readers_[use.reg], [&](uint32_t r) { return r <= branch || r >= end; });
+        outside |= std::ranges::any_of(readers_[use.reg], [&](Pc r) { return r <= branch || r >= end; });
     });
     return outside;
   }
 
   const Program& program_;
-  std::vector<std::vector<uint32_t>> readers_;  // by register
+  std::vector<std::vector<Pc>> readers_;  // by register
 };
 
 // The next instruction branches by the result: a loop that waits.
-bool loops(const Program& program, uint32_t pc) {
+bool loops(const Program& program, Pc pc) {
   if (pc + 1 >= program.code.size()) return false;
   const MicroOp& next = program.code[pc + 1];
   const DecodedOperand& result = program.code[pc].operands[wait_at(program.code[pc])->dst];
@@ -119,7 +119,7 @@ bool loops(const Program& program, uint32_t pc) {
 }  // namespace
 
 EarlyWaits::EarlyWaits(const Program& program) {
-  std::vector<uint32_t> asks;
+  std::vector<Pc> asks;
   for (const MicroOp& op : program.code) {
     const isa::Mbarrier* const e = wait_at(op);
     if (e != nullptr && e->action == isa::MbarrierAction::try_wait && !loops(program, op.pc))
@@ -127,7 +127,7 @@ EarlyWaits::EarlyWaits(const Program& program) {
   }
   if (asks.empty()) return;
   const Finder finder(program);
-  for (const uint32_t ask : asks)
+  for (const Pc ask : asks)
     if (auto waits = finder.skipped_by(ask)) skipped_.emplace(ask, std::move(*waits));
 }
 

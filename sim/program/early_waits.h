@@ -15,11 +15,11 @@ class EarlyWaits {
   explicit EarlyWaits(const Program& program);
 
   // By pc of a try_wait that asks early: the waits that its answer may skip, by pc. Each acquires as it does.
-  const std::map<uint32_t, std::vector<uint32_t>>& skipped() const { return skipped_; }
-  bool asks(uint32_t pc) const { return skipped_.contains(pc); }
+  const std::map<Pc, std::vector<Pc>>& skipped() const { return skipped_; }
+  bool asks(Pc pc) const { return skipped_.contains(pc); }
 
  private:
-  std::map<uint32_t, std::vector<uint32_t>> skipped_;
+  std::map<Pc, std::vector<Pc>> skipped_;
 };
 
 }  // namespace palladion::sim

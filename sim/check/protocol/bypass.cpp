@@ -32,7 +32,7 @@ uint32_t members(const Program& p, const WarpState& warp, const Origin& o) {
 Bypass::Bypass(const ClusterContext& context, const BypassAnalysis& analysis)
     : context_(context), analysis_(analysis), warps_(context.run.launch->warps_per_cta()) {}
 
-void Bypass::Decided::went(uint32_t lane, uint32_t to) {
+void Bypass::Decided::went(uint32_t lane, Pc to) {
   if (times[lane]++ != 0 && side[lane] == to) return;
   side[lane] = to;
   since[lane] = times[lane];
@@ -59,7 +59,7 @@ void Bypass::on(const Reached& e) {
     if ((taken >> lane & 1) == 0)
       d.went(lane, o.pc + 1);
     else if (!indexed)
-      d.went(lane, branch != nullptr ? op.operands[branch->target].id : o.pc);
+      d.went(lane, branch != nullptr ? Pc(op.operands[branch->target].id) : o.pc);
   }
   if (waits) d.waiting |= o.lanes & taken;
 }
@@ -78,7 +78,7 @@ void Bypass::on(const Executing& e) {
   Decided& d = decided_[key(o, o.pc)];
   for (uint32_t m = o.lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
-    if (index[lane] == first) d.went(lane, targets[first]);
+    if (index[lane] == first) d.went(lane, Pc(targets[first]));
   }
 }
 
@@ -120,16 +120,16 @@ void Bypass::met(const Origin& meeting) {
 
 // `lanes` have ended. They went around the instruction itself, or around a call that led to it.
 void Bypass::judge(const Origin& meeting, const LaneGroup& group, uint32_t lanes) {
-  const auto in = [&](uint32_t pc) {
+  const auto in = [&](Pc pc) {
     const auto [at, fresh] = before_.try_emplace(pc);
     if (fresh) at->second = analysis_.decisions_before(pc);
-    for (const uint32_t decision : at->second) judge(meeting, pc, decision, lanes);
+    for (const Pc decision : at->second) judge(meeting, pc, decision, lanes);
   };
   in(meeting.pc);
-  for (const uint32_t call : group.calls) in(call);
+  for (const Pc call : group.calls) in(call);
 }
 
-void Bypass::judge(const Origin& meeting, uint32_t in, uint32_t decision, uint32_t lanes) {
+void Bypass::judge(const Origin& meeting, Pc in, Pc decision, uint32_t lanes) {
   const auto found = decided_.find(key(meeting, decision));
   if (found == decided_.end()) return;
   const Decided& d = found->second;
@@ -140,7 +140,7 @@ void Bypass::judge(const Origin& meeting, uint32_t in, uint32_t decision, uint32
     const auto lane = static_cast<size_t>(std::countr_zero(m));
     const bool parted = d.since[lane] <= when && when <= d.times[lane] && d.side[lane] != d.side[one];
     if (when == 0 || !parted) continue;
-    std::optional<uint32_t> exit;
+    std::optional<Pc> exit;
     if (d.times[lane] == when) exit = ended(meeting).at[lane];
     if (goes_around(decision, d.side[lane], in, exit)) around |= 1U << lane;
   }
@@ -148,13 +148,13 @@ void Bypass::judge(const Origin& meeting, uint32_t in, uint32_t decision, uint32
     report(meeting, in, decision, around);
 }
 
-bool Bypass::goes_around(uint32_t decision, uint32_t side, uint32_t in, std::optional<uint32_t> exit) {
+bool Bypass::goes_around(Pc decision, Pc side, Pc in, std::optional<Pc> exit) {
   const auto [at, fresh] = around_.try_emplace({decision, side, in, exit});
   if (fresh) at->second = analysis_.goes_around(decision, side, in, exit);
   return at->second;
 }
 
-void Bypass::report(const Origin& meeting, uint32_t in, uint32_t decision, uint32_t lanes) {
+void Bypass::report(const Origin& meeting, Pc in, Pc decision, uint32_t lanes) {
   const bool barrier = meeting.effect != nullptr && std::holds_alternative<isa::CtaBarrier>(*meeting.effect);
   const FindingKey key{barrier ? Code::barrier_by_part_of_warp : Code::divergent_collective, meeting.pc,
                        decision, 0};

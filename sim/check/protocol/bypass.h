@@ -30,35 +30,33 @@ class Bypass {
   // What the lanes of a warp did at a decision.
   struct Decided {
     std::array<uint32_t, 32> times{};  // how often they came to it
-    std::array<uint32_t, 32> side{};   // where they went on, last
+    std::array<Pc, 32> side{};         // where they went on, last
     std::array<uint32_t, 32> since{};  // the first of the times at which they went on there without a change
     uint32_t waiting = 0;              // lanes that try the guarded instruction again
-    void went(uint32_t lane, uint32_t to);
+    void went(uint32_t lane, Pc to);
   };
   struct Ended {
     uint32_t lanes = 0;
-    std::array<uint32_t, 32> at{};  // pc
+    std::array<Pc, 32> at{};
   };
 
-  uint64_t key(const Origin& o, uint32_t pc) const {
-    return (uint64_t{o.cta_rank} * warps_ + o.warp) << 32 | pc;
-  }
+  uint64_t key(const Origin& o, Pc pc) const { return (uint64_t{o.cta_rank} * warps_ + o.warp) << 32 | pc; }
   const WarpState& warp_of(const Origin& o) const { return context_.cluster.ctas[o.cta_rank].warps[o.warp]; }
   Ended& ended(const Origin& o);
   void met(const Origin& meeting);
   void judge(const Origin& meeting, const LaneGroup& group, uint32_t lanes);
-  void judge(const Origin& meeting, uint32_t in, uint32_t decision, uint32_t lanes);
-  bool goes_around(uint32_t decision, uint32_t side, uint32_t in, std::optional<uint32_t> exit);
-  void report(const Origin& meeting, uint32_t in, uint32_t decision, uint32_t lanes);
+  void judge(const Origin& meeting, Pc in, Pc decision, uint32_t lanes);
+  bool goes_around(Pc decision, Pc side, Pc in, std::optional<Pc> exit);
+  void report(const Origin& meeting, Pc in, Pc decision, uint32_t lanes);
 
   const ClusterContext& context_;
   const BypassAnalysis& analysis_;
-  uint32_t warps_ = 0;                                // of a CTA
-  std::unordered_map<uint64_t, Decided> decided_;     // by warp of the cluster and pc
-  std::vector<Ended> ended_;                          // by warp of the cluster
-  std::map<uint32_t, std::vector<uint32_t>> before_;  // by pc: the decisions before it
-  std::set<std::pair<uint64_t, uint32_t>> reported_;  // of a warp: instruction and decision
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t, std::optional<uint32_t>>, bool> around_;
+  uint32_t warps_ = 0;                             // of a CTA
+  std::unordered_map<uint64_t, Decided> decided_;  // by warp of the cluster and pc
+  std::vector<Ended> ended_;                       // by warp of the cluster
+  std::map<Pc, std::vector<Pc>> before_;           // the decisions before it
+  std::set<std::pair<uint64_t, Pc>> reported_;     // of a warp: instruction and decision
+  std::map<std::tuple<Pc, Pc, Pc, std::optional<Pc>>, bool> around_;
 };
 
 }  // namespace palladion::sim::check

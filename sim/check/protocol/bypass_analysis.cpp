@@ -84,23 +84,23 @@ void BypassAnalysis::add_function(uint32_t index) {
 // From what needs a whole warp back to the decisions before it, and to the calls of its function.
 void BypassAnalysis::find_decisions() {
   decides_.resize(program_.code.size());
-  std::vector<uint32_t> work;
+  std::vector<Pc> work;
   std::vector<bool> seen(program_.code.size());  // by first pc of a block
-  const auto add = [&](uint32_t pc) {
+  const auto add = [&](Pc pc) {
     if (program_.code[pc].guard >= 0 && !jumps(program_.code[pc])) decides_[pc] = true;
     const Function& f = function_of(pc);
-    const uint32_t first = f.start + f.cfg.blocks[f.block_of(pc)].first;
+    const Pc first = f.start + f.cfg.blocks[f.block_of(pc)].first;
     if (seen[first]) return;
     seen[first] = true;
     work.push_back(first);
   };
-  for (uint32_t pc = 0; pc < program_.code.size(); ++pc) {
+  for (Pc pc; pc < program_.code.size(); ++pc) {
     if (program_.code[pc].instruction == nullptr) continue;
     if (needs_whole_warp(program_.code[pc])) add(pc);
   }
   std::vector<bool> entered(program_.function_start.size());
   while (!work.empty()) {
-    const uint32_t pc = work.back();
+    const Pc pc = work.back();
     work.pop_back();
     const Function& f = function_of(pc);
     for (const uint32_t b : f.deciders[f.block_of(pc)]) {
@@ -110,14 +110,14 @@ void BypassAnalysis::find_decisions() {
     const uint32_t own = program_.code[pc].function;
     if (entered[own]) continue;
     entered[own] = true;
-    for (const uint32_t call : calls_of(own)) add(call);
+    for (const Pc call : calls_of(own)) add(call);
   }
 }
 
 // The calls that may enter the function.
-std::vector<uint32_t> BypassAnalysis::calls_of(uint32_t function) const {
-  std::vector<uint32_t> out;
-  for (uint32_t pc = 0; pc < program_.code.size(); ++pc) {
+std::vector<Pc> BypassAnalysis::calls_of(uint32_t function) const {
+  std::vector<Pc> out;
+  for (Pc pc; pc < program_.code.size(); ++pc) {
     const MicroOp& op = program_.code[pc];
     const auto* const call = effect_of_op<isa::Call>(op);
     if (call == nullptr) continue;
@@ -127,8 +127,8 @@ std::vector<uint32_t> BypassAnalysis::calls_of(uint32_t function) const {
   return out;
 }
 
-std::vector<uint32_t> BypassAnalysis::decisions_before(uint32_t pc) const {
-  std::vector<uint32_t> out;
+std::vector<Pc> BypassAnalysis::decisions_before(Pc pc) const {
+  std::vector<Pc> out;
   if (program_.code[pc].guard >= 0) out.push_back(pc);
   const Function& f = function_of(pc);
   std::vector<bool> seen(f.cfg.blocks.size());
@@ -146,8 +146,7 @@ std::vector<uint32_t> BypassAnalysis::decisions_before(uint32_t pc) const {
   return out;
 }
 
-bool BypassAnalysis::goes_around(uint32_t decision, uint32_t side, uint32_t meeting,
-                                 std::optional<uint32_t> exit) const {
+bool BypassAnalysis::goes_around(Pc decision, Pc side, Pc meeting, std::optional<Pc> exit) const {
   if (decision == meeting) return true;  // its own guard
   const Function& f = function_of(decision);
   if (!f.holds(side)) return false;
@@ -162,24 +161,24 @@ bool BypassAnalysis::goes_around(uint32_t decision, uint32_t side, uint32_t meet
   return join != isa::no_id && program_.code[*exit].function == program_.code[program_.start].function;
 }
 
-bool BypassAnalysis::matters_behind(uint32_t decision, uint32_t meeting) const {
-  uint32_t from = decision + 1;
+bool BypassAnalysis::matters_behind(Pc decision, Pc meeting) const {
+  Pc from = decision + 1;
   if (decision != meeting) {
     const Function& f = function_of(decision);
     const uint32_t join = f.cfg.blocks[f.block_of(decision)].reconverge;
     if (join == isa::no_id) return true;
     from = f.start + f.cfg.blocks[join].first;
   }
-  std::vector<uint32_t> starts{from};
+  std::vector<Pc> starts{from};
   std::vector<bool> left(program_.function_start.size());
   for (size_t k = 0; k < starts.size(); ++k) {  // functions are left for where they were called
     const uint32_t own = program_.code[starts[k]].function;
     if (left[own]) continue;
     left[own] = true;
-    for (const uint32_t call : calls_of(own)) starts.push_back(call + 1);
+    for (const Pc call : calls_of(own)) starts.push_back(call + 1);
   }
   const std::vector<bool> behind = reachable(program_, starts);
-  for (uint32_t pc = 0; pc < behind.size(); ++pc) {
+  for (Pc pc; pc < behind.size(); ++pc) {
     const isa::Footprint& f = program_.footprints[pc];
     if (!behind[pc] || program_.code[pc].instruction == nullptr) continue;
     if (f.sync.object != isa::Sync::Object::none || f.participants != isa::Participants::lanes) return true;

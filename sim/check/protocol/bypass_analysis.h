@@ -21,33 +21,33 @@ class BypassAnalysis {
  public:
   explicit BypassAnalysis(const Program& program);
 
-  bool decides(uint32_t pc) const { return !decides_.empty() && decides_[pc]; }
+  bool decides(Pc pc) const { return !decides_.empty() && decides_[pc]; }
   // Those that say whether the instruction is executed.
-  std::vector<uint32_t> decisions_before(uint32_t pc) const;
+  std::vector<Pc> decisions_before(Pc pc) const;
   // Lanes that `decision` sends to `side` come to where the lanes go on that execute `meeting`, but without
   // it. No: they leave a loop, or have ended on the way; `exit`: where, when they have.
-  bool goes_around(uint32_t decision, uint32_t side, uint32_t meeting, std::optional<uint32_t> exit) const;
+  bool goes_around(Pc decision, Pc side, Pc meeting, std::optional<Pc> exit) const;
   // What comes behind `meeting`, for lanes that went around it by `decision`, can depend on its order: it
   // reads memory, or synchronises. Else they only store, as lanes do that return in front of it.
-  bool matters_behind(uint32_t decision, uint32_t meeting) const;
+  bool matters_behind(Pc decision, Pc meeting) const;
 
  private:
   struct Function {
-    uint32_t start = 0, end = 0;  // pcs [start, end)
+    Pc start, end;  // [start, end)
     isa::Cfg cfg;
     std::vector<std::vector<uint32_t>>
         deciders;                          // by block: those whose last instruction says whether it runs
     mutable std::unique_ptr<Loops> loops;  // made when it is asked for
 
-    uint32_t block_of(uint32_t pc) const { return cfg.block_of[pc - start]; }
-    uint32_t last(uint32_t block) const { return start + cfg.blocks[block].last - 1; }
-    bool holds(uint32_t pc) const { return start <= pc && pc < end; }
+    uint32_t block_of(Pc pc) const { return cfg.block_of[pc - start]; }
+    Pc last(uint32_t block) const { return start + cfg.blocks[block].last - 1; }
+    bool holds(Pc pc) const { return start <= pc && pc < end; }
   };
 
   void add_function(uint32_t index);
   void find_decisions();
-  std::vector<uint32_t> calls_of(uint32_t function) const;
-  const Function& function_of(uint32_t pc) const { return functions_.at(program_.code[pc].function); }
+  std::vector<Pc> calls_of(uint32_t function) const;
+  const Function& function_of(Pc pc) const { return functions_.at(program_.code[pc].function); }
 
   const Program& program_;
   std::map<uint32_t, Function> functions_;  // by index in the module; empty: nothing needs a whole warp
