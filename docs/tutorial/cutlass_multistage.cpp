@@ -13,8 +13,7 @@ plgpu::Kernel record(const Sizes& c) {
         const plgpu::Ref a_smem = s["a_smem"], b_smem = s["b_smem"], d_smem = s["d_smem"];
         const pl::Scalar group = pl::axis_index("wg");
         const auto rows = pl::ds(pl::axis_index("m") * tile_m, tile_m),
-                   columns = pl::ds(pl::axis_index("n") * tile_n, tile_n),
-                   own = pl::ds(group * own_m, own_m);
+                   columns = pl::ds(pl::axis_index("n") * tile_n, tile_n), own = pl::ds(group * own_m, own_m);
         // Two copies fill a slot, two warpgroups release it.
         const plgpu::PipelineTmaAsync pipe({.stages = stages, .num_producers = 2, .num_consumers = groups});
         const auto fetch = [&](const pl::Scalar& k, const plgpu::PipelineState& write) {
@@ -29,12 +28,14 @@ plgpu::Kernel record(const Sizes& c) {
         };
 
         plgpu::PipelineState smem_pipe_write = plgpu::make_producer_start_state(stages);
-        for (int64_t k = 0; k < std::min(stages - 1, steps); ++k, ++smem_pipe_write) fetch(k, smem_pipe_write);
+        for (int64_t k = 0; k < std::min(stages - 1, steps); ++k, ++smem_pipe_write)
+          fetch(k, smem_pipe_write);
         const plgpu::Array sum = pl::run_scoped(
             [&](const plgpu::Ref& acc) {
               pl::fori_loop(
                   0, steps,
-                  [&](const pl::Scalar& k, const plgpu::PipelineState& write, const plgpu::PipelineState& read) {
+                  [&](const pl::Scalar& k, const plgpu::PipelineState& write,
+                      const plgpu::PipelineState& read) {
                     pipe.consumer_wait(read);
                     plgpu::wgmma(acc, a_smem.at(read.index(), own), b_smem.at(read.index()));
                     pl::when(k + (stages - 1) < steps, [&] { fetch(k + (stages - 1), write); });
@@ -48,8 +49,8 @@ plgpu::Kernel record(const Sizes& c) {
             plgpu::ACC({own_m, tile_n}, pl::f32));
         d_smem.at(group).store(sum.astype(pl::f16));
         plgpu::commit_smem();
-        plgpu::copy_smem_to_gmem(
-            d_smem.at(group), d.at(pl::ds(pl::axis_index("m") * tile_m + group * own_m, own_m), columns));
+        plgpu::copy_smem_to_gmem(d_smem.at(group),
+                                 d.at(pl::ds(pl::axis_index("m") * tile_m + group * own_m, own_m), columns));
         plgpu::wait_smem_to_gmem(0);
       },
       {.in_types = {{pl::f16, {c.m, c.k}}, {pl::f16, {c.k, c.n}}},

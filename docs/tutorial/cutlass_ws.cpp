@@ -54,8 +54,8 @@ plgpu::Kernel record(const Sizes& c) {
               plgpu::ACC({own_m, tile_n}, pl::f32));
           d_smem.at(role).store(sum.astype(pl::f16));
           plgpu::commit_smem();
-          plgpu::copy_smem_to_gmem(
-              d_smem.at(role), d.at(pl::ds(pl::axis_index("m") * tile_m + role * own_m, own_m), columns));
+          plgpu::copy_smem_to_gmem(d_smem.at(role),
+                                   d.at(pl::ds(pl::axis_index("m") * tile_m + role * own_m, own_m), columns));
           plgpu::wait_smem_to_gmem(0);
         });
       },

@@ -58,8 +58,8 @@ Pipeline::Pipeline(PipelineParams params, const std::string& name, Loc loc)
 
 BarrierRef Pipeline::slot(const BarrierRef& barriers, const PipelineState& state) const {
   if (state.stages() != params_.stages)
-    fail(Code::bad_pipeline,
-         fmt::format("a PipelineState of {} stages is used in a pipeline of {}", state.stages(), params_.stages));
+    fail(Code::bad_pipeline, fmt::format("a PipelineState of {} stages is used in a pipeline of {}",
+                                         state.stages(), params_.stages));
   return barriers.at(state.index());
 }
 
@@ -70,6 +70,7 @@ BarrierRef Pipeline::producer_get_barrier(const PipelineState& state, Loc loc) c
 void Pipeline::producer_acquire(const PipelineState& state, Loc loc) const {
   const At at(loc);
   barrier_wait(slot(empty_, state), state.phase(), loc);
+  Recorder::current().warpgroup_barrier();
 }
 BarrierToken Pipeline::producer_try_acquire(const PipelineState& state, Loc loc) const {
   const At at(loc);
@@ -78,10 +79,14 @@ BarrierToken Pipeline::producer_try_acquire(const PipelineState& state, Loc loc)
 void Pipeline::producer_acquire(const PipelineState& state, const BarrierToken& token, Loc loc) const {
   const At at(loc);
   barrier_wait(slot(empty_, state), state.phase(), token, loc);
+  Recorder::current().warpgroup_barrier();
 }
 void Pipeline::producer_tail(const PipelineState& state, Loc loc) const {
   const At at(loc);
-  for (int64_t i = 0; i < stages(); ++i) producer_acquire(state.advance(i, loc), loc);
+  for (int64_t i = 0; i < stages(); ++i) {
+    const PipelineState later = state.advance(i, loc);
+    barrier_wait(slot(empty_, later), later.phase(), loc);
+  }
 }
 void Pipeline::consumer_wait(const PipelineState& state, Loc loc) const {
   const At at(loc);
@@ -140,8 +145,8 @@ NamedBarrier::NamedBarrier(int64_t threads, int64_t id, Loc loc) {
   number_ = reserved + id;
   if (id < 0 || id >= most)
     fail(Code::bad_barrier, fmt::format("NamedBarrier: id {} is outside of [0, {})", id, most),
-         fmt::format("a CTA has {} barriers, {} of them are the kernel's own", r.arch().named_barriers_per_cta,
-                     reserved));
+         fmt::format("a CTA has {} barriers, {} of them are the kernel's own",
+                     r.arch().named_barriers_per_cta, reserved));
   if (threads < 1 || threads > r.thread_count())
     fail(Code::bad_barrier,
          fmt::format("NamedBarrier: {} Pallas threads meet, the kernel has {}", threads, r.thread_count()));

@@ -65,10 +65,12 @@ class Pipeline {
   int64_t stages() const { return params_.stages; }
   // For copies that fill the slot: the barrier at which they arrive.
   BarrierRef producer_get_barrier(const PipelineState& state, Loc loc = Loc::current()) const;
-  // Until the slot is empty.
+  // Until the slot is empty. The warps of this thread meet behind it: one of them issues the copies, and
+  // another that came a round late would wait for a phase that is over.
   void producer_acquire(const PipelineState& state, Loc loc = Loc::current()) const;
   BarrierToken producer_try_acquire(const PipelineState& state, Loc loc = Loc::current()) const;
-  void producer_acquire(const PipelineState& state, const BarrierToken& token, Loc loc = Loc::current()) const;
+  void producer_acquire(const PipelineState& state, const BarrierToken& token,
+                        Loc loc = Loc::current()) const;
   // Until all slots are empty: no consumer of another CTA arrives at a CTA that has exited.
   void producer_tail(const PipelineState& state, Loc loc = Loc::current()) const;
   // Until the slot is full.
@@ -102,7 +104,8 @@ class PipelineTmaAsync : public Pipeline {
 // Slots that Pallas threads fill with stores.
 class PipelineAsync : public Pipeline {
  public:
-  explicit PipelineAsync(PipelineParams params, const std::string& name = "pipeline", Loc loc = Loc::current());
+  explicit PipelineAsync(PipelineParams params, const std::string& name = "pipeline",
+                         Loc loc = Loc::current());
   // This thread's stores to the slot are done.
   void producer_commit(const PipelineState& state, Loc loc = Loc::current()) const;
 };

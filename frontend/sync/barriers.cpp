@@ -264,8 +264,8 @@ struct CountedPhase {
 };
 CountedPhase counted_phase(const BarrierRef& barrier, const Scalar& parity, const char* verb) {
   if (!pl::is_integer(parity.dtype()))
-    fail(Code::bad_barrier, fmt::format("{}: the parity is of dtype {}: it must be an integer", verb,
-                                        pl::name(parity.dtype())));
+    fail(Code::bad_barrier,
+         fmt::format("{}: the parity is of dtype {}: it must be an integer", verb, pl::name(parity.dtype())));
   if (parity.is_constant() && parity.as_int() != 0 && parity.as_int() != 1)
     fail(Code::bad_barrier, fmt::format("{}: the parity is {}, it must be 0 or 1", verb, parity.as_int()),
          "the phases of a barrier alternate: phase 0 has parity 0, phase 1 has parity 1, phase 2 has 0");

@@ -36,7 +36,8 @@ plgpu::Kernel doubling(bool tokens) {
                   pipe.producer_acquire(state, pipe.producer_try_acquire(state));
                 else
                   pipe.producer_acquire(state);
-                plgpu::copy_gmem_to_smem(in.at(i), s["ring"].at(state.index()), pipe.producer_get_barrier(state));
+                plgpu::copy_gmem_to_smem(in.at(i), s["ring"].at(state.index()),
+                                         pipe.producer_get_barrier(state));
                 pipe.producer_commit(state);
                 return state.advance();
               },
@@ -99,16 +100,17 @@ TEST(AsyncPipelines, AMulticastSlotIsEmptyWhenAllItsReadersReleasedIt) {
   const auto kernel = plgpu::kernel(
       [](const Ref& a, const Ref& b, const Ref& out, Scratch& s) {
         const pl::Scalar x = pl::axis_index("x"), y = pl::axis_index("y");
-        const plgpu::PipelineTmaAsync pipe(
-            {.stages = 2, .num_producers = 2, .collective_axes = {"x", "y"}});
+        const plgpu::PipelineTmaAsync pipe({.stages = 2, .num_producers = 2, .collective_axes = {"x", "y"}});
         pl::when(pl::axis_index("wg") == 0, [&] {
           const PipelineState end = pl::fori_loop(
               0, rows,
               [&](const pl::Index& i, const PipelineState& state) {
                 pipe.producer_acquire(state);
                 const plgpu::BarrierRef full = pipe.producer_get_barrier(state);
-                plgpu::copy_gmem_to_smem(a.at(x, i), s["a"].at(state.index()), full, {.collective_axes = {"y"}});
-                plgpu::copy_gmem_to_smem(b.at(y, i), s["b"].at(state.index()), full, {.collective_axes = {"x"}});
+                plgpu::copy_gmem_to_smem(a.at(x, i), s["a"].at(state.index()), full,
+                                         {.collective_axes = {"y"}});
+                plgpu::copy_gmem_to_smem(b.at(y, i), s["b"].at(state.index()), full,
+                                         {.collective_axes = {"x"}});
                 return state.advance();
               },
               plgpu::make_producer_start_state(2));
@@ -213,11 +215,10 @@ TEST(AsyncPipelines, MistakesAreRefused) {
             "PLD2201 barrier_wait: barrier \"b\" is waited for with a parity and without one");
   EXPECT_EQ(refused([](Scratch& s) { plgpu::barrier_wait(s.barrier("b"), 2); }),
             "PLD2201 barrier_wait: the parity is 2, it must be 0 or 1");
-  EXPECT_EQ(refused([](Scratch&) {
-              plgpu::PipelineTmaAsync({.stages = 2}).consumer_wait(PipelineState(3));
-            }),
+  EXPECT_EQ(refused([](Scratch&) { plgpu::PipelineTmaAsync({.stages = 2}).consumer_wait(PipelineState(3)); }),
             "PLD2701 a PipelineState of 3 stages is used in a pipeline of 2");
-  EXPECT_EQ(refused([](Scratch&) { PipelineState(0); }), "PLD2701 PipelineState: 0 stages, it must be 1 to 32");
+  EXPECT_EQ(refused([](Scratch&) { PipelineState(0); }),
+            "PLD2701 PipelineState: 0 stages, it must be 1 to 32");
   EXPECT_EQ(refused([](Scratch&) { plgpu::NamedBarrier(2, 13); }),
             "PLD2201 NamedBarrier: id 13 is outside of [0, 13)");
   EXPECT_EQ(refused([](Scratch&) { plgpu::NamedBarrier(3, 0); }),
