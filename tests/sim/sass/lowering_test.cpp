@@ -79,7 +79,7 @@ TEST(Lowering, DivisionsByTheSameNumberShareItsReciprocal) {
     $skip: div.u32 %r6, %r0, 10; $again: div.u32 %r7, %r7, 10; @%p1 bra $again;
     st.global.v4.u32 [%q0], {%r1, %r2, %r3, %r4}; st.global.v4.u32 [%q0+16], {%r5, %r6, %r7, %r7};)");
   const hardware::InstructionCosts costs(p->result, *isa::find_clock("h200"));
-  const auto latency = [&](uint32_t pc) { return costs[pc].latency; };
+  const auto latency = [&](uint32_t pc) { return costs[Pc(pc)].latency; };
   const uint32_t alone = latency(1), again = latency(2);
   EXPECT_GT(alone, 2 * again);
   EXPECT_EQ(latency(3), alone) << "another number";
@@ -255,13 +255,13 @@ TEST(Cost, IsTheRowOfTheArchitecture) {
   const isa::ClockParameters& h200 = *isa::find_clock("h200");
   const hardware::InstructionCosts costs(p->result, h200);
   const isa::OpCost& alu = h200.cost("alu");
-  EXPECT_EQ(costs[1].interval, 2 * alu.interval);  // half by half
-  EXPECT_EQ(costs[1].slots, 2 * alu.slots);
-  EXPECT_EQ(costs[1].latency, alu.latency);
-  EXPECT_EQ(costs[1].occupies, Resource::alu);
-  EXPECT_EQ(costs[2].occupies, Resource::smem);
-  EXPECT_EQ(costs[3].occupies, Resource::sfu);
-  EXPECT_EQ(costs[3].result, Stall::short_scoreboard);
+  EXPECT_EQ(costs[Pc(1)].interval, 2 * alu.interval);  // half by half
+  EXPECT_EQ(costs[Pc(1)].slots, 2 * alu.slots);
+  EXPECT_EQ(costs[Pc(1)].latency, alu.latency);
+  EXPECT_EQ(costs[Pc(1)].occupies, Resource::alu);
+  EXPECT_EQ(costs[Pc(2)].occupies, Resource::smem);
+  EXPECT_EQ(costs[Pc(3)].occupies, Resource::sfu);
+  EXPECT_EQ(costs[Pc(3)].result, Stall::short_scoreboard);
   EXPECT_EQ(costs.hand_over(Resource::alu, Resource::fma), h200.issue_other_pipe);
   EXPECT_EQ(costs.hand_over(Resource::alu, Resource::alu), 0U);
 }
