@@ -42,7 +42,7 @@ inline plgpu::KernelOptions ws_matmul_options(const MatmulShape& s, pl::DType dt
 }
 
 // What one thread does.
-struct WsMatmul {
+struct ThreadOfWsMatmul {
   const MatmulShape& s;
   pl::DType dtype;
   plgpu::Ref a, b, out;
@@ -128,7 +128,7 @@ struct WsMatmul {
 inline plgpu::Kernel ws_matmul(const MatmulShape& s, pl::DType dtype = pl::f16) {
   return plgpu::kernel(
       [=](plgpu::Ref a, plgpu::Ref b, plgpu::Ref out, plgpu::Scratch& scratch) {
-        const WsMatmul thread{.s = s, .dtype = dtype, .a = a, .b = b, .out = out, .scratch = scratch};
+        const ThreadOfWsMatmul thread{.s = s, .dtype = dtype, .a = a, .b = b, .out = out, .scratch = scratch};
         pl::when(thread.wg == s.consumers, [&] { thread.produce(); });
         pl::when(thread.wg < s.consumers, [&] { thread.consume(); });
       },
