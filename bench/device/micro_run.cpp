@@ -172,7 +172,7 @@ MachineRun once(const Case& c, const isa::Module& module, const isa::ArchSpec& a
   launch.block = c.block;
   launch.cluster = c.cluster;
   launch.dynamic_shared = c.shared_bytes;
-  if (c.output_bytes > 0) launch.written = {out_base};
+  if (c.output_bytes > 0) launch.written = {sim::Address(out_base)};
   const isa::ParamLayout layout = isa::param_layout(module, *module.find_entry(""));
   launch.params.resize(layout.size);
   const auto set = [&](size_t i, const void* from, size_t size) {
