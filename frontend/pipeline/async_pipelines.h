@@ -30,10 +30,10 @@ class PipelineState {
   explicit PipelineState(int64_t stages, Scalar index = 0, Scalar phase = 0, Scalar count = 0,
                          std::source_location loc = std::source_location::current());
 
-  int64_t stages() const { return stages_; }
-  const Scalar& index() const { return index_; }
-  const Scalar& phase() const { return phase_; }
-  const Scalar& count() const { return count_; }
+  int64_t stages() const { return stages_; }      // of the ring
+  const Scalar& index() const { return index_; }  // the slot
+  const Scalar& phase() const { return phase_; }  // the parity to wait for
+  const Scalar& count() const { return count_; }  // steps so far
   // The place `steps` later.
   PipelineState advance(const Scalar& steps = 1,
                         std::source_location loc = std::source_location::current()) const;
@@ -48,7 +48,7 @@ class PipelineState {
 PipelineState make_producer_start_state(int64_t stages,
                                         std::source_location loc = std::source_location::current());
 
-struct PipelineParams {
+struct PipelineParams {       // of plgpu::PipelineTmaAsync and plgpu::PipelineAsync
   int64_t stages = 2;         // slots of the ring
   int64_t num_producers = 1;  // arrivals that fill a slot: TMA copies, or Pallas threads of a PipelineAsync
   int64_t num_consumers = 1;  // Pallas threads of a CTA that release a slot
@@ -61,8 +61,8 @@ struct PipelineParams {
 // What the classes share. Made in the body, by all threads; it ends with the scope where it was made.
 class Pipeline {
  public:
-  using Loc = std::source_location;
-  int64_t stages() const { return params_.stages; }
+  using Loc = std::source_location;                  // the author's line
+  int64_t stages() const { return params_.stages; }  // of the ring
   // For copies that fill the slot: the barrier at which they arrive.
   BarrierRef producer_get_barrier(const PipelineState& state, Loc loc = Loc::current()) const;
   // Until the slot is empty. The warps of this thread meet behind it: one of them issues the copies, and
@@ -113,7 +113,7 @@ class PipelineAsync : public Pipeline {
 // Groups that take turns, `depth` times a round in the same order: ping-pong of two consumers has length 2.
 class OrderedSequenceBarrier {
  public:
-  using Loc = std::source_location;
+  using Loc = std::source_location;  // the author's line
   // `group`: which of `length` this Pallas thread is, 0 is first.
   OrderedSequenceBarrier(int64_t depth, int64_t length, Scalar group, const std::string& name = "order",
                          Loc loc = Loc::current());
@@ -132,7 +132,7 @@ class OrderedSequenceBarrier {
 // A barrier of the CTA's hardware (PTX barrier.cta) for some of its Pallas threads.
 class NamedBarrier {
  public:
-  using Loc = std::source_location;
+  using Loc = std::source_location;  // the author's line
   // `threads` Pallas threads meet; `id`: from 0, of the kernel's own.
   NamedBarrier(int64_t threads, int64_t id, Loc loc = Loc::current());
   void arrive_and_wait(Loc loc = Loc::current()) const;  // CUTLASS' sync

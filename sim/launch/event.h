@@ -221,7 +221,7 @@ struct Stalled {
 struct UnitWorked {
   uint64_t id = 0;  // AsyncIssue::id
   Resource unit{};  // TMA, tensor core, ...
-  Cycle from, to;
+  Cycle from, to;   // first one, the one behind the last
 };
 
 template <class... E>
