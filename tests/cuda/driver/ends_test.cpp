@@ -105,8 +105,7 @@ TEST_F(Ends, TheReportIsCompleteHoweverAProgramEnds) {
     EXPECT_EQ(run(way.name), way.code);
     expect_launches("first", 1);
     for (const char* kernel : way.late) expect_launches(kernel, 1);
-    EXPECT_NE(contents(table_).find("verdict: no findings, not decided for all schedules: 1 was tried"),
-              std::string::npos);
+    EXPECT_NE(contents(table_).find("verdict: clean, decided for all schedules"), std::string::npos);
   }
 }
 
