@@ -110,7 +110,9 @@ class PipelineAsync : public Pipeline {
   void producer_commit(const PipelineState& state, Loc loc = Loc::current()) const;
 };
 
-// Groups that take turns, `depth` times a round in the same order: ping-pong of two consumers has length 2.
+// Groups that take turns: each of the `depth` parts of a round (main loop, epilogue) is done by group 0, then
+// by group 1, ... and by group 0 again; different parts do not wait for each other. Ping-pong of two
+// consumers has length 2.
 class OrderedSequenceBarrier {
  public:
   using Loc = std::source_location;  // the author's line

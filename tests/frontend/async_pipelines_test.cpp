@@ -149,7 +149,7 @@ TEST(AsyncPipelines, GroupsTakeTurns) {
   const auto kernel = plgpu::kernel(
       [](const Ref& in, const Ref& out, Scratch& s) {
         const pl::Scalar wg = pl::axis_index("wg");
-        const plgpu::OrderedSequenceBarrier order(2, 2, wg);
+        const plgpu::OrderedSequenceBarrier order(1, 2, wg);
         const plgpu::NamedBarrier all(2, 0);
         const Ref x = s["ring"].at(0);
         pl::when(wg == 0, [&] { x.store(in.at(0).load()); });
