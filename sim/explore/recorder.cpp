@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "isa/core/footprint.h"
-#include "sim/check/protocol/ledger_flow.h"
 #include "sim/machine/state/cluster.h"
 
 namespace palladion::sim::check {
@@ -149,17 +148,11 @@ void SkeletonRecorder::on(const WarpSynced& event) {
   run_.warps[index(origin)].push_back({.kind = RawEvent::Kind::met, .lanes = origin.lanes, .op = {}});
 }
 
-bool SkeletonRecorder::gives_value(Pc pc) {
-  const auto [at, is_new] = used_.try_emplace(pc, false);
-  if (is_new) at->second = result_used(program_, pc);
-  return at->second;
-}
-
 void SkeletonRecorder::on(const Access& access) {
   const Origin& origin = access.origin;
   if (access.order == isa::Order::weak || access.kind == Access::Kind::write) return;
   if (const auto* atomic = origin.effect == nullptr ? nullptr : std::get_if<isa::Atomic>(origin.effect))
-    if (atomic->dst < 0 || !gives_value(access.origin.pc)) return;
+    if (atomic->dst < 0 || !used_results_.contain(program_, access.origin.pc)) return;
   froze(line_of(origin), "a strong read of memory gave what it gave in this run");
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/check/protocol/ledger_flow.h"
 #include "sim/explore/raw_events.h"
 #include "sim/launch/observer.h"
 #include "sim/launch/per_cluster.h"
@@ -81,7 +82,6 @@ class SkeletonRecorder {
   void wait(const MbarrierEvent& e);
   void ask(const MbarrierEvent& e);
   void check_asked(const MbarrierEvent& e);
-  bool gives_value(Pc pc);
   RawEvent barrier_arrival(uint32_t object, uint64_t generation, BarrierUse use);
   void normalise(Skeleton& s);
   void froze(uint32_t line, const char* what);
@@ -100,7 +100,7 @@ class SkeletonRecorder {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> place_index_;
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> uses_;    // object, generation
   std::map<uint64_t, std::pair<uint32_t, size_t>> deferred_;  // arrivals whose mbarrier is not yet known
-  std::map<Pc, bool> used_;                                   // by pc: some instruction reads what it gives
+  UsedResults used_results_;                                  // of atomics
   std::set<std::pair<uint32_t, std::string>> frozen_;
   bool ended_ = false;
   std::optional<Skeleton> skeleton_;

@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "sim/check/memory/stored_values.h"
-#include "sim/check/protocol/ledger_flow.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -100,9 +99,7 @@ void MemoryChecks::touch_shared(uint64_t address, uint64_t bytes, Lane lane, uin
 bool MemoryChecks::observes(const Access& a) {
   if (!check::observes(a)) return false;
   if (a.kind != Access::Kind::atomic) return true;
-  const auto [at, fresh] = result_used_.try_emplace(a.origin.pc);
-  if (fresh) at->second = result_used(*context_.run.program, a.origin.pc);
-  return at->second;
+  return used_results_.contain(*context_.run.program, a.origin.pc);
 }
 
 Actor MemoryChecks::actor_of(const Access& a, uint32_t lanes) {

@@ -3,6 +3,7 @@
 // once, global memory between quanta, because other clusters touch it too.
 #include "sim/check/core/context.h"
 #include "sim/check/memory/global_memory.h"
+#include "sim/check/protocol/ledger_flow.h"
 
 namespace palladion::sim::check {
 
@@ -46,7 +47,7 @@ class MemoryChecks {
   Records records_;
   Detector detector_;
   GlobalLog log_;
-  std::unordered_map<uint32_t, bool> result_used_;  // of atomics, by pc
+  UsedResults used_results_;  // of atomics
   uint64_t accesses_ = 0;
   size_t collect_at_ = 1U << 16;
   // The last record of a warp: one instruction in one interval is one record.

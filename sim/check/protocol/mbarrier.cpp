@@ -323,11 +323,7 @@ void MbarrierLedger::on(const ClusterEnded&) {
   }
 }
 
-bool MbarrierLedger::result_used(Pc pc) const {
-  const auto at = result_used_.find(pc);
-  if (at != result_used_.end()) return at->second;
-  return result_used_[pc] = check::result_used(*p_.context.run.program, pc);
-}
+bool MbarrierLedger::result_used(Pc pc) const { return used_results_.contain(*p_.context.run.program, pc); }
 
 std::optional<WaitVerdict> MbarrierLedger::explain_wait(uint64_t id, const Origin& origin) const {
   const WarpOfCluster warp = p_.causality.index(origin);

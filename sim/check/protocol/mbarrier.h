@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/check/protocol/ledger_flow.h"
 #include "sim/check/protocol/missable_waits.h"
 #include "sim/check/protocol/state_tokens.h"
 
@@ -80,7 +81,7 @@ class MbarrierLedger {
   std::vector<SharedAddress> last_waits_;  // by warp: address of the mbarrier; 0: none
   std::deque<Issued> issued_;              // the newest, by ascending id
   ForcedPhases forced_;
-  mutable std::map<Pc, bool> result_used_;
+  mutable UsedResults used_results_;
   Observed observed_;
   uint32_t serials_ = 0;
   uint32_t lowest_ = ~0U, highest_ = 0;  // offsets of objects: an access outside cannot overlap one
