@@ -2,7 +2,6 @@
 """Runs the tests of other makers' Python packages, unmodified, under `palladion exec --check all`.
 
     suites.py run OUT SUITE... [--sources DIR] [--jobs N] [--most K] [--seconds S] [--only REGEX] [--gpu]
-    suites.py table OUT [--gpu FOLDER]    the table of results, as Markdown
 
 The Python that runs this script has the packages; OUT: a folder for results, SUITE.jsonl, to which a later run adds. DIR has
 the sources of suites that no package has, by the names in SUITES. `--most`: so many cases of each test function at most,
