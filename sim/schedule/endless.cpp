@@ -1,7 +1,6 @@
 #include "sim/schedule/endless.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <unordered_map>
 
@@ -129,13 +128,9 @@ bool same_place(const LaneGroup& a, const LaneGroup& b) {
 }
 
 bool same_state(const WarpState& a, const WarpState& b) {
-  const auto same_bytes = [](const auto& x, const auto& y) {
-    return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size()) == 0;
-  };
-  return std::ranges::equal(a.groups, b.groups, same_place) && same_bytes(a.registers, b.registers) &&
-         same_bytes(a.local, b.local) &&
-         std::ranges::equal(a.stacks, b.stacks, [&](const auto& x, const auto& y) {
-           return x.used == y.used && x.frame == y.frame && same_bytes(x.bytes, y.bytes);
+  return std::ranges::equal(a.groups, b.groups, same_place) && a.registers == b.registers &&
+         a.local == b.local && std::ranges::equal(a.stacks, b.stacks, [](const auto& x, const auto& y) {
+           return x.used == y.used && x.frame == y.frame && x.bytes == y.bytes;
          });
 }
 

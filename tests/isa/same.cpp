@@ -40,13 +40,13 @@ bool same_operand(const Side& a, const Side& b, const Operand& x, const Operand&
   if (x.kind != y.kind || x.negated != y.negated || x.elements.size() != y.elements.size() ||
       x.offset != y.offset)
     return false;
-  using K = Operand::Kind;
-  if (x.is(K::reg)) {
+  using Kind = Operand::Kind;
+  if (x.is(Kind::reg)) {
     const Register &r = a.function.registers[x.id], &s = b.function.registers[y.id];
     if (r.name != s.name || r.type != s.type) return false;
-  } else if (x.is(K::symbol)) {
+  } else if (x.is(Kind::symbol)) {
     if (a.module.symbols[x.id].name != b.module.symbols[y.id].name) return false;
-  } else if (x.is(K::label)) {
+  } else if (x.is(Kind::label)) {
     if (!same_label(a, b, x, y, role, call)) return false;
   } else if (x.imm_type != y.imm_type || x.bits != y.bits || x.special != y.special ||
              x.component != y.component) {
