@@ -33,9 +33,13 @@ inline std::string order_kernels() {
       "setp.eq.u32 %p2, %r3, 0;\n@%p2 bra again;\n";
   const std::string signal =
       "bar.sync 0;\n@%p1 bra over;\nmov.u32 %r3, 1;\nst.release.gpu.global.u32 [%rd3], %r3;\nover:\n";
-  std::string text = ".version 8.7\n.target sm_90\n.address_size 64\n";
+  std::string text =
+      ".version 8.7\n.target sm_90\n.address_size 64\n.visible .const .align 4 .b8 constants[256];\n";
   text += order_kernel("produce", produce);
   text += order_kernel("consume", load + store);
+  text += order_kernel(
+      "consume_constants",
+      "mov.u64 %rd7, constants;\nadd.u64 %rd7, %rd7, %rd4;\nld.const.u32 %r2, [%rd7];\n" + store);
   text += order_kernel("count", "mov.u32 %r2, 1;\nred.global.add.u32 [%rd1], %r2;");
   text += order_kernel(
       "count_plainly",

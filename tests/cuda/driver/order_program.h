@@ -88,6 +88,12 @@ struct OrderProgram {
     call("cuModuleGetFunction", &f, module, name);
     return f;
   }
+  Pointer variable(const char* name) {
+    Pointer p = 0;
+    size_t size = 0;
+    call("cuModuleGetGlobal_v2", &p, &size, module, name);
+    return p;
+  }
   void launch(const char* name, void* s, Pointer a, Pointer b = 0, Pointer c = 0,
               std::vector<LaunchAttribute> attributes = {}) {
     LaunchConfig config{.grid = {1, 1, 1},
