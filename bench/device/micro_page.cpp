@@ -36,9 +36,9 @@ constexpr Group groups[] = {
 
 size_t group_of(const std::string& id) {
   const auto fits = [&](const char* prefix) { return prefix != nullptr && id.starts_with(prefix); };
-  const auto* const g =
+  const auto* const found =
       std::ranges::find_if(groups, [&](const Group& g) { return std::ranges::any_of(g.prefixes, fits); });
-  return static_cast<size_t>(g - std::begin(groups));
+  return static_cast<size_t>(found - std::begin(groups));
 }
 
 struct Counts {

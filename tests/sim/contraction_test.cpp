@@ -244,11 +244,10 @@ TEST(Contraction, QuotientsGoIntoOtherBlocksIfTheDivisorIsANumber) {
   EXPECT_FALSE(differs("div.full.f32 %f0, 0f40490FDB, %v0;"));
 }
 
-// ptxas 13.0 for sm_100a makes an FFMA2 of a product and a sum of f32x2 of one rounding, named or not, also
-// after
-// --fmad=false; of other roundings or .ftz it makes an FMUL2 and an FADD2.
+// ptxas 13.0 for sm_100a makes an FFMA2 of a product and a sum of f32x2 of one rounding, named or not,
+// also with --fmad=false; of other roundings or .ftz it makes an FMUL2 and an FADD2.
 TEST(Contraction, PairsOfF32AreContractedWhateverTheySay) {
-  const auto run_pair = [](const std::string& product, const std::string& sum, bool fmad, int c = addend()) {
+  const auto run_pair = [](const std::string& mul, const std::string& add, bool fmad, int c = addend()) {
     const auto at = [](int i) { return input(static_cast<uint64_t>(i)); };
     std::vector<uint32_t> array{at(a), at(5), at(b), at(6), at(c), at(7), 0, 0};
     PtxRunner runner(
@@ -256,7 +255,7 @@ TEST(Contraction, PairsOfF32AreContractedWhateverTheySay) {
         ".reg .b64 %rd<6>;\nld.param.u64 %rd0, [p];\nld.global.b64 %rd1, [%rd0];\nld.global.b64 %rd2, "
         "[%rd0+8];\n"
         "ld.global.b64 %rd3, [%rd0+16];\n" +
-            product + ".f32x2 %rd4, %rd1, %rd2;\n" + sum +
+            mul + ".f32x2 %rd4, %rd1, %rd2;\n" + add +
             ".f32x2 %rd5, %rd4, %rd3;\nst.global.b64 [%rd0+24], %rd5;\nret;\n}\n",
         *isa::find_arch("b200"));
     runner.shape({1, 1, 1}, {1, 1, 1}).array(array);

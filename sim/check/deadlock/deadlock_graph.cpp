@@ -150,7 +150,7 @@ bool WaitGraph::may_end(const Waiter& other, const Waiter& spin) const {
   for (Pc pc{0}; pc < ahead.size(); ++pc) {
     if (!ahead[pc]) continue;
     const isa::MemoryUse* const written = at_pc(*run_.program, pc).written();
-    if (written == nullptr) continue;
+    if (written == nullptr || (read != nullptr && !may_share(spin.origin.pc, pc))) continue;
     if (read == nullptr || read->space == isa::Space::generic || written->space == isa::Space::generic)
       return true;
     if (is_shared(read->space) == is_shared(written->space) &&
@@ -158,6 +158,11 @@ bool WaitGraph::may_end(const Waiter& other, const Waiter& spin) const {
       return true;
   }
   return false;
+}
+
+bool WaitGraph::may_share(Pc a, Pc b) const {
+  if (!arrays_) arrays_.emplace(*run_.program);
+  return arrays_->may_share(a, b);
 }
 
 // Instructions that have signalled at this object, or its twins in other CTAs; when there are none,

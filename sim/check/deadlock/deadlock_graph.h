@@ -1,12 +1,14 @@
 #pragma once
 // The wait-for graph of one cluster: what each warp waits for, and which warps could still provide it.
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/check/protocol/ledger.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/state/mbarrier.h"
+#include "sim/program/arrays.h"
 #include "sim/schedule/polled.h"
 
 namespace palladion::sim::check {
@@ -41,10 +43,11 @@ class WaitGraph {
   bool reaches(const Waiter& w, Pc pc) const { return reach_.at(w.origin.pc)[pc]; }
   bool reaches_copy(const Waiter& w) const;
   // Whether `other` has code ahead, not behind the spin's own read, that writes as many bytes as the spin
-  // reads, in the same memory.
+  // reads, in the same memory and maybe in the same array.
   bool may_end(const Waiter& other, const Waiter& spin) const;
 
  private:
+  bool may_share(Pc a, Pc b) const;
   void add(const CtaState& cta, const WarpState& warp, const LaneGroup& g);
   void find_spin(Waiter& w, const WarpState& warp) const;
   void read_object(Waiter& w) const;
@@ -62,6 +65,7 @@ class WaitGraph {
   const Ledger& ledger_;
   std::vector<Waiter> waiters_;
   std::map<uint32_t, std::vector<bool>> reach_;  // by pc
+  mutable std::optional<ArrayAnalysis> arrays_;  // made when it is asked
 };
 
 }  // namespace palladion::sim::check

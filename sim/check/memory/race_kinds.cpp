@@ -56,13 +56,16 @@ bool scope_dropped_here(const Case& c) {
   });
 }
 
-// The reader had waited for another copy; this copy overwrote its bytes without waiting for the reader.
+// The reader had waited for another copy; this copy overwrote its bytes without waiting for the reader. A
+// reader that gives the bytes back between its wait and its read is not waited for either.
 bool overwrote_what_was_read(const Case& c) {
   const auto& before = c.then.async->overwrote;
   if (before == nullptr) return false;
   const uint32_t readers = c.now.async ? c.now.lanes : c.conflict.lanes;
   for (const AsyncRecord::Released& r : c.then.async->released_by)
-    if (before->cluster == c.now.cluster && r.warp == c.now.warp && (readers & ~r.lanes) == 0) return false;
+    if (before->cluster == c.now.cluster && r.warp == c.now.warp && (readers & ~r.lanes) == 0 &&
+        (c.wait == nullptr || r.time < c.wait->time))
+      return false;
   return c.order.done(*before, false,
                       {.view = c.later.view,
                        .rank = c.later.rank,
@@ -78,7 +81,7 @@ Code unawaited_copy(const Case& c) {
   if (op.lane_exact) return Code::cp_async_of_other_thread;
   if (!c.conflict.earlier_wrote) return Code::overwritten_store_source;
   if (overwrote_what_was_read(c)) return Code::overwrite_in_use;
-  if (c.wait_verdict != Code::none) return c.wait_verdict;
+  if (c.wait != nullptr) return c.wait->code;
   if (c.same_warp() || !knows_issue(c) || c.now.async) return Code::read_before_copy_completion;
   return c.same_cta() ? Code::barrier_as_copy_completion : Code::cluster_barrier_as_copy_completion;
 }

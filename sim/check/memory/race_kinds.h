@@ -3,6 +3,7 @@
 // actors knew.
 #include "sim/check/catalogue/code.h"
 #include "sim/check/memory/races.h"
+#include "sim/check/protocol/mbarrier_record.h"
 
 namespace palladion::sim::check {
 
@@ -18,7 +19,7 @@ struct Case {
   const isa::Effect* last_sync = nullptr;  // of the later access's warp
   const isa::Effect* then_sync = nullptr;  // of the earlier access's warp, before that access
   bool two_names = false;                  // the bytes belong to several arrays
-  Code wait_verdict = Code::none;          // what was wrong with its wait for the earlier operation
+  const WaitVerdict* wait = nullptr;       // what was wrong with its wait for the earlier operation
 
   bool same_warp() const { return now.cluster == then.cluster && now.warp == then.warp; }
   bool same_cta() const {

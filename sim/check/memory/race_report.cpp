@@ -250,7 +250,7 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
                .last_sync = sync == isa::no_id ? nullptr : effect_at(program, sync),
                .then_sync = before == isa::no_id ? nullptr : effect_at(program, before),
                .two_names = later.shared && names_at(context_, conflict.address) > 1,
-               .wait_verdict = verdict ? verdict->code : Code::none};
+               .wait = verdict ? &*verdict : nullptr};
   const Code code = code_of(c);
   const bool equal_values = stores_equal_values(later, conflict, now, then);
   const uint32_t lanes =
@@ -267,17 +267,18 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   race.every_read = read.has_value();
   if (read) race.reads.push_back(*read);
   judge(f, code, c, equal_values, slot, met, context_);
-  if (verdict && verdict->code == code) f.message = verdict->message, f.help = verdict->help;
+  const bool waited_wrongly = verdict && verdict->code == code;
+  if (waited_wrongly) f.message = verdict->message, f.help = verdict->help;
   describe(f, code, c);
   f.object = object_of(context_, later.shared, conflict.address, conflict.bytes);
   const bool scope = code == Code::narrow_scope && conflict.relation == Relation::unordered;
   f.missing = scope ? missing_scope(c) : missing_edge(context_, c);
-  if (verdict) f.notes.push_back(verdict->note);
+  if (waited_wrongly) f.notes.push_back(verdict->note);
   f.sites.push_back(site_of(context_, order_, now, lanes, part_of(now, later.writes)));
   f.sites.push_back(site_of(context_, order_, then,
                             then.async || together(c.then_effect) ? then.lanes : conflict.earlier_lanes,
                             earlier(part_of(then, conflict.earlier_wrote))));
-  if (verdict) f.sites.push_back(context_.reporter.site(verdict->wait, Does::waits));
+  if (waited_wrongly) f.sites.push_back(context_.reporter.site(verdict->wait, Does::waits));
   context_.reporter.report(key, std::move(f));
 }
 

@@ -174,11 +174,15 @@ void Detector::note_overwritten(const std::shared_ptr<AsyncRecord>& before) {
   op.released_by.clear();
   for (const Publication& p : before->published) {
     if (p.reads_only) continue;
-    uint32_t lanes = before->cluster == actor_.cluster && p.warp == actor_.warp ? p.lanes & actor_.lanes : 0;
-    for (uint32_t m = p.lanes & ~lanes; m != 0; m &= m - 1)
-      if (actor_.view->knows(Visibility::generic, before->cluster, p.warp, lowest_lane(m), p.time))
-        lanes |= m & (0 - m);
-    if (lanes != 0) op.released_by.push_back({p.warp, lanes});
+    const bool own = before->cluster == actor_.cluster && p.warp == actor_.warp;
+    uint32_t lanes = own ? p.lanes & actor_.lanes : 0, time = p.time;
+    for (uint32_t m = p.lanes & ~lanes; m != 0; m &= m - 1) {
+      const uint32_t known = actor_.view->known(Visibility::generic, before->cluster, p.warp, lowest_lane(m));
+      if (known < p.time) continue;
+      lanes |= m & (0 - m);
+      time = std::max(time, known);
+    }
+    if (lanes != 0) op.released_by.push_back({p.warp, lanes, time});
   }
 }
 

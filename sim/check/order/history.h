@@ -44,6 +44,7 @@ struct AsyncRecord {
   struct Released {
     WarpOfCluster warp;
     uint32_t lanes = 0;
+    uint32_t time = 0;  // of the warp, up to which the issuer knows what they did
   };
   std::vector<Released> released_by;  // had waited for `overwrote`, then synchronised with the issuer
   struct Joined {

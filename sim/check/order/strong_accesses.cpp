@@ -214,15 +214,42 @@ void StrongAccesses::read(const Access& a, uint32_t lanes, const Location& l, bo
   const Origin& origin = a.origin;
   const WarpOfCluster warp = views_.index(origin);
   if (l.relaxed) dropped_.add(DroppedEdge::Why::relaxed, l.relaxed_by, origin, !shared);
+  if (l.released.empty()) return;
+  Warp& w = warps_[warp];
+  const auto all_know = [&](const ViewRef& known) {
+    bool same = true;
+    views_.for_each_view(warp, lanes, [&](const ViewRef& view, uint32_t) { same &= view == known; });
+    return same;
+  };
+  if (w.acquired == &l && w.releases == l.releases && w.lanes == lanes && w.order == a.order &&
+      w.scope == a.scope && all_know(w.known))
+    return;
+  const bool whole = read_released(a, lanes, l);
+  const ViewRef& known = views_.view_ref(warp, lowest_lane(lanes));
+  w.acquired = whole && all_know(known) ? &l : nullptr;
+  w.releases = l.releases;
+  w.lanes = lanes;
+  w.order = a.order;
+  w.scope = a.scope;
+  w.known = known;
+}
+
+// False when scopes are too narrow for some of it.
+bool StrongAccesses::read_released(const Access& a, uint32_t lanes, const Location& l) {
+  const WarpOfCluster warp = views_.index(a.origin);
+  bool whole = true;
   for (const Released& r : l.released) {
-    const isa::Scope both = needed(l.cluster, r.cta, origin);
-    if (std::min(r.scope, a.scope) < both)
-      dropped_.add(DroppedEdge::Why::scope, origin, origin);
-    else if (acquires(a.order))
+    const isa::Scope both = needed(l.cluster, r.cta, a.origin);
+    if (std::min(r.scope, a.scope) < both) {
+      dropped_.add(DroppedEdge::Why::scope, a.origin, a.origin);
+      whole = false;
+    } else if (acquires(a.order)) {
       views_.acquire(warp, lanes, *r.view);
-    else
+    } else {
       see(warp, lanes, r, both);
+    }
   }
+  return whole;
 }
 
 void StrongAccesses::write(const Access& a, uint32_t lanes, Location& l, bool shared) {
@@ -232,6 +259,7 @@ void StrongAccesses::write(const Access& a, uint32_t lanes, Location& l, bool sh
     l.released.clear();
     l.written.clear();
     ++l.changes;
+    ++l.releases;
   }
   leave_fences(a, lanes, l);
   const bool released_before = !l.released.empty();
@@ -252,6 +280,7 @@ void StrongAccesses::write(const Access& a, uint32_t lanes, Location& l, bool sh
 
 void StrongAccesses::leave(Location& l, const Released& r) const {
   const ClusterOfGrid cluster = views_.cluster();
+  ++l.releases;
   if (l.cluster != cluster && !l.released.empty()) {
     // Several clusters release here: ranks no longer identify CTAs.
     for (Released& other : l.released) other.cta = no_cta;

@@ -45,6 +45,7 @@ struct Location {
   std::vector<Released> released;
   std::vector<Written> written;  // that a reader observes: read-modify-writes continue it
   uint32_t changes = 0;          // of `written`
+  uint32_t releases = 0;         // changes of `released`
   bool relaxed = false;          // written last by a strong access that released nothing
   Origin relaxed_by;
 };
@@ -103,6 +104,12 @@ class StrongAccesses {
     const Location* read = nullptr;
     uint32_t changes = 0;
     ViewRef view_after;
+    // The last read of what was released, by lanes that all knew `known`: they have nothing to learn again.
+    const Location* acquired = nullptr;
+    uint32_t releases = 0, lanes = 0;
+    isa::Order order = isa::Order::weak;
+    isa::Scope scope = isa::Scope::cta;
+    ViewRef known;
   };
   isa::Scope needed(ClusterOfGrid cluster, CtaRank cta, const Origin& reader) const {
     return cluster != views_.cluster() ? isa::Scope::gpu
@@ -119,6 +126,7 @@ class StrongAccesses {
   void read_fences(const Access& a, uint32_t lanes, const Location& l);
   void leave_fences(const Access& a, uint32_t lanes, Location& l);
   void read(const Access& a, uint32_t lanes, const Location& l, bool shared);
+  bool read_released(const Access& a, uint32_t lanes, const Location& l);
   void write(const Access& a, uint32_t lanes, Location& l, bool shared);
   void leave(Location& l, const Released& r) const;
 

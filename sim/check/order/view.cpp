@@ -34,6 +34,16 @@ bool View::row_knows(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster
   return false;
 }
 
+uint32_t View::known(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, Lane lane) const {
+  const auto r = static_cast<size_t>(visibility);
+  uint32_t latest = cluster == cluster_ ? time(visibility, warp) : 0;
+  for (const uint64_t k : {key(cluster, warp, lane), key(cluster, warp, all_lanes)}) {
+    const auto row = std::ranges::lower_bound(rows_, k, {}, &Row::key);
+    if (row != rows_.end() && row->key == k) latest = std::max(latest, row->times[r]);
+  }
+  return latest;
+}
+
 bool View::any_row_knows(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, uint32_t lanes,
                          uint32_t when) const {
   const auto r = static_cast<size_t>(visibility);
@@ -108,15 +118,20 @@ std::pair<std::vector<View::Row>::iterator, std::vector<View::Row>::iterator> Vi
   return {from(cluster_), from(uint64_t{cluster_} + 1)};
 }
 
+View::Row View::whole_warp(WarpOfCluster warp) const {
+  Row row{key(cluster_, warp, all_lanes), {}};
+  for (size_t r = 0; r < visibilities(); ++r) row.times[r] = times_[r * warps_ + warp];
+  return row;
+}
+
 void View::join(const View& other, bool strict) {
   if (other.cluster_ == cluster_) {
     for_each_time(strict, [&](size_t i) { times_[i] = std::max(times_[i], other.times_[i]); });
   } else {
     for (uint32_t w = 0; w < other.warps_; ++w) {
-      Times t{};
-      for (size_t r = 0; r < other.visibilities(); ++r) t[r] = other.times_[r * other.warps_ + w];
-      if (!strict) t = without_strict(t);
-      if (t != Times{}) raise(key(other.cluster_, WarpOfCluster(w), all_lanes), t);
+      Row row = other.whole_warp(WarpOfCluster(w));
+      if (!strict) row.times = without_strict(row.times);
+      if (row.times != Times{}) raise(row.key, row.times);
     }
   }
   absorb(other.rows_, strict);
@@ -175,12 +190,35 @@ bool View::fence(Visibility from, Visibility to) {
   return news;
 }
 
+bool View::lacks(const Row& row, const Row* mine, bool strict) const {
+  const uint32_t warp = static_cast<uint32_t>(row.key) >> 6;
+  const bool own = row.key >> 32 == uint64_t{cluster_};
+  for (size_t r = 0; r < visibility_count; ++r) {
+    if (!strict && r == static_cast<size_t>(Visibility::strict)) continue;
+    uint32_t known = mine == nullptr ? 0 : mine->times[r];
+    if (own) known = std::max(known, time(static_cast<Visibility>(r), WarpOfCluster(warp)));
+    if (row.times[r] > known) return true;
+  }
+  return false;
+}
+
 bool View::would_learn(const View& other, bool strict) const {
-  if (other.cluster_ != cluster_ || !other.rows_.empty()) return true;
-  if (other.sc_ != nullptr && other.sc_ != sc_ && would_learn(*other.sc_, strict)) return true;
-  bool news = false;
-  for_each_time(strict, [&](size_t i) { news |= other.times_[i] > times_[i]; });
-  return news;
+  auto mine = rows_.begin();
+  const auto lacks_next = [&](const Row& row) {  // ascending keys
+    while (mine != rows_.end() && mine->key < row.key) ++mine;
+    return lacks(row, mine != rows_.end() && mine->key == row.key ? &*mine : nullptr, strict);
+  };
+  if (other.cluster_ == cluster_) {
+    bool news = false;
+    for_each_time(strict, [&](size_t i) { news |= other.times_[i] > times_[i]; });
+    if (news) return true;
+  } else {
+    for (uint32_t w = 0; w < other.warps_; ++w)
+      if (lacks_next(other.whole_warp(WarpOfCluster(w)))) return true;
+    mine = rows_.begin();
+  }
+  if (std::ranges::any_of(other.rows_, lacks_next)) return true;
+  return other.sc_ != nullptr && other.sc_ != sc_ && would_learn(*other.sc_, strict);
 }
 
 View View::only(Visibility visibility) const {

@@ -55,6 +55,9 @@ class View {
                                : row_knows(visibility, cluster, warp, lane, when);
   }
 
+  // Up to which time the lane is known.
+  uint32_t known(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, Lane lane) const;
+
   // True when one of the lanes is known.
   bool knows_any(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, uint32_t lanes,
                  uint32_t when) const {
@@ -68,7 +71,7 @@ class View {
   void join(const View& other, bool strict = true);
   // What is visible to `from` becomes visible to `to`; true when that changed the view.
   bool fence(Visibility from, Visibility to);
-  bool would_learn(const View& other, bool strict) const;
+  bool would_learn(const View& other, bool strict) const;  // false: join() adds nothing
   // What is known for one visibility alone.
   View only(Visibility visibility) const;
   // What is known of the order of fence.sc (sc_order.h); null: nothing.
@@ -101,6 +104,9 @@ class View {
                  uint32_t when) const;
   bool any_row_knows(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, uint32_t lanes,
                      uint32_t when) const;
+  Row whole_warp(WarpOfCluster warp) const;  // what is known of all lanes of a warp of this cluster
+  // True when the row says something that is not known; `mine`: the row of that key here, or null.
+  bool lacks(const Row& row, const Row* mine, bool strict) const;
   void raise(uint64_t key, const Times& times);
   void absorb(const Row& row);
   void absorb(const std::vector<Row>& rows, bool strict);

@@ -266,7 +266,8 @@ void MbarrierLedger::wait(const MbarrierEvent& e) {
             .by_state = !e.parity_known,
             .repeated = e.succeeded && u.observed == e.phase && (u.observed_lanes & e.lanes) != 0,
             .pc = origin.pc,
-            .nth = p_.nth(origin)};
+            .nth = p_.nth(origin),
+            .time = p_.now(origin).time};
   if (!e.succeeded) return;
   observe(*b, origin);
   u.observed_lanes = e.lanes | (u.observed == e.phase ? u.observed_lanes : 0);
@@ -335,6 +336,7 @@ std::optional<WaitVerdict> MbarrierLedger::explain_wait(uint64_t id, const Origi
     WaitVerdict v;
     v.wait = origin;
     v.wait.pc = w.pc;
+    v.time = w.time;
     const MicroOp& op = p_.context.run.program->code[w.pc];
     v.wait.instruction = op.instruction;
     v.wait.effect = op.effect;

@@ -1,0 +1,94 @@
+#include "sim/program/arrays.h"
+
+#include <algorithm>
+
+#include "sim/program/registers.h"
+
+namespace palladion::sim {
+namespace {
+
+using Kind = isa::Operand::Kind;
+
+constexpr uint32_t pointer_bytes = 8;
+
+bool names_register(const isa::Operand& o) {
+  return o.is(Kind::reg) || std::ranges::any_of(o.elements, names_register);
+}
+
+bool is_parameter(const isa::MemoryUse& use, const isa::Instruction& i) {
+  return use.space == isa::Space::param && use.address >= 0 &&
+         !names_register(i.operands[static_cast<size_t>(use.address)]);
+}
+
+}  // namespace
+
+// Follows an address back to where its parts come from.
+class ArrayAnalysis::Search {
+ public:
+  Search(const ArrayAnalysis& of, Pc pc) : of_(of) {
+    const MicroOp& op = of.program_.code[pc];
+    take_symbols(op, true);
+    for_each_register(of.program_, op, [&](const RegisterUse& use) {
+      if (use.address) add(use.reg);
+    });
+    while (!next_.empty() && is_known_) {
+      const uint32_t reg = next_.back();
+      next_.pop_back();
+      if (reg >= of.writers_.size()) continue;
+      for (const Pc writer : of.writers_[reg]) follow(of.program_.code[writer]);
+    }
+  }
+  Arrays result() && { return is_known_ ? std::move(found_) : Arrays{}; }
+
+ private:
+  void add(uint32_t reg) {
+    if (seen_.insert(reg).second) next_.push_back(reg);
+  }
+  void take_symbols(const MicroOp& op, bool in_addresses) {
+    if (op.instruction == nullptr) return;
+    for (const isa::Operand& o : op.instruction->operands) {
+      if (o.is(Kind::symbol)) found_.emplace(o.id, 0);
+      if (in_addresses && o.is(Kind::address) && o.elements.front().is(Kind::symbol))
+        found_.emplace(o.elements.front().id, o.offset);
+    }
+  }
+  void follow(const MicroOp& op) {
+    const isa::MemoryUse* const read = of_.program_.footprints[op.pc].read();
+    if (read == nullptr) {
+      take_symbols(op, false);
+      for_each_register(of_.program_, op, [&](const RegisterUse& use) {
+        if (use.reads && use.operand >= 0) add(use.reg);
+      });
+    } else if (read->bytes == 0 || read->bytes >= pointer_bytes) {  // else an index
+      if (is_parameter(*read, *op.instruction))
+        take_symbols(op, true);
+      else
+        is_known_ = false;
+    }
+  }
+
+  const ArrayAnalysis& of_;
+  std::set<uint32_t> seen_;
+  std::vector<uint32_t> next_;
+  Arrays found_;
+  bool is_known_ = true;
+};
+
+ArrayAnalysis::ArrayAnalysis(const Program& program) : program_(program) {
+  for (const MicroOp& op : program.code)
+    for_each_register(program, op, [&](const RegisterUse& use) {
+      if (!use.writes) return;
+      if (writers_.size() <= use.reg) writers_.resize(use.reg + 1);
+      writers_[use.reg].push_back(op.pc);
+    });
+}
+
+ArrayAnalysis::Arrays ArrayAnalysis::arrays(Pc pc) const { return Search(*this, pc).result(); }
+
+bool ArrayAnalysis::may_share(Pc a, Pc b) const {
+  const Arrays one = arrays(a), other = arrays(b);
+  if (one.empty() || other.empty()) return true;
+  return std::ranges::any_of(one, [&](const auto& array) { return other.contains(array); });
+}
+
+}  // namespace palladion::sim
