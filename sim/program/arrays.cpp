@@ -11,13 +11,11 @@ using Kind = isa::Operand::Kind;
 
 constexpr uint32_t pointer_bytes = 8;
 
-bool names_register(const isa::Operand& o) {
-  return o.is(Kind::reg) || std::ranges::any_of(o.elements, names_register);
-}
-
-bool is_parameter(const isa::MemoryUse& use, const isa::Instruction& i) {
-  return use.space == isa::Space::param && use.address >= 0 &&
-         !names_register(i.operands[static_cast<size_t>(use.address)]);
+// The address of a parameter that is loaded; null: it loads something else.
+const isa::Operand* parameter_of(const isa::MemoryUse& use, const isa::Instruction& i) {
+  if (use.space != isa::Space::param || use.address < 0) return nullptr;
+  const isa::Operand& o = i.operands[static_cast<size_t>(use.address)];
+  return o.is(Kind::address) && o.elements.front().is(Kind::symbol) ? &o : nullptr;
 }
 
 }  // namespace
@@ -27,7 +25,7 @@ class ArrayAnalysis::Search {
  public:
   Search(const ArrayAnalysis& of, Pc pc) : of_(of) {
     const MicroOp& op = of.program_.code[pc];
-    take_symbols(op, true);
+    take_variables(op, true);
     for_each_register(of.program_, op, [&](const RegisterUse& use) {
       if (use.address) add(use.reg);
     });
@@ -44,24 +42,26 @@ class ArrayAnalysis::Search {
   void add(uint32_t reg) {
     if (seen_.insert(reg).second) next_.push_back(reg);
   }
-  void take_symbols(const MicroOp& op, bool in_addresses) {
+  void take_variables(const MicroOp& op, bool in_addresses) {
     if (op.instruction == nullptr) return;
     for (const isa::Operand& o : op.instruction->operands) {
       if (o.is(Kind::symbol)) found_.emplace(o.id, 0);
       if (in_addresses && o.is(Kind::address) && o.elements.front().is(Kind::symbol))
-        found_.emplace(o.elements.front().id, o.offset);
+        found_.emplace(o.elements.front().id, 0);
     }
   }
   void follow(const MicroOp& op) {
     const isa::MemoryUse* const read = of_.program_.footprints[op.pc].read();
     if (read == nullptr) {
-      take_symbols(op, false);
+      take_variables(op, false);
       for_each_register(of_.program_, op, [&](const RegisterUse& use) {
         if (use.reads && use.operand >= 0) add(use.reg);
       });
     } else if (read->bytes == 0 || read->bytes >= pointer_bytes) {  // else an index
-      if (is_parameter(*read, *op.instruction))
-        take_symbols(op, true);
+      const isa::Operand* const address = parameter_of(*read, *op.instruction);
+      const bool of_kernel = &of_.program_.module->functions[op.function] == of_.program_.entry;
+      if (address != nullptr && of_kernel)
+        found_.emplace(address->elements.front().id, address->offset);
       else
         is_known_ = false;
     }

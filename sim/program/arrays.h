@@ -16,7 +16,7 @@ class ArrayAnalysis {
 
   explicit ArrayAnalysis(const Program& program);
 
-  // Empty: not known, because a pointer is loaded from memory.
+  // Empty: not known, because a pointer comes from memory or from a caller.
   Arrays arrays(Pc pc) const;
   // False when the two instructions are known to access different arrays.
   bool may_share(Pc a, Pc b) const;

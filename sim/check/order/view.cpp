@@ -234,6 +234,7 @@ View View::only(Visibility visibility) const {
 
 void join(ViewRef& into, const View& what) {
   if (!into->would_learn(what, true)) return;
+  if (into.use_count() == 1) return const_cast<View&>(*into).join(what);  // no other one has it
   auto joined = std::make_shared<View>(*into);
   joined->join(what);
   into = std::move(joined);

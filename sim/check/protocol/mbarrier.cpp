@@ -243,7 +243,7 @@ void MbarrierLedger::fly(const Origin& origin, const Flight& flight) {
 // The mbarrier at which the warp waited last, when that wait passed for a phase that it had seen before.
 const MbarrierObject* MbarrierLedger::stale_wait(const Origin& origin) const {
   const WarpOfCluster warp = p_.causality.index(origin);
-  const MbarrierObject* b = find(last_waits_[warp]);
+  const MbarrierObject* b = find(last_waits_[warp].address);
   if (b == nullptr || !b->alive) return nullptr;
   const LastWait& w = b->users[warp].wait;
   return w.any && w.succeeded && w.repeated ? b : nullptr;
@@ -256,7 +256,7 @@ void MbarrierLedger::wait(const MbarrierEvent& e) {
   if (b == nullptr) return dead(e);
   use(*b, origin);
   if (!e.parity_known && e.succeeded) tokens_.check(*b, origin);
-  last_waits_[p_.causality.index(origin)] = b->address;
+  last_waits_[p_.causality.index(origin)] = {b->address, p_.now(origin).time};
   MbarrierUser& u = b->users[p_.causality.index(origin)];
   u.wait = {.any = true,
             .succeeded = e.succeeded,
@@ -266,8 +266,7 @@ void MbarrierLedger::wait(const MbarrierEvent& e) {
             .by_state = !e.parity_known,
             .repeated = e.succeeded && u.observed == e.phase && (u.observed_lanes & e.lanes) != 0,
             .pc = origin.pc,
-            .nth = p_.nth(origin),
-            .time = p_.now(origin).time};
+            .nth = p_.nth(origin)};
   if (!e.succeeded) return;
   observe(*b, origin);
   u.observed_lanes = e.lanes | (u.observed == e.phase ? u.observed_lanes : 0);
@@ -336,7 +335,7 @@ std::optional<WaitVerdict> MbarrierLedger::explain_wait(uint64_t id, const Origi
     WaitVerdict v;
     v.wait = origin;
     v.wait.pc = w.pc;
-    v.time = w.time;
+    v.time = last_waits_[warp].time;
     const MicroOp& op = p_.context.run.program->code[w.pc];
     v.wait.instruction = op.instruction;
     v.wait.effect = op.effect;

@@ -78,8 +78,12 @@ class MbarrierLedger {
     SharedAddress address;
     int64_t phase = 0;
   };
-  std::vector<SharedAddress> last_waits_;  // by warp: address of the mbarrier; 0: none
-  std::deque<Issued> issued_;              // the newest, by ascending id
+  struct WarpWait {
+    SharedAddress address;  // 0: none
+    uint32_t time = 0;      // of the warp (Point::time)
+  };
+  std::vector<WarpWait> last_waits_;  // by warp, at any mbarrier
+  std::deque<Issued> issued_;         // the newest, by ascending id
   ForcedPhases forced_;
   mutable UsedResults used_results_;
   Observed observed_;

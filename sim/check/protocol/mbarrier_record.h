@@ -55,14 +55,13 @@ struct LastWait {
   bool repeated = false;  // these lanes had observed that phase before
   Pc pc;
   uint32_t nth = 0;
-  uint32_t time = 0;  // of the warp (Point::time)
 };
 
 // Why a wait did not order a reader after an operation that signals at an mbarrier.
 struct WaitVerdict {
   Code code = Code::none;  // a wrong parity, phase or form
   Origin wait;
-  uint32_t time = 0;        // of that wait
+  uint32_t time = 0;        // of the warp's last wait at any mbarrier
   Statement message, help;  // of the race's finding; no help: the code's
   Statement note;           // with the values of this wait
 };

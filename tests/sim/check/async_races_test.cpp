@@ -58,6 +58,48 @@ TEST(AsyncRaces, ARefillThatDoesNotWaitIsNotBlamedOnTheReadersWait) {
   EXPECT_EQ(codes_of(filled_twice("wait", arrive, again)), Codes{});
 }
 
+// Warp 1 gives the tile back and reads it after that, without a wait between the two: it wants the first
+// copy.
+TEST(AsyncRaces, AReadBehindTheReadersOwnReleaseIsNotBlamedOnItsWait) {
+  const auto read =
+      [](const std::string& before, const std::string& behind) {
+        return codes_of(checked(R"(
+  .shared .align 8 .b64 empty;
+  setp.eq.u32 %p1, %r1, 0;
+  @!%p1 bra MADE;
+  mbarrier.init.shared.b64 [full], 1;
+  mbarrier.init.shared.b64 [empty], 32;
+  fence.mbarrier_init.release.cluster;
+MADE:
+  bar.sync 0;
+  setp.ne.u32 %p3, %r2, 0;
+  @%p3 bra READER;
+  @!%p1 bra DONE;
+  mbarrier.arrive.expect_tx.shared.b64 _, [full], 256;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, [full];
+)" + wait("EMPTY", "empty", "0") + R"(
+  mbarrier.arrive.expect_tx.shared.b64 _, [full], 256;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, [full];
+)" + wait("SECOND", "full", "1") + R"(
+DONE:
+  ret;
+READER:
+)" + wait("FIRST", "full", "0") + before +
+                                    R"(
+  mov.u32 %r3, 0;
+LATER:
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p3, %r3, 100000;
+  @%p3 bra LATER;
+  ld.shared.u32 %r4, [tile];
+)" + behind,
+                                {1, 1, 1}, {64, 1, 1}));
+      };
+  const std::string arrive = "  mbarrier.arrive.shared.b64 _, [empty];\n";
+  EXPECT_EQ(read(arrive, ""), Codes{"PLD4307"});
+  EXPECT_EQ(read("", "  fence.proxy.async.shared::cta;\n" + arrive), Codes{});
+}
+
 // The first warpgroup stores the operands, the second one multiplies them.
 TEST(AsyncRaces, AWgmmaThatReadsTooEarlyIsNamed) {
   const auto product = [](const std::string& meet) {

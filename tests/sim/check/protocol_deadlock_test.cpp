@@ -295,6 +295,53 @@ $met:
   EXPECT_THAT(codes(spins_beside("st.relaxed.gpu.global.u32 [%rd1], 1000;")), ElementsAre("PLD4908"));
 }
 
+// A barrier of the whole grid, made of a counter, in a grid that is larger than the device. What the waiting
+// lanes do behind it is in another array.
+TEST(ProtocolDeadlock, AGridBarrierOfTooManyCtasNamesThoseThatHaveNoRoom) {
+  const auto barrier = [](const std::string& count, uint32_t ctas) {
+    std::vector<uint32_t> array(64), output(1 << 16);
+    PtxRunner runner(ptx(R"(
+.visible .entry k(.param .u64 array, .param .u64 output) {
+  .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [array];
+  ld.param.u64 %rd2, [output];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %nctaid.x;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra $met;
+  fence.acq_rel.gpu;
+  red.relaxed.gpu.global.add.u32 [%rd1], 1;
+$spin:
+  ld.volatile.global.u32 %r3, [%rd1];
+  setp.lt.u32 %p2, %r3, )" +
+                         count + R"(;
+  @%p2 bra $spin;
+  fence.acq_rel.gpu;
+$met:
+  bar.sync 0;
+  mov.u32 %r4, %ctaid.x;
+  mad.lo.u32 %r4, %r4, 32, %r1;
+  mul.wide.u32 %rd3, %r4, 4;
+  add.u64 %rd3, %rd2, %rd3;
+  st.global.u32 [%rd3], %r1;
+  ret;
+}
+)"));
+    runner.array(array).array(output).shape({ctas, 1, 1}, {32, 1, 1});
+    runner.launch.dynamic_shared = 200 << 10;  // one on each SM
+    check::Checker checker;
+    RunOptions options;
+    options.observer = &checker;
+    const RunResult r = runner.run(options);
+    std::vector<std::string> found;
+    for (const Finding& f : r.findings) found.push_back(f.code.name());
+    return found;
+  };
+  EXPECT_THAT(barrier("%r2", 100), ::testing::IsEmpty());
+  EXPECT_THAT(barrier("%r2", 200), ElementsAre("PLD4905"));
+  EXPECT_THAT(barrier("1000", 100), ElementsAre("PLD3080")) << "all run, and none can end it";
+}
+
 // A spin that ends by itself, after far more polls than a spin that cannot end is given.
 TEST(ProtocolDeadlock, ASpinThatCountsGoesOn) {
   const Checked c = run_checked(with_mbarriers(R"(
