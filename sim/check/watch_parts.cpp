@@ -40,8 +40,8 @@ WatchAnalysis::WatchAnalysis(const Program& program)
 }
 
 bool WatchAnalysis::watches(Pc pc, const Options& o) const {
-  return (o.barrier && bypass.decides(pc)) ||
-         (o.race && (wgmma.watches(pc) || tensor_loads.watches(pc) || meetings[pc])) ||
+  return (o.barrier && bypass.decides(pc)) || (o.race && (wgmma.watches(pc) || tensor_loads.watches(pc))) ||
+         ((o.race || o.barrier) && meetings[pc]) ||
          (o.memory && (unwritten.watches(pc) || absent.watches(pc))) || (o.numerics && numerics.watches(pc));
 }
 

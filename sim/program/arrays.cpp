@@ -10,6 +10,7 @@ namespace {
 using Kind = isa::Operand::Kind;
 
 constexpr uint32_t pointer_bytes = 8;
+constexpr std::pair<uint32_t, int64_t> environment{isa::no_id, 0};  // the workspace of a cooperative launch
 
 // The address of a parameter that is loaded; null: it loads something else.
 const isa::Operand* parameter_of(const isa::MemoryUse& use, const isa::Instruction& i) {
@@ -46,6 +47,7 @@ class ArrayAnalysis::Search {
     if (op.instruction == nullptr) return;
     for (const isa::Operand& o : op.instruction->operands) {
       if (o.is(Kind::symbol)) found_.emplace(o.id, 0);
+      if (o.is(Kind::special) && o.special == isa::Special::envreg) found_.insert(environment);
       if (in_addresses && o.is(Kind::address) && o.elements.front().is(Kind::symbol))
         found_.emplace(o.elements.front().id, 0);
     }

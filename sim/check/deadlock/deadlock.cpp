@@ -96,6 +96,15 @@ void add_exited(Finding& f, const WaitGraph& g, const Waiter& w) {
   if (!gone.values.empty()) f.notes.push_back(std::move(gone));
 }
 
+// In global memory: a barrier of the grid counts on all of them.
+void add_exited_clusters(Finding& f, const WaitGraph& g, const Waiter& w) {
+  const auto& deadlock = std::get<Deadlock>(f.what);
+  if (w.polled.shared || deadlock.more_clusters || deadlock.for_host) return;
+  const LaunchState& launch = *g.run().launch;
+  const uint64_t all = launch.grid.count() / launch.cluster.count();
+  if (all > deadlock.clusters) f.notes.push_back(say<Phrase::clusters_exited>(all - deadlock.clusters, all));
+}
+
 void add_object(Finding& f, const WaitGraph& g, const Waiter& w) {
   f.object = g.object(w);
   if (w.wait.kind == Wait::Kind::mbarrier && w.object != nullptr) {
@@ -107,7 +116,10 @@ void add_object(Finding& f, const WaitGraph& g, const Waiter& w) {
     add_signals(f, g, b.current, Phrase::signals_in_phase);
     add_signals(f, g, b.last, Phrase::signals_in_last_phase);
   }
-  if (!w.spins) add_exited(f, g, w);
+  if (w.spins)
+    add_exited_clusters(f, g, w);
+  else
+    add_exited(f, g, w);
 }
 
 void add_culprits(Finding& f, const WaitGraph& g, const Reason& r) {

@@ -113,10 +113,7 @@ void HappensBefore::on(const WarpSynced& event) {
   set_view(warp, origin.lanes, all);
 }
 
-void HappensBefore::step(WarpOfCluster warp) {
-  if (meetings_.separates(warp, time(warp))) meetings_.accessed(warp, time(warp) + 1);
-  advance(warp, release_site(warp, time(warp) - 1));
-}
+void HappensBefore::step(WarpOfCluster warp) { advance(warp, release_site(warp, time(warp) - 1)); }
 
 // The warp's time advances so that accesses before and behind it differ; it releases nothing.
 void HappensBefore::on(const Executed& event) {
@@ -124,7 +121,7 @@ void HappensBefore::on(const Executed& event) {
   if (origin.effect == nullptr || !lanes_meet(*origin.effect)) return;
   const WarpOfCluster warp = index(origin);
   const uint32_t now = time(warp);
-  if (!meetings_.separates(warp, now)) return;
+  if (!meetings_.separates(warp)) return;
   meetings_.add(warp, {now, origin.lanes, origin.pc});
   advance(warp, release_site(warp, now - 1));
 }
@@ -137,6 +134,13 @@ const Meeting* HappensBefore::meeting(const Record& then, const Record& now, con
   return meetings_.find(then.warp, then.lanes, then.time, time(then.warp), [&](const Meeting& m) {
     return later.knows_any(Visibility::generic, cluster(), then.warp, m.lanes, m.time + 1);
   });
+}
+
+std::optional<Pc> HappensBefore::met_before(const Point& p, const Origin& origin) const {
+  const Meeting* const met = meetings_.find(p.warp, p.lanes, p.time, time(p.warp), [&](const Meeting& m) {
+    return before({p.warp, m.lanes, m.time + 1}, origin);
+  });
+  return met == nullptr ? std::nullopt : std::optional(met->pc);
 }
 
 // --- barriers -------------------------------------------------------------------------------------
@@ -180,6 +184,7 @@ void HappensBefore::on(const ClusterBarrierEvent& e) {
 // --- mbarriers ------------------------------------------------------------------------------------
 void HappensBefore::mbarrier(const MbarrierEvent& e) {
   const Origin& origin = e.origin;
+  if (e.async_id == 0) accessed(index(origin));
   using A = isa::MbarrierAction;
   if (e.action == A::init || e.action == A::inval) {
     mbarriers_[e.address] = {};

@@ -76,6 +76,7 @@ class HappensBefore final : public LaneViews {
   const std::deque<DroppedEdge>& dropped() const { return dropped_.all(); }
   // Where the lanes of the earlier access met behind it: with those of the later one, or, of another warp,
   // with a lane that went on and synchronised with the later one. Null: nowhere.
+  std::optional<Pc> met_before(const Point& p, const Origin& origin) const override;
   const Meeting* meeting(const Record& then, const Record& now, const View& later) const;
 
  private:

@@ -25,8 +25,11 @@ class Meetings {
   explicit Meetings(size_t warps) : warps_(warps) {}
 
   void accessed(WarpOfCluster warp, uint32_t time) { warps_[warp].accessed = time; }
-  // Has the warp touched memory since it was `time`? Else a meeting separates nothing.
-  bool separates(WarpOfCluster warp, uint32_t time) const { return warps_[warp].accessed == time; }
+  // Has the warp touched memory since its last meeting? Else one separates nothing.
+  bool separates(WarpOfCluster warp) const {
+    const Warp& w = warps_[warp];
+    return w.accessed > (w.met.empty() ? 0 : w.met.back().time);
+  }
   void add(WarpOfCluster warp, const Meeting& m) {
     auto& met = warps_[warp].met;
     if (met.size() >= kept) met.pop_front();
@@ -43,7 +46,7 @@ class Meetings {
  private:
   static constexpr size_t kept = 256;
   struct Warp {
-    uint32_t accessed = 0;
+    uint32_t accessed = 0;  // the time of its last access; 0: none
     std::deque<Meeting> met;
   };
   std::vector<Warp> warps_;

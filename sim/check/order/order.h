@@ -7,6 +7,7 @@
 // warp, up to which time the accesses of all its lanes are visible, with exceptions for single lanes.
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sim/launch/event.h"
@@ -33,6 +34,9 @@ class OrderQueries {
   // `origin`. (Several lanes at a point: it is enough that one of them is visible, since they acted
   // together.)
   virtual bool before(const Point& p, const Origin& origin) const = 0;
+  // Where the lanes of `p` met others of their warp, which orders no memory, when one of those comes before
+  // `origin` behind that meeting.
+  virtual std::optional<Pc> met_before(const Point& p, const Origin& origin) const = 0;
 };
 
 }  // namespace palladion::sim::check

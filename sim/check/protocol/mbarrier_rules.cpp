@@ -3,6 +3,7 @@
 
 #include "sim/check/catalogue/phrase.h"
 #include "sim/check/protocol/mbarrier_rules.h"
+#include "sim/machine/exec/place.h"
 
 namespace palladion::sim::check {
 
@@ -127,7 +128,11 @@ void MbarrierRules::check_uses_known(const MbarrierObject& b, const Origin& orig
     const FindingKey key{Code::mbarrier_inval_in_use, origin.pc, u.last_origin.pc,
                          b.address & shared_offset_mask};
     if (p_.reporter().seen(key)) continue;
-    Finding f = finding(b, say<Phrase::inval_in_use>(p_.mbarrier(b.address)), FindingSeverity::error);
+    // libcu++ ends its pipelines so: its lanes meet at match.sync, and one of them signals for all.
+    const std::optional<Pc> met = p_.context.order.met_before(u.last_point, origin);
+    Finding f = finding(b, say<Phrase::inval_in_use>(p_.mbarrier(b.address)),
+                        met ? FindingSeverity::strict : FindingSeverity::error);
+    if (met) f.notes.push_back(say<Phrase::lanes_met>(site_at(*p_.context.run.program, *met, {}, {}, 0)));
     f.sites = {p_.reporter().site(origin, Does::invalidates), p_.reporter().site(u.last_origin, Does::uses)};
     f.missing = say<Phrase::no_order_after_use>();
     p_.reporter().report(key, std::move(f));

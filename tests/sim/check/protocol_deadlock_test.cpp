@@ -298,7 +298,7 @@ $met:
 // A barrier of the whole grid, made of a counter, in a grid that is larger than the device. What the waiting
 // lanes do behind it is in another array.
 TEST(ProtocolDeadlock, AGridBarrierOfTooManyCtasNamesThoseThatHaveNoRoom) {
-  const auto barrier = [](const std::string& count, uint32_t ctas) {
+  const auto barrier = [](const std::string& count, uint32_t ctas, const std::string& first = {}) {
     std::vector<uint32_t> array(64), output(1 << 16);
     PtxRunner runner(ptx(R"(
 .visible .entry k(.param .u64 array, .param .u64 output) {
@@ -307,6 +307,7 @@ TEST(ProtocolDeadlock, AGridBarrierOfTooManyCtasNamesThoseThatHaveNoRoom) {
   ld.param.u64 %rd2, [output];
   mov.u32 %r1, %tid.x;
   mov.u32 %r2, %nctaid.x;
+)" + first + R"(
   setp.ne.u32 %p1, %r1, 0;
   @%p1 bra $met;
   fence.acq_rel.gpu;
@@ -333,13 +334,22 @@ $met:
     RunOptions options;
     options.observer = &checker;
     const RunResult r = runner.run(options);
-    std::vector<std::string> found;
-    for (const Finding& f : r.findings) found.push_back(f.code.name());
-    return found;
+    return r.findings;
+  };
+  const auto code = [](const std::vector<Finding>& f) { return f.size() == 1 ? f[0].code.name() : ""; };
+  const auto exited = [](const Finding& f) {
+    const auto note = std::ranges::find(f.notes, Phrase::clusters_exited, &Statement::phrase);
+    return note == f.notes.end() ? int64_t{0} : std::get<int64_t>(note->values.at(0));
   };
   EXPECT_THAT(barrier("%r2", 100), ::testing::IsEmpty());
-  EXPECT_THAT(barrier("%r2", 200), ElementsAre("PLD4905"));
-  EXPECT_THAT(barrier("1000", 100), ElementsAre("PLD3080")) << "all run, and none can end it";
+  EXPECT_EQ(code(barrier("%r2", 200)), "PLD4905");
+  const std::vector<Finding> none = barrier("1000", 100);  // all run, and none can end it
+  ASSERT_EQ(code(none), "PLD3080");
+  EXPECT_EQ(exited(none[0]), 0);
+  const std::vector<Finding> early =
+      barrier("%r2", 100, "  mov.u32 %r5, %ctaid.x;\n  setp.eq.u32 %p1, %r5, 3;\n  @%p1 ret;\n");
+  ASSERT_EQ(code(early), "PLD3080");
+  EXPECT_EQ(exited(early[0]), 1);
 }
 
 // A spin that ends by itself, after far more polls than a spin that cannot end is given.

@@ -152,6 +152,36 @@ TEST(ProtocolMbarrier, UsedAfterInval) {
   EXPECT_THAT(codes(c), ::testing::UnorderedElementsAre("PLD3044", "PLD4108"));
 }
 
+// The last of two warps to count down invalidates the mbarrier. Lane 31 has arrived there, lane 0 counts.
+TEST(ProtocolMbarrier, LanesThatMeetBeforeOneOfThemSignalsForAll) {
+  const auto counted = [](const std::string& meet) {
+    return run_checked(with_mbarriers(R"(
+  @!%p1 st.shared.u32 [tile], 2;
+  bar.sync 0;
+  and.b32 %r3, %r1, 31;
+  setp.eq.u32 %p2, %r3, 31;
+  @%p2 mbarrier.arrive.shared.b64 _, [full];
+)" + meet + R"(
+  setp.ne.u32 %p2, %r3, 0;
+  @%p2 bra $done;
+  fence.sc.cta;
+  atom.acquire.cta.shared.add.u32 %r4, [tile], -1;
+  setp.eq.u32 %p2, %r4, 1;
+  @%p2 mbarrier.inval.shared.b64 [full];
+$done:
+  ret;)",
+                                      2, 1),
+                       {64, 1, 1});
+  };
+  const auto severities = [](const Checked& c) {
+    EXPECT_THAT(codes(c), ElementsAre("PLD4111"));
+    return c.result.findings.empty() ? FindingSeverity::error : c.result.findings[0].severity;
+  };
+  EXPECT_EQ(severities(counted("  match.any.sync.b32 %r5, %r2, 0xffffffff;")), FindingSeverity::strict);
+  EXPECT_EQ(severities(counted("")), FindingSeverity::error);
+  EXPECT_THAT(codes(counted("  bar.warp.sync 0xffffffff;")), ::testing::IsEmpty());
+}
+
 // One lane expects 256 bytes and loads them into `tile`.
 std::string load(int expected) {
   return R"(

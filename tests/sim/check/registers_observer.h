@@ -18,6 +18,7 @@ class NoOrder final : public check::OrderQueries {
  public:
   check::Point now(const Origin&) const override { return {}; }
   bool before(const check::Point&, const Origin&) const override { return true; }
+  std::optional<Pc> met_before(const check::Point&, const Origin&) const override { return std::nullopt; }
 };
 
 class PartsOfCluster {
