@@ -21,6 +21,7 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"cuda/native", {"isa", "cuda/abi"}},
     {"cuda/toolkit", {"cuda/native", "cuda/bundle", "cuda/cubin", "cuda/fatbin", "verify/arrays", "isa"}},
     {"cuda/capture", {"cuda/bundle", "cuda/fatbin", "cuda/cubin", "cuda/abi"}},
+    {"cuda/programs", {"report/json", "isa"}},
     {"cuda/order", {}},
     {"cuda/driver",
      {"report/json", "report/text", "verify/verdict", "sim", "isa", "cuda/order", "cuda/fatbin", "cuda/cubin",
@@ -131,7 +132,7 @@ const std::vector<std::vector<std::string>> levels = {
     {"cli/subjects"},
     {"cli/runs"},
     {"cli/execute"},
-    {"cli/check", "cli/sweep", "cli/lab", "cli/exec"},
+    {"cli/check", "cli/sweep", "cli/lab"},
     {"cli/commands"},
     {"cli"},
 };
