@@ -27,16 +27,17 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return out;
 }
 
-// posix_spawn's settings: no input, signals as usual, and both streams into `into` when it is a file.
+// posix_spawn's settings: no input, signals as usual, and both streams into `into` when it is a file, or
+// standard output alone.
 class Settings {
  public:
-  explicit Settings(int into) {
+  explicit Settings(int into, bool passes_errors = false) {
     ::posix_spawn_file_actions_init(&actions_);
     ::posix_spawnattr_init(&attributes_);
     ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (into >= 0) {
       ::posix_spawn_file_actions_adddup2(&actions_, into, STDOUT_FILENO);
-      ::posix_spawn_file_actions_adddup2(&actions_, into, STDERR_FILENO);
+      if (!passes_errors) ::posix_spawn_file_actions_adddup2(&actions_, into, STDERR_FILENO);
     } else {
       ::posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO);
     }
@@ -120,7 +121,8 @@ Ended run_quietly(const std::vector<std::string>& command, const QuietRun& how) 
   pid_t child = 0;
   std::vector<char*> variables;
   if (how.environment) variables = pointers_to(*how.environment);
-  const int error = Settings(ends[1]).start(&child, command, how.environment ? variables.data() : environ);
+  const int error = Settings(ends[1], how.passes_errors)
+                        .start(&child, command, how.environment ? variables.data() : environ);
   if (error == 0) ends_with_us->started(child);
   ::close(ends[1]);
   std::string output = error != 0 ? std::strerror(error) : read_all(ends[0], how, child);

@@ -49,7 +49,7 @@ TEST(Topics, ACodeHasItsMeaningAndItsTwins) {
 }
 
 TEST(Topics, AKernelHasItsSizesAndSettings) {
-  for (const kernels::KernelSpec& spec : kernels::registry()) {
+  for (const kernels::KernelSpec& spec : kernels::all_kernels()) {
     const std::string text = kernel_text(spec, false);
     for (const kernels::SizeParam& size : spec.sizes) EXPECT_THAT(text, HasSubstr("--shape " + size.name));
     EXPECT_EQ(kernel_json(spec).at("settings").as_array().size(), spec.settings.size());
