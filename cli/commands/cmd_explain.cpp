@@ -37,9 +37,7 @@ Outcome<void> explain_word(const std::string& word) {
     print_out(op_text(*op, word));
     return {};
   }
-  const auto family = ops_beginning_with(word);
-  for (const isa::Op* op : family) print_out(op_text(*op, op->name));
-  if (!family.empty() || stall != nullptr || explain_verb(word)) return {};
+  if (stall != nullptr || explain_verb(word)) return {};
   std::vector<std::string> names;
   for (const isa::Op& op : isa::all_ops()) names.emplace_back(op.name);
   const std::string near = nearest(word, names);

@@ -67,20 +67,7 @@ std::string described(const isa::Op& op, const isa::Form& form, const isa::Form*
 
 }  // namespace
 
-const isa::Op* op_of(std::string_view word) {
-  for (; !word.empty();
-       word = word.substr(0, word.rfind('.') == std::string_view::npos ? 0 : word.rfind('.')))
-    if (const isa::Op* op = isa::find_op(word)) return op;
-  return nullptr;
-}
-
-std::vector<const isa::Op*> ops_beginning_with(std::string_view word) {
-  std::vector<const isa::Op*> out;
-  for (const isa::Op& op : isa::all_ops())
-    if (op.name.starts_with(word) && op.name.size() > word.size() && op.name[word.size()] == '.')
-      out.push_back(&op);
-  return out;
-}
+const isa::Op* op_of(std::string_view word) { return isa::find_op(word.substr(0, word.find('.'))); }
 
 std::string op_text(const isa::Op& op, std::string_view word) {
   const auto words = word.size() > op.name.size() ? split(word.substr(op.name.size() + 1), ".")

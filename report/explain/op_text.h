@@ -3,16 +3,13 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "isa/core/op.h"
 
 namespace palladion::report {
 
-// The operation of a word: "wgmma.mma_async.sync..." names wgmma.mma_async, else wgmma. Null: there is none.
+// The operation of a word, which may have modifiers: wgmma of "wgmma.mma_async.sync". Null: there is none.
 const isa::Op* op_of(std::string_view word);
-// Those whose names continue the word: wgmma.fence of "wgmma".
-std::vector<const isa::Op*> ops_beginning_with(std::string_view word);
 
 // Its forms with operands, targets, units and latencies. Modifiers behind the operation's name in `word`
 // choose among its forms, when any form has them.
