@@ -29,7 +29,7 @@ struct QuietRun {
   std::optional<std::vector<std::string>> environment = {};  // "NAME=value"; none: ours
   bool passes_errors = false;                                // its standard error is ours
 };
-Ended run_quietly(const std::vector<std::string>& command, const QuietRun& how = {});
+Ended run_quietly(const std::vector<std::string>& command, const QuietRun& options = {});
 // Our environment with these variables, for QuietRun.
 std::vector<std::string> environment_with(const std::map<std::string, std::string>& variables);
 
