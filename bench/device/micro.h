@@ -77,7 +77,7 @@ std::vector<Case> shared_cases();
 std::vector<Case> global_cases();
 std::vector<Case> contention_cases();  // among them
 std::vector<Case> fence_cases();       // and
-std::vector<Case> turn_cases();        // and
+std::vector<Case> update_cases();      // and
 std::vector<Case> bandwidth_cases();
 std::vector<Case> stream_cases();
 std::vector<Case> tma_cases();

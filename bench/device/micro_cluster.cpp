@@ -165,7 +165,7 @@ void add_shapes(std::vector<Case>& out) {
   out.push_back(access({ld_b32, 1, 1, {}, 32, 128}));
 }
 
-void add_crowds(std::vector<Case>& out) {
+void add_contention(std::vector<Case>& out) {
   for (const Op& op : {ld_v4, st_v4}) {
     for (const int ctas : {4, 8, 16})
       for (const Way way : {Way::ring, Way::all_to_all}) out.push_back(access({op, 16, 4, {way, ctas}}));
@@ -187,7 +187,7 @@ std::vector<Case> cluster_cases() {
   std::vector<Case> out;
   add_pairs(out);
   add_shapes(out);
-  add_crowds(out);
+  add_contention(out);
   for (const int count : {1, 4, 16, 64})
     for (const Op& op : {st_b32, st_v4}) out.push_back(held(op, count));
   out.push_back(beside("beside st.b32", st_b32, 1));

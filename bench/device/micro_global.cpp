@@ -265,7 +265,7 @@ std::vector<Case> global_cases() {
   out.push_back(cached_after("global.L1.after_fence", "fence.acq_rel.gpu;"));
   for (const int lines : {1, 4, 8, 32}) out.push_back(many_lines(lines));
   add_bursts(out);
-  for (auto* const more : {contention_cases, fence_cases, turn_cases}) {
+  for (auto* const more : {contention_cases, fence_cases, update_cases}) {
     std::vector<Case> shared = more();
     out.insert(out.end(), std::make_move_iterator(shared.begin()), std::make_move_iterator(shared.end()));
   }

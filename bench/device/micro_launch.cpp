@@ -245,7 +245,7 @@ std::vector<Case> launch_cases() {
                                               {128, 8, 32 << 10},
                                               {64, 8, 32 << 10}})
     out.push_back(
-        frame("launch.crowding",
+        frame("launch.imbalance",
               {.ctas = ctas, .threads = 128, .cluster = cluster, .shared = uint32_t(shared), .busy = 100000},
               "CTAs", [](const Outcome& o) { return most_on_an_sm(o, 4); }));
   for (const bool increase : {false, true}) out.push_back(registers(increase));

@@ -190,7 +190,7 @@ Case loop(int steps) {
   Case c = pipe_case(op, 1, 8);
   c.text = text({.parts = {part_of(op, 1, 8, steps)}});
   c.parameters = fmt::format("steps={}", steps);
-  c.unit = "cycles/turn";
+  c.unit = "cycles/iteration";
   c.operations = 1;
   return c;
 }

@@ -29,7 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PYTHON = {  # table -> maker -> program, and in how many shares it runs
     'cuda.txt': {'cupy': ('cupy_kernels.py', 1), 'numba': ('numba_kernels.py', 1), 'inductor': ('inductor_kernels.py', 1), 'liger': ('liger_kernels.py', 1),
                  'triton': ('triton_kernels.py', 1), 'jax': ('jax_kernels.py', 1), 'tutorials': ('tutorial_kernels.py', 1)},
-    'heldout2.txt': {'flaggems': ('flaggems_kernels.py', 5), 'fla': ('fla_kernels.py', 6)}}
+    'unseen2.txt': {'flaggems': ('flaggems_kernels.py', 5), 'fla': ('fla_kernels.py', 6)}}
 PYTHONPATH = {'liger': 'src/liger/src', 'flaggems': 'src/flaggems/src', 'fla': 'src/fla'}  # maker -> folder of the corpus
 INCLUDES = {  # maker -> folders of the corpus
     'cuda-samples': ['src/samples/Common'], 'hecbench': ['src/hec/src/include'],

@@ -1,4 +1,4 @@
-"""Lays out the sources of programs/heldout2.txt for collect.py: DIR/src/fastcu, thunderkittens, polybench, rodinia, altis.
+"""Lays out the sources of programs/unseen2.txt for collect.py: DIR/src/fastcu, thunderkittens, polybench, rodinia, altis.
 
 Sources come from git directories of the five repositories, at fixed commits; data files that those do not have are made here, always the same.
 """

@@ -1,6 +1,6 @@
 """The table of foreign launches out of collect.py's files: python table.py RESULTS [HEAD] > launches.md
 
-RESULTS has launches.csv and ncu.csv. HEAD is the page's beginning: launches.head.md, heldout.head.md or heldout2.head.md.
+RESULTS has launches.csv and ncu.csv. HEAD is the page's beginning: launches.head.md, unseen.head.md or unseen2.head.md.
 """
 import collections
 import csv

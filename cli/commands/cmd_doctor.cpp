@@ -1,8 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <unistd.h>
-
-#include <fstream>
 
 #include "cli/execute/execute.h"
 #include "cli/options/command.h"
@@ -10,34 +6,15 @@
 #include "cli/support/term.h"
 #include "cuda/native/device.h"
 #include "cuda/toolkit/ptxas.h"
+#include "isa/host/hardware.h"
 #include "report/text/row.h"
 #include "sim/schedule/worker_pool.h"
 
 namespace palladion::cli {
 namespace {
 
-std::string processor_name() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);)
-    if (line.starts_with("model name")) return line.substr(std::min(line.find(": ") + 2, line.size()));
-  return "unknown";
-}
-
-std::string vector_units() {
-  std::vector<std::string_view> have, miss;
-  const auto note = [&](bool there, std::string_view name) { (there ? have : miss).push_back(name); };
-  note(__builtin_cpu_supports("avx2"), "AVX2");
-  note(__builtin_cpu_supports("fma"), "FMA");
-  note(__builtin_cpu_supports("x86-64-v4"), "AVX-512");
-  std::string text = fmt::format("{}", fmt::join(have, ", "));
-  if (!miss.empty()) text += fmt::format("; without {}", fmt::join(miss, ", "));
-  return text;
-}
-
 std::string memory_text() {
-  const auto page = uint64_t(::sysconf(_SC_PAGESIZE));
-  return fmt::format("{}, {} free", human_bytes(uint64_t(::sysconf(_SC_PHYS_PAGES)) * page),
-                     human_bytes(uint64_t(::sysconf(_SC_AVPHYS_PAGES)) * page));
+  return fmt::format("{}, {} free", human_bytes(memory_bytes()), human_bytes(free_memory_bytes()));
 }
 
 std::string device_text(const cuda::native::DeviceFacts& d) {
@@ -90,12 +67,11 @@ std::string host_json(const cuda::native::Availability& there) {
     const auto path = cuda::toolkit::find_tool(tool);
     found.emplace(tool, path ? json::value(path->string()) : json::value());
   }
-  const auto page = uint64_t(::sysconf(_SC_PAGESIZE));
   return json_text(json::object{{"palladion", version},
                                 {"processor", processor_name()},
                                 {"vectors", vector_units()},
                                 {"threads", sim::hardware_threads()},
-                                {"memory_bytes", uint64_t(::sysconf(_SC_PHYS_PAGES)) * page},
+                                {"memory_bytes", memory_bytes()},
                                 {"devices", array_of(there.devices, device)},
                                 {"no_device", there.usable() ? "" : there.reason},
                                 {"tools", std::move(found)}});

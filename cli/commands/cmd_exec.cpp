@@ -1,18 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
-#include "cli/exec/programs.h"
 #include "cli/execute/execute.h"
 #include "cli/runs/checks.h"
 #include "cli/runs/run_request.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
-#include "isa/host/cache.h"
+#include "cuda/programs/exec.h"
 #include "isa/host/files.h"
 #include "isa/host/process.h"
 #include "report/json/findings_json.h"
@@ -22,15 +20,7 @@ namespace palladion::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The folder of our libraries: beside the program in the build, below lib in an installation.
-fs::path driver_folder() {
-  std::error_code failed;
-  const fs::path here = fs::read_symlink("/proc/self/exe", failed).parent_path();
-  for (const char* place : {"exec", "../lib/palladion/exec"})
-    if (fs::exists(here / place / "libcuda.so.1", failed)) return fs::weakly_canonical(here / place);
-  return {};
-}
+using namespace cuda::programs;
 
 struct ExecRequest {
   const isa::ArchSpec* arch = &isa::default_arch();
@@ -89,61 +79,20 @@ struct WordsOfExec {
   }
 };
 
-std::string settings_text(const ExecRequest& o, const std::string& pipe) {
-  return fmt::format("v1;arch={};schedule={};schedules={};check={};threads={};max={};fmad={:d};report={}",
-                     o.arch->name, sim::name(o.schedule), o.schedules, name(o.checks), o.threads,
-                     o.max_instructions, o.fmad, pipe);
-}
-
-// In front of what the variable holds.
-void put_first(const char* variable, std::string text) {
-  const char* const before = std::getenv(variable);
-  if (before != nullptr && *before != '\0') text += std::string(":") + before;
-  ::setenv(variable, text.c_str(), 1);
-}
-
-// Where the program keeps what it compiled: without machine code it is of no use on a GPU, and is not to be
-// found there.
-struct Kept {
-  const char *variable, *folder;
-};
-constexpr Kept kept[] = {{"TRITON_CACHE_DIR", "triton"},    {"TORCHINDUCTOR_CACHE_DIR", "inductor"},
-                         {"CUPY_CACHE_DIR", "cupy"},        {"NUMBA_CACHE_DIR", "numba"},
-                         {"WARP_CACHE_PATH", "warp"},       {"TILELANG_CACHE_DIR", "tilelang"},
-                         {"CUTE_DSL_CACHE_DIR", "cute_dsl"}};
-// What makes compilers that are within a program give machine code that carries its PTX.
-constexpr std::pair<const char*, const char*> with_lines[] = {
-    {"CUTE_DSL_LINEINFO", "1"},
-    {"NVCC_APPEND_FLAGS", "-lineinfo"},
-    // and XLA measures no times of kernels
-    {"XLA_FLAGS", "--xla_gpu_generate_line_info=true --xla_gpu_autotune_level=0"}};
-
-// The user's own settings stay.
-void set_compilers(const fs::path& folder) {
-  constexpr int keep = 0;
-  const char* const path = std::getenv("PATH");
-  ::setenv("PATH", fmt::format("{}:{}", path != nullptr ? path : "/usr/bin:/bin", folder.string()).c_str(),
-           1);
-  for (const auto& [variable, value] : with_lines) ::setenv(variable, value, keep);
-  const auto cache = host::private_cache("exec");
-  if (!cache)
-    return print_err(
-        fmt::format("warning: {}: what frameworks compile here stays in their own caches\n", cache.error()));
-  for (const Kept& k : kept) ::setenv(k.variable, (*cache / k.folder).c_str(), keep);
-}
-
 ProgramStart start_of(const ExecRequest& request, const fs::path& folder) {
-  return {request.program, [&request, folder](const std::string& pipe) {
-            put_first("LD_LIBRARY_PATH", folder.string());
-            put_first("LD_PRELOAD", (folder / "libpalladion_exec.so").string());
-            set_compilers(folder);
-            if (request.schedule.kind == sim::Schedule::Kind::hardware)
-              put_first("PYTHONPATH", (folder / "python").string());
-            ::setenv("PALLADION_EXEC", settings_text(request, pipe).c_str(), 1);
-          }};
+  return start_under_exec(request.program,
+                          {.arch = std::string(request.arch->name),
+                           .schedule = sim::name(request.schedule),
+                           .checks = name(request.checks),
+                           .schedules = request.schedules,
+                           .on_clock = request.schedule.kind == sim::Schedule::Kind::hardware,
+                           .threads = request.threads,
+                           .max_instructions = request.max_instructions,
+                           .fmad = request.fmad},
+                          folder);
 }
 
-std::string how(const ProgramEnd& end) {
+std::string manner_of(const ProgramEnd& end) {
   if (end.signal != 0) return fmt::format("by signal {} ({})", end.signal, ::strsignal(end.signal));
   return end.code == 0 ? "" : fmt::format("with exit code {}", end.code);
 }
@@ -167,7 +116,7 @@ SarifRun sarif_run(const ExecRequest& request, ExitCode code) {
 
 // The program's own exit code; when that is 0 although a launch had errors: 1.
 Outcome<ExitCode> exec_program(const ExecRequest& request) {
-  const fs::path folder = driver_folder();
+  const fs::path folder = exec_folder();
   if (folder.empty()) return unsupported("this build has no exec/libcuda.so.1 beside the program");
   ExecReport report({std::string(request.arch->name), sim::name(request.schedule), name(request.checks),
                      name(request.checks) != name(no_checks)});
@@ -178,7 +127,7 @@ Outcome<ExitCode> exec_program(const ExecRequest& request) {
   if (!ended) return tl::unexpected(ended.error());
   const auto code =
       static_cast<ExitCode>(ended->code == 0 && report.errors() != 0 ? exit_findings : ended->code);
-  const ExecReport::End end{how(*ended), code};
+  const ExecReport::End end{manner_of(*ended), code};
   print_err(report.text(end, wants_color(stderr)));
   if (!report.launched() && report.errors() == 0 && code != could_not_run && code != not_there)
     print_err(fmt::format("{} launched no kernel: nothing was simulated\n", request.program.front()));

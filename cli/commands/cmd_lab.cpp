@@ -32,9 +32,10 @@ struct WordsOfLab {
     options.text("--json", given.json, "a file for the verdict, or the grades, as JSON", Value::output);
     options.text("--report", given.report,
                  "check: a file for an HTML report of the run that the verdict is about", Value::output);
-    options.seconds("--seconds", limit, most_seconds,
-                    "grade: limit of a submission (60): so much processor time a thread, three times as much "
-                    "wall time");
+    options.seconds(
+        "--seconds", limit, most_seconds,
+        "check, grade: limit of a submission (60): so much processor time a thread, three times as much "
+        "wall time");
     options.flag("--unconfined", given.unconfined,
                  "check, grade: run submissions also where the kernel cannot confine them");
     state_threads(options, given.threads);
@@ -45,7 +46,7 @@ struct WordsOfLab {
     if (!words.empty()) request.args.assign(words.begin() + 1, words.end());
     request.seconds = static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(limit).count());
     request.program = invocation.program;
-    if (!request.report.empty() && request.subcommand != "check")
+    if (!request.report.empty() && request.subcommand != "check" && request.subcommand != "judge")
       return user_error("--report belongs to `lab check`: it shows a run of the file that is judged");
     return request;
   }
@@ -72,7 +73,7 @@ constexpr Subcommand subcommands[] = {
     {"grade", [](const AskedLab& r) { return lab_grade(r); }},
     {"variants", [](const AskedLab& r) { return lab_variants(r); }},
     {"pack", [](const AskedLab& r) { return lab_pack(r); }},
-    {"grade-one", [](const AskedLab& r) { return lab_grade_one(r); }, false},
+    {"judge", [](const AskedLab& r) { return lab_judge(r); }, false},
     {"record-confined", [](const AskedLab& r) { return ended(labs::record_confined(r.args)); }, false},
     {"compile-confined", [](const AskedLab& r) { return ended(labs::compile_confined(r.args, r.program)); },
      false},

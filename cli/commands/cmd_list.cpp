@@ -10,56 +10,12 @@
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
-#include "isa/arch/clock.h"
 #include "kernels/files/kernel_file.h"
-#include "report/json/document.h"
+#include "report/explain/subject_text.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::cli {
 namespace {
-
-std::string settings_text(const kernels::KernelSpec& spec) {
-  std::vector<std::string> parts;
-  for (const kernels::SizeParam& p : spec.sizes) parts.push_back(fmt::format("{}={}", p.name, p.fallback));
-  for (const kernels::Setting& s : spec.settings)
-    parts.push_back(s.allowed.empty()
-                        ? fmt::format("{}={}", s.name, s.fallback)
-                        : fmt::format("{}={} ({})", s.name, s.fallback, fmt::join(s.allowed, "|")));
-  return fmt::format("{}", fmt::join(parts, "  "));
-}
-
-std::string range_text(const kernels::Range& range) {
-  const std::string text = kernels::describe(range);
-  return text.empty() ? text : fmt::format(" ({})", text);
-}
-
-// A kernel: all its sizes and settings.
-void list_kernel(const kernels::KernelSpec& spec, bool color) {
-  print_out("{}: {}\n", paint(spec.name, Style::bold, color), spec.doc);
-  for (const kernels::SizeParam& p : spec.sizes)
-    print_out("  --shape {:<14} {:<8} {}{}\n", p.name, p.fallback, p.doc, range_text(p.range));
-  for (const kernels::Setting& s : spec.settings) {
-    print_out("  --set   {:<14} {:<8} {}", s.name, s.fallback, s.doc);
-    if (!s.allowed.empty()) print_out(" ({})", fmt::join(s.allowed, ", "));
-    print_out("{}\n", range_text(s.range));
-  }
-}
-
-void list_arch(const isa::ArchSpec& arch, bool color) {
-  print_out("{}: {}\n", paint(arch.name, Style::bold, color), arch.chip);
-  for (const isa::ArchFact& fact : isa::facts(arch))
-    print_out("  {:<34} {:>14} {:<10} {}\n", fact.name, fact.value, fact.unit, fact.source);
-  const std::string_view clock = isa::clock_file(arch.name);
-  if (clock.empty()) {
-    print_out("  the clock has no parameters for it\n");
-    return;
-  }
-  print_out("{}\n",
-            paint("the clock's parameters: key = value unit | spread | date | source; a file of these "
-                  "lines is what --clock takes",
-                  Style::bold, color));
-  print_out(clock);
-}
 
 void list_word(std::string_view name, std::string_view doc) { print_out("  {:<22} {}\n", name, doc); }
 
@@ -116,14 +72,6 @@ constexpr Part parts[] = {
     {"checks", "", [](const ListRequest&, bool) { list_words(check_words()); }},
 };
 
-void list_pair(const kernels::zoo::Pair& pair, bool color) {
-  print_out("{}: {}\n", paint("zoo/" + pair.name, Style::bold, color), pair.title);
-  const std::string more = pair.needs_exploration ? " --explore 1000000" : "";
-  print_out("  its finding is {}; `{} explain {}` has the meaning and both texts\n", pair.code,
-            program_name(), pair.code);
-  print_out("  {0} check zoo/{1}{2}\n  {0} check zoo/{1}:good{2}\n", program_name(), pair.name, more);
-}
-
 // All kernels that have a size or a setting of this name.
 bool list_setting(std::span<const kernels::KernelSpec> kernels, std::string_view name, bool color) {
   bool found = false;
@@ -168,7 +116,7 @@ bool list_word_of(std::string_view name) {
 bool list_twin(std::string_view name, bool color) {
   if (!name.starts_with("zoo/")) return false;
   const kernels::zoo::Pair* pair = kernels::zoo::find_pair(name.substr(4, name.substr(4).find(':')));
-  if (pair != nullptr) list_pair(*pair, color);
+  if (pair != nullptr) print_out(pair_text(*pair, program_name(), color));
   return pair != nullptr;
 }
 
@@ -189,10 +137,10 @@ Outcome<void> list_file(const KernelFileWord& word, bool color) {
   if (!word.kernel.empty()) {
     const auto spec = kernels::kernel_of_file(word.file, word.kernel, print_err);
     if (!spec) return tl::make_unexpected(spec.error());
-    list_kernel(**spec, color);
+    print_out(kernel_text(**spec, color));
     return {};
   }
-  for (const kernels::KernelSpec& spec : *kernels) list_kernel(spec, color);
+  for (const kernels::KernelSpec& spec : *kernels) print_out(kernel_text(spec, color));
   return {};
 }
 
@@ -205,11 +153,11 @@ Outcome<void> list_one(const ListRequest& request, const std::string& name, bool
   }
   const auto spec = std::ranges::find(request.kernels, name, &kernels::KernelSpec::name);
   if (spec != request.kernels.end()) {
-    list_kernel(*spec, color);
+    print_out(kernel_text(*spec, color));
     return {};
   }
   if (const isa::ArchSpec* arch = isa::find_arch(name)) {
-    list_arch(*arch, color);
+    print_out(arch_text(*arch, color));
     return {};
   }
   if (list_twin(name, color) || list_word_of(name) || list_setting(request.kernels, name, color)) return {};
@@ -219,36 +167,6 @@ Outcome<void> list_one(const ListRequest& request, const std::string& name, bool
                         ? "kernels, architectures, schedules, checks, sizes, settings, zoo, zoo/NAME, "
                           "or a file of kernels"
                         : fmt::format("did you mean `{}`?", near));
-}
-
-json::object range_json(const kernels::Range& range) {
-  constexpr kernels::Range all;
-  json::object out;
-  if (range.min != all.min) out.emplace("min", range.min);
-  if (range.max != all.max) out.emplace("max", range.max);
-  if (range.multiple_of != 1) out.emplace("multiple_of", range.multiple_of);
-  return out;
-}
-
-json::object kernel_json(const kernels::KernelSpec& spec) {
-  const auto size = [](const kernels::SizeParam& p) {
-    return json::object{
-        {"name", p.name}, {"default", p.fallback}, {"doc", p.doc}, {"range", range_json(p.range)}};
-  };
-  const auto setting = [](const kernels::Setting& s) {
-    return json::object{{"name", s.name},
-                        {"default", s.fallback},
-                        {"doc", s.doc},
-                        {"allowed", array_of(s.allowed)},
-                        {"range", range_json(s.range)}};
-  };
-  return {{"name", spec.name},
-          {"doc", spec.doc},
-          {"chip", kernels::chip_of(spec).name},
-          {"sizes", array_of(spec.sizes, size)},
-          {"settings", array_of(spec.settings, setting)},
-          {"inputs", array_of(spec.inputs)},
-          {"outputs", array_of(spec.outputs)}};
 }
 
 std::string list_json(const ListRequest& request) {

@@ -38,26 +38,31 @@ Outcome<void> write_sarif(const Subject& subject, const RunRequest& request,
   return {};
 }
 
-Outcome<void> write_page(const Subject& subject, const RunRequest& request, std::string report,
-                         const PageRecording* recording, std::span<const SeenFinding> findings,
-                         std::span<const NamedComparison* const> comparisons) {
-  if (request.output.report.empty()) return {};
+std::string page_of(const Subject& subject, const RunRequest& request, std::string report,
+                    const PageRecording* recording, std::span<const SeenFinding> findings,
+                    std::span<const NamedComparison* const> comparisons) {
   const auto read = [&](const std::string& file, uint64_t most) -> std::optional<std::string> {
     if (!shows_source(subject, file)) return std::nullopt;
     auto text = read_text(file, most);
     return text ? std::optional(std::move(*text)) : std::nullopt;
   };
   const ClockSettings* const clock = request.clock();
-  const auto written =
-      write_text(request.output.report, run_page({.launched = launched(subject),
-                                                  .report = std::move(report),
-                                                  .recording = recording,
-                                                  .findings = findings,
-                                                  .comparisons = comparisons,
-                                                  .clock = clock != nullptr ? &clock->parameters : nullptr,
-                                                  .folder = current_folder(),
-                                                  .read_source = read}));
-  return written ? Outcome<void>{} : not_written(written.error());
+  return run_page({.launched = launched(subject),
+                   .report = std::move(report),
+                   .recording = recording,
+                   .findings = findings,
+                   .comparisons = comparisons,
+                   .clock = clock != nullptr ? &clock->parameters : nullptr,
+                   .folder = current_folder(),
+                   .read_source = read});
+}
+
+Outcome<void> write_page(const Subject& subject, const RunRequest& request, std::string report,
+                         const PageRecording* recording, std::span<const SeenFinding> findings,
+                         std::span<const NamedComparison* const> comparisons) {
+  return write_if_named(request.output.report, [&] {
+    return page_of(subject, request, std::move(report), recording, findings, comparisons);
+  });
 }
 
 namespace {

@@ -46,7 +46,11 @@ ExitCode exit_code_of(const Report& report);
 void print_parts(const std::vector<Part>& parts);
 // What --report records of a run on the machine; null without it.
 std::shared_ptr<PageRecording> page_recording(const Subject& subject, const RunRequest& request);
-// --report, when it was given. `report`: the text of --json; `recording` may be null.
+// The page of --report. `report`: the text of --json; `recording` may be null.
+std::string page_of(const Subject& subject, const RunRequest& request, std::string report,
+                    const PageRecording* recording, std::span<const SeenFinding> findings,
+                    std::span<const NamedComparison* const> comparisons);
+// Writes it, when it was asked for.
 Outcome<void> write_page(const Subject& subject, const RunRequest& request, std::string report,
                          const PageRecording* recording, std::span<const SeenFinding> findings,
                          std::span<const NamedComparison* const> comparisons);

@@ -1,87 +1,18 @@
 // `lab grade DIR`: every submission below a folder, each in a process of its own with a time limit.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <boost/json/parse.hpp>
-#include <csignal>
-#include <optional>
-
-#include "cli/execute/execute.h"
-#include "cli/lab/lab_commands.h"
+#include "cli/lab/judge.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/core/visible.h"
 #include "isa/host/files.h"
-#include "isa/host/process.h"
-#include "labs/engine/recording.h"
-#include "labs/engine/supervisor.h"
-#include "report/lab/verdict_text.h"
+#include "labs/engine/submissions.h"
 
 namespace palladion::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr uint64_t judge_memory = uint64_t{8} << 30;  // bytes: of a submission's judge and its machine
-
-struct Submission {
-  fs::path file;
-  const labs::Lab* lab;
-  std::string student;
-};
-
-// STUDENT/parity.cpp, or parity/STUDENT.cpp, at any depth.
-Submission submission_of(const fs::path& file, const fs::path& root, const labs::Lab& lab) {
-  const bool named_as_lab = file.stem() == lab.name;
-  const fs::path below = file.lexically_relative(root).parent_path();  // of a link, where it lies
-  std::string student = named_as_lab ? below.string() : file.stem().string();
-  if (student.empty() || student == ".") student = "-";
-  return {file, &lab, std::move(student)};
-}
-
-std::vector<Submission> submissions_in(const fs::path& root, std::vector<fs::path>& others) {
-  std::vector<Submission> out;
-  std::error_code none;
-  for (const auto& entry : fs::recursive_directory_iterator(root, none)) {
-    if (entry.is_directory(none) || entry.path().extension() != ".cpp")
-      continue;  // links are refused by name
-    if (const labs::Lab* lab = lab_of_file(entry.path()))
-      out.push_back(submission_of(entry.path(), root, *lab));
-    else
-      others.push_back(entry.path());
-  }
-  std::ranges::sort(out, {},
-                    [](const Submission& s) { return std::tuple(s.student, s.lab->folder, s.file); });
-  std::ranges::sort(others);
-  return out;
-}
-
-// The judge of a submission. Its temporary files are in a folder that ends with this scope, or with the
-// judge.
-Ended judged(const Submission& s, const LabRequest& request) {
-  const TemporaryFolder temporary;
-  std::vector<std::string> words = {labs::confined_program(), "lab", "grade-one"};
-  const labs::Orders orders{::getpid(), temporary.path(), request.unconfined};
-  for (const std::string& word : orders.words()) words.push_back(word);
-  for (const std::string& word :
-       {s.file.string(), s.lab->name, std::string("--seconds"), std::to_string(request.seconds),
-        std::string("--threads"), std::to_string(host_threads(request.threads))})
-    words.push_back(word);
-  return run_quietly(
-      words, {.ended_by = SIGTERM, .environment = environment_with({{"TMPDIR", temporary.path().string()}})});
-}
-
-// The last line of the judge's output: what it says while it works comes before.
-std::optional<json::object> verdict_in(const Ended& ended) {
-  if (ended.code != 0) return std::nullopt;
-  const std::string_view text =
-      std::string_view(ended.output).substr(0, ended.output.find_last_not_of('\n') + 1);
-  boost::system::error_code failed;
-  const json::value all = json::parse(text.substr(text.rfind('\n') + 1), failed);
-  return failed || !all.is_object() ? std::nullopt : std::optional(all.as_object());
-}
 
 // Why there is no verdict: what the judge says while it works comes before.
 std::string reason_in(const std::string& output) {
@@ -90,17 +21,16 @@ std::string reason_in(const std::string& output) {
 }
 
 // What is known of a submission, also when its judge did not come to a verdict.
-json::object graded(const Submission& s, const LabRequest& request) {
-  const Ended ended = judged(s, request);
+json::object graded(const labs::Submission& s, const LabRequest& request) {
+  const Ended ended = labs::run_judge(judge_order(s.file, *s.lab, request));
   json::object out{{"student", s.student}};
-  if (const auto verdict = verdict_in(ended)) {
-    append(out, *verdict);
+  if (const auto answer = answer_in(ended)) {
+    append(out, answer->at("verdict").as_object());
     return out;
   }
   append(out, {{"lab", s.lab->folder}, {"file", s.file.string()}, {"passed", false}, {"score", 0.0}});
-  const bool late = ended.signal == SIGALRM || ended.signal == SIGXCPU;
-  out.emplace("refused", late ? fmt::format("no verdict within the limit of {} seconds", request.seconds)
-                              : reason_in(ended.output));
+  const bool late = labs::was_late(ended);
+  out.emplace("refused", late ? too_late(request) : reason_in(ended.output));
   out.emplace("mistake", late ? "time limit" : "no verdict");
   return out;
 }
@@ -134,14 +64,13 @@ Outcome<ExitCode> lab_grade(const LabRequest& request) {
   const fs::path root = request.args[0];
   std::error_code none;
   if (!fs::is_directory(root, none)) return user_error(fmt::format("{} is no folder", root.string()));
-  std::vector<fs::path> others;
-  const auto submissions = submissions_in(root, others);
+  const labs::Submissions submissions = labs::submissions_in(root);
   json::array grades;
   size_t passed = 0;
   {
     const Polled polls;
-    Progress progress("grade", submissions.size());
-    for (const Submission& s : submissions) {
+    Progress progress("grade", submissions.all.size());
+    for (const labs::Submission& s : submissions.all) {
       if (interrupted()) return interruption();
       grades.emplace_back(graded(s, request));
       const json::object& grade = grades.back().as_object();
@@ -151,38 +80,15 @@ Outcome<ExitCode> lab_grade(const LabRequest& request) {
       progress.step();
     }
   }
-  for (const fs::path& file : others) print_out("  {}: of no lab\n", one_line(file.string()));
+  for (const fs::path& file : submissions.others) print_out("  {}: of no lab\n", one_line(file.string()));
   print_out("{} submissions, {} passed\n", grades.size(), passed);
   if (!request.json.empty()) {
-    const json::object all{{"submissions", grades},
-                           {"of_no_lab", array_of(others, [](const fs::path& p) { return p.string(); })}};
+    const json::object all{
+        {"submissions", grades},
+        {"of_no_lab", array_of(submissions.others, [](const fs::path& p) { return p.string(); })}};
     if (const auto written = write_text(request.json, json_text(all)); !written)
       return not_written(written.error());
   }
-  return exit_clean;
-}
-
-Outcome<ExitCode> lab_grade_one(LabRequest request) {
-  const labs::Orders orders = labs::take_orders(request.args);
-  if (request.args.size() != 2) return user_error("grade-one ORDERS FILE LAB");
-  const labs::Lab* const lab = labs::find_lab(request.args[1]);
-  if (lab == nullptr) return user_error(fmt::format("there is no lab `{}`", request.args[1]));
-  const labs::Limits limits{.cpu_seconds = request.seconds * request.threads,
-                            .wall_seconds = 3 * request.seconds,
-                            .memory = judge_memory,
-                            .is_ours = true};
-  labs::supervise(orders, limits);
-  labs::limit_resources(limits);
-  request.unconfined = orders.unconfined;
-  const auto enter = [&]() -> Outcome<void> {
-    const labs::Limits reads{.readable = labs::system_folders(), .submission = request.args[0]};
-    if (labs::confine_judge(reads) || request.unconfined) return {};
-    return unsupported("the judge is not confined: this kernel offers no Landlock, or no seccomp",
-                       "--unconfined insists");
-  };
-  const auto verdict = judge(*lab, request.args[0], request, enter);
-  if (!verdict) return tl::make_unexpected(verdict.error());
-  write_out(json_line(verdict_json(*verdict)) + "\n");
   return exit_clean;
 }
 

@@ -9,14 +9,14 @@
 #include <map>
 
 #include "cli/execute/execute.h"
-#include "cli/lab/lab_report.h"
+#include "cli/lab/judge.h"
 #include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cli/support/term.h"
 #include "isa/host/files.h"
 #include "labs/engine/progress.h"
+#include "labs/engine/submissions.h"
 #include "labs/pack.h"
-#include "report/lab/verdict_text.h"
 #include "report/text/markdown.h"
 #include "report/text/row.h"
 #include "verify/arrays/words.h"
@@ -84,7 +84,7 @@ Outcome<Target> target_of(const LabRequest& request) {
   const std::string& word = request.args[0];
   std::error_code none;
   if (fs::is_regular_file(word, none)) {
-    if (const Lab* lab = lab_of_file(word)) return Target{lab, word};
+    if (const Lab* lab = labs::lab_of_file(word)) return Target{lab, word};
     return user_error(fmt::format("{} is of no lab", word), "its name is that of its lab: parity.cpp");
   }
   if (fs::is_directory(word, none) && !targets_in(word).empty()) return only_target_in(word);
@@ -104,7 +104,7 @@ Outcome<Target> target_of(const LabRequest& request) {
 // The lab that is meant, without a file.
 Outcome<const Lab*> lab_meant(const LabRequest& request) {
   if (!request.args.empty()) {
-    if (const Lab* lab = lab_of_file(request.args[0])) return lab;
+    if (const Lab* lab = labs::lab_of_file(request.args[0])) return lab;
     return lab_named(request.args[0]);
   }
   const auto target = only_target_in(".");
@@ -117,34 +117,14 @@ std::string today() {
   return fmt::format("{:%Y-%m-%d}", fmt::localtime(now));
 }
 
-std::string state_of(const labs::LabProgress& p) {
-  if (!p.passed.empty()) return p.passed_alone ? "passed" : "passed, after the solution";
-  if (p.solution_seen) return "solution seen";
-  return p.folder.empty() && p.checks == 0 ? "" : "started";
-}
-
-// The first lab behind this one that is not passed, else the first of all; null: all are passed.
-const Lab* next_lab(const labs::ProgressFile& progress, const Lab& behind) {
-  const Lab* first = nullptr;
-  bool is_behind = false;
-  for (const Lab& lab : labs::all_labs()) {
-    const bool open = progress.of(lab).passed.empty();
-    if (open && is_behind) return &lab;
-    if (open && first == nullptr) first = &lab;
-    is_behind |= &lab == &behind;
-  }
-  return first;
-}
-
 Outcome<void> write_starter(const Lab& lab, const fs::path& file) {
   if (const auto written = write_text(file, lab.variant("starter")); !written)
     return user_error(written.error());
   return {};
 }
 
-void print_next(const labs::LabVerdict& verdict, const labs::ProgressFile& progress) {
-  const Lab& lab = *verdict.lab;
-  if (!verdict.passed) {
+void print_next(const Lab& lab, bool passed, const labs::ProgressFile& progress) {
+  if (!passed) {
     const uint64_t seen = progress.of(lab).hints;
     if (seen < lab.hints.size())
       print_out(row(
@@ -155,32 +135,12 @@ void print_next(const labs::LabVerdict& verdict, const labs::ProgressFile& progr
   }
   if (!lab.solution.empty())
     print_out(row("why", command("solution " + lab.name) + ": a solution with its explanation"));
-  const Lab* next = next_lab(progress, lab);
+  const Lab* next = progress.next(lab);
   print_out(row(
       "next", next != nullptr ? command("start " + next->name) + ": " + next->title : "all labs are passed"));
 }
 
 }  // namespace
-
-Outcome<labs::LabVerdict> judge(const Lab& lab, const fs::path& file, const LabRequest& request,
-                                const labs::Enter& enter) {
-  const Polled polled;
-  return labs::judge_file(lab, file,
-                          {.threads = request.threads,
-                           .program = program_name(),
-                           .stop = &interrupt_flag(),
-                           .unconfined = request.unconfined,
-                           .note = print_err,
-                           .enter = enter});
-}
-
-const Lab* lab_of_file(const fs::path& file) {
-  if (file.extension() != ".cpp") return nullptr;
-  const Lab* lab = labs::find_lab(file.stem().string());
-  if (lab != nullptr && lab->name == file.stem()) return lab;
-  std::error_code none;
-  return labs::find_lab(fs::absolute(file, none).parent_path().filename().string());
-}
 
 Outcome<ExitCode> lab_list() {
   const auto progress = labs::ProgressFile::read();
@@ -190,7 +150,7 @@ Outcome<ExitCode> lab_list() {
   for (const Lab& lab : labs::all_labs()) {
     if (lab.group != group) print_out("{}\n", paint(lab.group, Style::bold, color));
     group = lab.group;
-    const std::string state = state_of(progress->of(lab));
+    const std::string state = progress->of(lab).state();
     print_out("  {} {:<20} {:>3} min  {}{}\n", labs::number_of(lab), lab.name, lab.minutes, lab.title,
               state.empty() ? "" : "  " + paint("[" + state + "]", Style::green, color));
   }
@@ -232,26 +192,54 @@ Outcome<ExitCode> lab_start(const LabRequest& request) {
   return exit_clean;
 }
 
+namespace {
+
+// Why there is no verdict: the judge has said it, or could not.
+Outcome<ExitCode> no_verdict(const Ended& judge, const LabRequest& request) {
+  if (labs::was_late(judge)) return user_error(too_late(request), "--seconds N is another limit");
+  if (judge.code > 0) return static_cast<ExitCode>(judge.code);
+  return user_error(fmt::format("the judge ended without an answer, by signal {}", judge.signal));
+}
+
+Outcome<void> write_lab_page(const json::object& answer, const std::string& file) {
+  if (file.empty()) return {};
+  const auto failed = [](std::string text) {
+    return tl::make_unexpected(Failure{Failure::Kind::not_written, std::move(text)});
+  };
+  if (const json::value* why = answer.if_contains("no_page")) return failed(std::string(why->as_string()));
+  const auto written = write_text(file, answer.at("page").as_string());
+  return written ? Outcome<void>{} : not_written(written.error());
+}
+
+}  // namespace
+
 Outcome<ExitCode> lab_check(const LabRequest& request) {
   const auto target = target_of(request);
   if (!target) return tl::make_unexpected(target.error());
-  const auto verdict = judge(*target->lab, target->file, request);
-  if (!verdict) return tl::make_unexpected(verdict.error());
+  labs::JudgeOrder order = judge_order(target->file, *target->lab, request);
+  order.passes_errors = true;
+  order.options = {"--color", wants_color(stdout) ? "always" : "never"};
+  if (!request.report.empty()) order.options.insert(order.options.end(), {"--report", request.report});
+  const Ended ended = labs::run_judge(order);
+  const auto answer = answer_in(ended);
+  if (!answer) return no_verdict(ended, request);
+  const json::object& verdict = answer->at("verdict").as_object();
+  const bool passed = verdict.at("passed").as_bool();
   auto progress = labs::ProgressFile::read();
   if (!progress) return tl::make_unexpected(progress.error());
   labs::LabProgress& own = progress->of(*target->lab);
   ++own.checks;
-  if (verdict->passed && own.passed.empty()) {
+  if (passed && own.passed.empty()) {
     own.passed = today();
     own.passed_alone = !own.solution_seen;
   }
   if (const auto kept = progress->write(); !kept) return tl::make_unexpected(kept.error());
-  print_out(verdict_text(*verdict, {.folder = current_folder(), .color = wants_color(stdout)}));
-  print_next(*verdict, *progress);
+  print_out(std::string_view(answer->at("text").as_string()));
+  print_next(*target->lab, passed, *progress);
   Deliveries deliveries;
-  deliveries.take(write_if_named(request.json, [&] { return json_text(verdict_json(*verdict)); }));
-  deliveries.take_page(write_lab_page(*verdict, request), request.report);
-  return deliveries.code(verdict->passed ? exit_clean : exit_findings);
+  deliveries.take(write_if_named(request.json, [&] { return json_text(verdict); }));
+  deliveries.take_page(write_lab_page(*answer, request.report), request.report);
+  return deliveries.code(passed ? exit_clean : exit_findings);
 }
 
 Outcome<ExitCode> lab_hint(const LabRequest& request) {
@@ -296,13 +284,13 @@ Outcome<ExitCode> lab_progress() {
   for (const Lab& lab : labs::all_labs()) {
     const labs::LabProgress p = progress->of(lab);
     if (!p.passed.empty()) ++passed, last = &lab;
-    if (state_of(p).empty()) continue;
-    print_out("  {} {:<20} {:<27} {} check{}, {} hint{}{}{}\n", labs::number_of(lab), lab.name, state_of(p),
+    if (p.state().empty()) continue;
+    print_out("  {} {:<20} {:<27} {} check{}, {} hint{}{}{}\n", labs::number_of(lab), lab.name, p.state(),
               p.checks, p.checks == 1 ? "" : "s", p.hints, p.hints == 1 ? "" : "s",
               p.passed.empty() ? "" : ", " + p.passed, p.folder.empty() ? "" : ", " + p.folder);
   }
   print_out("{} of {} labs passed\n", passed, labs::all_labs().size());
-  if (const Lab* next = next_lab(*progress, *last))
+  if (const Lab* next = progress->next(*last))
     print_out(row(
         "next", fmt::format("{}: {}",
                             command((progress->of(*next).folder.empty() ? "start " : "check ") + next->name),

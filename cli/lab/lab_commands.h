@@ -1,20 +1,17 @@
 // The subcommands of `palladion lab`.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "cli/support/exit_code.h"
-#include "labs/engine/verdict.h"
-#include "labs/lab.h"
 
 namespace palladion::cli {
 
 struct LabRequest {
   std::vector<std::string> args;  // behind the subcommand
   std::string json, report;       // files; empty: none
-  unsigned seconds = 60;          // grade: limit of a submission
+  unsigned seconds = 60;          // check, grade: limit of a submission
   bool unconfined = false;        // check, grade: also where the kernel does not confine enough
   unsigned threads = 0;           // of the host; 0: all
 };
@@ -33,14 +30,7 @@ Outcome<ExitCode> lab_pack(const LabRequest& request);
 
 // A folder of submissions (grade.cpp).
 Outcome<ExitCode> lab_grade(const LabRequest& request);
-// What the process of one submission does: ORDERS FILE LAB. The verdict is the last line of its output, where
-// its exit code is 0.
-Outcome<ExitCode> lab_grade_one(LabRequest request);
-
-// Judges a file; Ctrl-C ends it.
-Outcome<labs::LabVerdict> judge(const labs::Lab& lab, const std::filesystem::path& file,
-                                const LabRequest& request, const labs::Enter& enter = {});
-// The lab that this file is of: by its name, or by its folder's.
-const labs::Lab* lab_of_file(const std::filesystem::path& file);
+// What the process of one submission does: ORDERS FILE LAB PROGRAM (judge.cpp).
+Outcome<ExitCode> lab_judge(LabRequest request);
 
 }  // namespace palladion::cli

@@ -81,8 +81,7 @@ std::vector<NamedComparison> compared(const labs::LabVerdict& v, const ShownRun&
 
 }  // namespace
 
-Outcome<void> write_lab_page(const labs::LabVerdict& v, const LabRequest& given) {
-  if (given.report.empty()) return {};
+Outcome<std::string> lab_page(const labs::LabVerdict& v, const LabRequest& given) {
   if (v.cases.empty())
     return tl::make_unexpected(
         Failure{Failure::Kind::not_written,
@@ -107,8 +106,8 @@ Outcome<void> write_lab_page(const labs::LabVerdict& v, const LabRequest& given)
   report->exit_code = exit_code_of(*report);
   std::vector<const NamedComparison*> maps;
   for (const NamedComparison& c : report->reference) maps.push_back(&c);
-  return write_page(subject, request, run_json(launched(subject), *report), report->page.get(),
-                    report->findings, maps);
+  return page_of(subject, request, run_json(launched(subject), *report), report->page.get(), report->findings,
+                 maps);
 }
 
 }  // namespace palladion::cli

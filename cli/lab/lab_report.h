@@ -6,10 +6,9 @@
 
 namespace palladion::cli {
 
-// Runs the kernel once more and writes the page: the launch and schedule of the finding that is printed; else
+// Runs the kernel once more and makes the page: the launch and schedule of the finding that is printed; else
 // of the output that differs most; else the measure out of its range, or the first, on the clock; else the
-// first case on the clock. Nothing without --report. The error: no kernel was recorded, or the file cannot be
-// written.
-Outcome<void> write_lab_page(const labs::LabVerdict& verdict, const LabRequest& request);
+// first case on the clock. The error: no kernel was recorded, or the run was refused.
+Outcome<std::string> lab_page(const labs::LabVerdict& verdict, const LabRequest& request);
 
 }  // namespace palladion::cli

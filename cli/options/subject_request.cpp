@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "cli/options/ptx_files.h"
 #include "cli/support/program_name.h"
 #include "cuda/bundle/read.h"
+#include "cuda/toolkit/ptx_files.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::cli {
@@ -84,7 +84,7 @@ void state_arch(Words& words, const isa::ArchSpec*& arch) {
 
 const isa::ArchSpec& chip_for(const SubjectRequest& request) {
   if (const std::string file = file_of_ptx(request.what); !file.empty()) {
-    const isa::ArchSpec* const chip = chip_for_file(file);
+    const isa::ArchSpec* const chip = cuda::toolkit::chip_for_file(file);
     if (chip != nullptr && chip->name.starts_with("b")) return *chip;  // older targets run on the default one
   } else if (const auto* named = std::get_if<NamedKernel>(&request.what)) {
     const auto at = std::ranges::find(request.kernels, named->name, &kernels::KernelSpec::name);

@@ -7,8 +7,8 @@
 #include <chrono>
 #include <filesystem>
 
-#include "cli/options/ptx_files.h"
 #include "cli/support/output.h"
+#include "cuda/toolkit/ptx_files.h"
 #include "isa/host/files.h"
 #include "isa/host/paths.h"
 #include "isa/text/print.h"
@@ -74,7 +74,7 @@ const isa::ArchSpec* wanted_chip(const SubjectRequest& request) {
 }
 
 Outcome<void> parse_file(Subject& subject, const PtxFile& file, const SubjectRequest& request) {
-  auto texts = ptx_of_file(file.path, *request.arch);
+  auto texts = cuda::toolkit::ptx_of_file(file.path, *request.arch);
   if (!texts) return tl::make_unexpected(texts.error());
   const auto start = Clock::now();
   auto module = texts->size() == 1 ? verify::module_of_ptx(texts->front(), file.path, wanted_chip(request))

@@ -29,7 +29,7 @@ std::vector<Operand> accumulator_registers(const Ref& acc, int64_t block) {
 }
 
 Ref make_accumulator(int64_t m, int64_t n, DType dtype, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   if (dtype != DType::f32 && dtype != DType::f16 && dtype != DType::s32) {
     fail(Code::bad_accumulator, fmt::format("ACC of {}: accumulators are f32, f16 or s32", pl::name(dtype)));
   }
@@ -77,7 +77,7 @@ Ref make_accumulator(int64_t m, int64_t n, DType dtype, std::source_location loc
 }
 
 Array load_accumulator(const Ref& acc, int wait_n, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   check_window(acc);
   Recorder& r = Recorder::current();
   r.needs_warpgroup("a load of an accumulator");
@@ -94,7 +94,7 @@ Array load_accumulator(const Ref& acc, int wait_n, std::source_location loc) {
 }
 
 void store_accumulator(const Ref& acc, const Array& value, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   check_window(acc);
   Recorder& r = Recorder::current();
   std::vector<Array> both{value};

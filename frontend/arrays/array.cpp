@@ -87,7 +87,7 @@ Array::Array(DType dtype, Shape shape, Layout layout, std::vector<Operand> regis
 }
 
 void Array::check_assigned(const std::source_location& loc) const {
-  home_.check(false, loc);
+  lifetime_.check(false, loc);
   if (registers_.empty())
     fail(Code::shape_mismatch, "an Array that was never assigned is used", frontend::author_line(loc),
          "std::move leaves nothing behind, too");
@@ -133,7 +133,7 @@ std::vector<Operand> Array::elements() const {
 }
 
 Scalar Array::scalar(std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   if (!layout_.is_splat())
     fail(Code::layout_mismatch, fmt::format("only a splat is a number, this is {}", plgpu::to_string(*this)),
          "reduce the array to a number with .sum() or .max(), or read an element with "
@@ -188,7 +188,7 @@ std::vector<Operand> convert_packed(Recorder& r, const Array& a, DType to, bool*
 }  // namespace
 
 Array Array::astype(DType to, std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   if (to == dtype_) return *this;
   Recorder& r = Recorder::current();
   bool done = false;
@@ -200,7 +200,7 @@ Array Array::astype(DType to, std::source_location loc) const {
 }
 
 Array Array::bitcast(DType to, std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   if (pl::bits(to) == pl::bits(dtype_) && pack() > 1) return Array(to, shape_, layout_, registers());
   return map(to, {*this}, [&](const auto& e) { return frontend::element_bitcast(r, dtype_, to, e[0]); });

@@ -66,7 +66,7 @@ class Array {  // values in a warpgroup's registers: shape, element type, layout
   // ones in 32 bits (two in 16), when the layout's vectors are that long; others have one each.
   // An Error where the body that made the array has ended.
   const std::vector<isa::Operand>& registers() const {
-    home_.check();
+    lifetime_.check();
     if (registers_.empty()) frontend::fail_unassigned();
     return registers_;
   }
@@ -141,7 +141,7 @@ class Array {  // values in a warpgroup's registers: shape, element type, layout
   friend Array operator~(ArrayArg a);
 
  private:
-  frontend::Home<frontend::Handle::array> home_;
+  frontend::Lifetime<frontend::Handle::array> lifetime_;
   DType dtype_ = DType::f32;
   Shape shape_;
   Layout layout_;

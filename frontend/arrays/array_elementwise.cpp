@@ -97,7 +97,7 @@ void check_constant(Binary op, const Array& a, const ArrayArg& y) {
 }
 
 Array binary(Binary op, const ArrayArg& x, const ArrayArg& y) {
-  const At at(x.loc);
+  const VerbScope at(x.loc);
   std::vector<Array> arrays{to_array(x, y), to_array(y, x)};
   check_dtypes(arrays[0], arrays[1], frontend::name(op));
   check_constant(op, arrays[0], y);
@@ -117,7 +117,7 @@ Array binary(Binary op, const ArrayArg& x, const ArrayArg& y) {
 }
 
 Array compare(Compare op, const ArrayArg& x, const ArrayArg& y) {
-  const At at(x.loc);
+  const VerbScope at(x.loc);
   std::vector<Array> arrays{to_array(x, y), to_array(y, x)};
   check_dtypes(arrays[0], arrays[1], "a comparison");
   unify_layouts(arrays);
@@ -127,7 +127,7 @@ Array compare(Compare op, const ArrayArg& x, const ArrayArg& y) {
 }
 
 Array unary(Unary op, const ArrayArg& x) {
-  const At at(x.loc);
+  const VerbScope at(x.loc);
   const Array a = x.is_scalar ? Array::splat(x.value, {}) : x.array;
   Recorder& r = Recorder::current();
   if (packs_halves(a) && (op == Unary::neg || op == Unary::abs)) {
@@ -227,7 +227,7 @@ Array pow(ArrayArg a, ArrayArg b) { return binary(Binary::pow, a, b); }
 Array rem(ArrayArg a, ArrayArg b) { return binary(Binary::rem, a, b); }
 
 Array fma(ArrayArg a, ArrayArg b, ArrayArg c) {
-  const At at(a.loc);
+  const VerbScope at(a.loc);
   const ArrayArg& leader = !a.is_scalar ? a : !b.is_scalar ? b : c;
   std::vector<Array> arrays{to_array(a, leader), to_array(b, leader), to_array(c, leader)};
   check_dtypes(arrays[0], arrays[1], "fma");
@@ -239,7 +239,7 @@ Array fma(ArrayArg a, ArrayArg b, ArrayArg c) {
 }
 
 Array where(ArrayArg condition, ArrayArg a, ArrayArg b) {
-  const At at(condition.loc);
+  const VerbScope at(condition.loc);
   const ArrayArg& leader = !a.is_scalar ? a : b;
   Array c = condition.is_scalar ? Array::splat(condition.value, {}) : condition.array;
   if (c.dtype() != DType::bool_)
@@ -258,7 +258,7 @@ Array where(ArrayArg condition, ArrayArg a, ArrayArg b) {
 }
 
 Array integer_pow(ArrayArg a, int exponent) {
-  const At at(a.loc);
+  const VerbScope at(a.loc);
   Array base = a.is_scalar ? Array::splat(a.value, {}) : a.array;
   if (exponent < 0) return reciprocal(integer_pow(base, -exponent));
   Array result = full(base.shape(), Scalar(1), base.dtype());

@@ -170,7 +170,7 @@ void check_loads_array() {
 }  // namespace
 
 Layout default_layout(const Shape& shape, DType dtype, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   const int64_t n = pl::volume(shape);
   const int64_t widest = std::max(1, 128 / pl::bits(dtype));
   if (n % 128 != 0) {
@@ -183,7 +183,7 @@ Layout default_layout(const Shape& shape, DType dtype, std::source_location loc)
 }
 
 Array Ref::load(Layout layout, std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   check_loads_array();
   Recorder& r = Recorder::current();
   if (space() == MemorySpace::regs) {
@@ -203,7 +203,7 @@ Array Ref::load(Layout layout, std::source_location loc) const {
 }
 
 Array Ref::load(std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   check_loads_array();
   if (space() == MemorySpace::regs) return load_accumulator(*this, 0, loc);
   if (rank() == 0 || pl::volume(shape_) == 1) {
@@ -214,7 +214,7 @@ Array Ref::load(std::source_location loc) const {
 }
 
 Scalar Ref::load_scalar(std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   if (pl::volume(shape_) != 1 || space() == MemorySpace::regs) {
     fail(Code::bad_index,
@@ -228,7 +228,7 @@ Scalar Ref::load_scalar(std::source_location loc) const {
 }
 
 void Ref::store(const Array& value, std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   value.check_assigned(loc);
   Recorder& r = Recorder::current();
   if (value.shape() != shape_ && !(value.layout().is_splat() && value.shape().empty())) {
@@ -253,7 +253,7 @@ void Ref::store(const Array& value, std::source_location loc) const {
 }
 
 void Ref::store(const Scalar& value, std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   const Scalar v = value.weak() ? value.astype(dtype()) : value;
   if (v.dtype() != dtype()) {
@@ -269,7 +269,7 @@ void Ref::store(const Scalar& value, std::source_location loc) const {
 }
 
 Array load(const Ref& ref, const LoadOptions& options, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   const bool by_matrices = frontend::matrix_load_way(ref, options.layout).has_value();
   if (options.optimized && ref.space() == MemorySpace::smem && options.layout.is_tiled() &&
       options.layout.misfit(ref.shape()).empty() && !by_matrices) {
@@ -331,7 +331,7 @@ void walk_indices(Recorder& r, const Ref& ref, const std::vector<Array>& indices
 }  // namespace
 
 Array load(const Ref& ref, const std::vector<Array>& indices, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   check_loads_array();
   check_gather(ref, indices, "a load");
@@ -345,7 +345,7 @@ Array load(const Ref& ref, const std::vector<Array>& indices, std::source_locati
 }
 
 void store(const Ref& ref, const std::vector<Array>& indices, const Array& values, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   check_gather(ref, indices, "a store");
   values.check_assigned(loc);

@@ -45,7 +45,7 @@ bool same_threads(const Layout& a, const Shape& shape_a, const Layout& b, const 
 }  // namespace
 
 Array full(Shape shape, const Scalar& value, DType dtype, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   return Array::splat(value.astype(dtype), std::move(shape));
 }
 
@@ -76,7 +76,7 @@ void check_broadcast(const Array& x, const Shape& shape, const std::vector<int>&
 
 Array broadcast_in_dim(const Array& x, Shape shape, const std::vector<int>& dimensions, const Layout& layout,
                        std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   check_broadcast(x, shape, dimensions);
   if (x.layout().is_splat())
     return spread_splat(Array(x.dtype(), shape, Layout::WG_SPLAT(shape), x.registers()), layout);
@@ -128,7 +128,7 @@ Layout broadcast_layout(const Array& x, const Shape& shape, const std::vector<in
 
 Array broadcast_in_dim(const Array& x, Shape shape, const std::vector<int>& dimensions,
                        std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   check_broadcast(x, shape, dimensions);
   if (x.layout().is_splat()) return Array(x.dtype(), shape, Layout::WG_SPLAT(shape), x.registers());
   const Layout layout = broadcast_layout(x, shape, dimensions);
@@ -171,7 +171,7 @@ std::vector<Operand> element_indices(const Shape& shape, const Layout& layout, i
 
 Array broadcasted_iota(DType dtype, Shape shape, int dimension, const Layout& layout,
                        std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   if (dimension < 0 || static_cast<size_t>(dimension) >= shape.size()) {
     fail(Code::bad_axis,
          fmt::format("broadcasted_iota: {} has no dimension {}", pl::to_string(shape), dimension),
@@ -187,13 +187,13 @@ Array broadcasted_iota(DType dtype, Shape shape, int dimension, const Layout& la
 }
 
 Array broadcasted_iota(DType dtype, Shape shape, int dimension, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   const Layout layout = default_layout(shape, dtype, loc);
   return broadcasted_iota(dtype, std::move(shape), dimension, layout, loc);
 }
 
 Array Array::reshape(Shape shape, std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   if (pl::volume(shape) != pl::volume(shape_)) {
     fail(Code::shape_mismatch,
          fmt::format("a reshape of an {} to {}: the numbers of elements differ", plgpu::to_string(*this),
@@ -217,7 +217,7 @@ Array Array::reshape(Shape shape, std::source_location loc) const {
 }
 
 Array squeeze(const Array& x, const std::vector<int>& dimensions, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   for (const int d : dimensions)
     if (d < 0 || static_cast<size_t>(d) >= x.rank())
       fail(Code::bad_axis, fmt::format("squeeze: an {} has no dimension {}", to_string(x), d),
@@ -236,7 +236,7 @@ Array squeeze(const Array& x, const std::vector<int>& dimensions, std::source_lo
 
 // Slices and concatenations along dimensions of whole tiles only pick registers.
 Array slice(const Array& x, const Shape& start, const Shape& limit, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   if (start.size() != x.rank() || limit.size() != x.rank())
     fail(Code::bad_index, fmt::format("slice of an {}: {} dimensions are given", to_string(x), start.size()),
          "give a start and a limit for each dimension");
@@ -290,7 +290,7 @@ Array Array::operator[](const std::vector<pl::Slice>& slices) const {
 }
 
 Array concatenate(const std::vector<Array>& arrays, int axis, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   if (arrays.empty()) fail(Code::bad_axis, "concatenate of no arrays", "give at least one array");
   const Array& first = arrays.front();
   const size_t d = static_cast<size_t>(axis);

@@ -186,7 +186,7 @@ std::optional<std::vector<Operand>> exchange_all(Recorder& r, const std::vector<
 }  // namespace
 
 Array layout_cast(const Array& x, const Layout& layout, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   const std::string misfit = layout.misfit(x.shape());
   if (!misfit.empty())
     fail(Code::layout_shape, misfit,

@@ -236,11 +236,11 @@ std::vector<int> all_axes(const Array& x) {
 
 #define PLD_REDUCTION(name, op)                                    \
   Array Array::name(int axis, std::source_location loc) const {    \
-    const At at(loc);                                              \
+    const VerbScope at(loc);                                       \
     return reduce(Binary::op, *this, {axis});                      \
   }                                                                \
   Scalar Array::name##_all(std::source_location loc) const {       \
-    const At at(loc);                                              \
+    const VerbScope at(loc);                                       \
     return reduce(Binary::op, *this, all_axes(*this)).scalar(loc); \
   }
 PLD_REDUCTION(sum, add)

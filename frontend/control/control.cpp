@@ -66,7 +66,7 @@ void unrolled(const Scalar& i, int64_t step, int64_t unroll, const std::function
   for (int64_t u = 0; u < unroll; ++u) {
     const Region region(Recorder::current(), verb);
     body([&] {
-      const At at(loc);
+      const VerbScope at(loc);
       return i + u * step;
     }());
   }

@@ -35,7 +35,7 @@ void when(ScalarArg condition, Body&& body) {
                   "pl::when(condition, body): what the body returns is lost; pl::cond(condition, yes, no) "
                   "gives a value");
   }
-  const frontend::At at(condition.loc);
+  const frontend::VerbScope at(condition.loc);
   frontend::record_when(condition.value, body);
 }
 
@@ -44,7 +44,7 @@ template <class Yes, class No>
 auto cond(ScalarArg condition, Yes&& yes, No&& no) {
   static_assert(std::invocable<Yes&> && std::invocable<No&>,
                 "pl::cond(condition, yes, no): the branches are functions without parameters");
-  const frontend::At at(condition.loc);
+  const frontend::VerbScope at(condition.loc);
   using Value = std::invoke_result_t<Yes&>;
   static_assert(std::is_void_v<Value> == std::is_void_v<std::invoke_result_t<No&>>,
                 "pl::cond(condition, yes, no): one branch returns a value, the other nothing");
@@ -104,7 +104,7 @@ void loop(ScalarArg lower, ScalarArg upper, Body&& body, const LoopOptions& opti
         "pl::fori_loop(lower, upper, body): what the body returns is lost; with an initial value it is "
         "carried: x = pl::fori_loop(lower, upper, [&](pl::Index i, auto x) { return next_x; }, x)");
   }
-  const frontend::At at(lower.loc);
+  const frontend::VerbScope at(lower.loc);
   frontend::record_loop(lower.value, upper.value, options.step, options.unroll,
                         [&](const Scalar& i) { body(i); });
 }
@@ -174,7 +174,7 @@ frontend::CarryResult<Init> fori_loop(ScalarArg lower, ScalarArg upper, Body&& b
           "pl::fori_loop(lower, upper, body, init...): the body returns as many values as it takes: "
           "return std::tuple{...}");
   }
-  const frontend::At at(lower.loc);
+  const frontend::VerbScope at(lower.loc);
   frontend::Recorder& r = frontend::Recorder::current();
   const frontend::Carry carry = frontend::copy_carry(r, frontend::flatten(init));
   frontend::record_loop(lower.value, upper.value, options.step, options.unroll, [&](const Scalar& i) {
@@ -208,7 +208,7 @@ frontend::CarryResult<Init> while_loop(Condition&& condition, Body&& body, const
         !std::is_void_v<std::invoke_result_t<Body&, const State&>>,
         "pl::while_loop(condition, body, init): the body returns the next carry, it returns nothing");
   }
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   frontend::Recorder& r = frontend::Recorder::current();
   const frontend::Carry carry = frontend::copy_carry(r, frontend::flatten(init));
   frontend::record_while([&]() -> Scalar { return condition(frontend::rebuild(carry, init)); },

@@ -10,7 +10,7 @@ using pl::Scalar;
 
 std::pair<Scalar, Scalar> planar_snake(const Scalar& lin_idx, std::pair<int64_t, int64_t> shape,
                                        int minor_dim, int64_t tile_width, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   if (minor_dim != 0 && minor_dim != 1)
     fail(Code::bad_axis, fmt::format("planar_snake: minor_dim is 0 or 1, not {}", minor_dim));
   const int64_t minor = minor_dim == 0 ? shape.first : shape.second,

@@ -38,7 +38,7 @@ void unsupported(std::string what, std::string help) {
                                         place(verb_loc), std::move(help)});
 }
 
-At::At(const Loc& loc) : recorder_(Recorder::current_or_null()), saved_(verb_loc) {
+VerbScope::VerbScope(const Loc& loc) : recorder_(Recorder::current_or_null()), saved_(verb_loc) {
   if (recorder_ == nullptr) {
     verb_loc = loc;
     return;
@@ -50,7 +50,7 @@ At::At(const Loc& loc) : recorder_(Recorder::current_or_null()), saved_(verb_loc
   }
 }
 
-At::~At() {
+VerbScope::~VerbScope() {
   if (recorder_ == nullptr) {
     verb_loc = saved_;
   } else if (Recorder::current_or_null() == recorder_) {

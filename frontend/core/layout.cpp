@@ -72,7 +72,7 @@ void assign_threads(const std::vector<LayoutDim>& which, std::vector<Part>& part
 
 Layout Layout::TILED(Tiling tiling, std::vector<LayoutDim> warp_dims, std::vector<LayoutDim> lane_dims,
                      int vector_dim, std::source_location loc) {
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   if (tiling.tiles.empty() || tiling.tiles.front().empty())
     fail(Code::bad_transform, "a tiled layout needs a tile");
   for (const auto& tile : tiling.tiles)
@@ -107,7 +107,7 @@ Layout Layout::WG_SPLAT(Shape shape) {
 }
 
 Layout Layout::WG_STRIDED(Shape shape, int vec_size, std::source_location loc) {
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   Layout l;
   l.kind_ = Kind::strided;
   l.name_ = fmt::format("WG_STRIDED({}, {})", pl::to_string(shape), vec_size);
@@ -123,7 +123,7 @@ Layout Layout::WG_STRIDED(Shape shape, int vec_size, std::source_location loc) {
 }
 
 Layout Layout::WG_PADDED(Shape shape, int vec_size, std::source_location loc) {
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   Layout l;
   l.kind_ = Kind::strided;
   l.shape_ = std::move(shape);

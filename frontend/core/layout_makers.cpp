@@ -30,7 +30,7 @@ std::string mma_name(std::string_view name, DType dtype, int m_warps) {
 }  // namespace
 
 Layout Layout::MMA_LHS(DType dtype, int m_warps, std::source_location loc) {
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   const int64_t pack = mma_pack(dtype, m_warps, "MMA_LHS"), half = 4 * pack;
   Layout l = TILED({{{int64_t{16} * m_warps, 2 * half}, {16, half}, {8, half}, {pack}}},
                    {-7, Replicated{4 / m_warps}}, {-3, -2}, -1);
@@ -39,7 +39,7 @@ Layout Layout::MMA_LHS(DType dtype, int m_warps, std::source_location loc) {
 }
 
 Layout Layout::MMA_RHS(DType dtype, int m_warps, std::source_location loc) {
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   const int64_t pack = mma_pack(dtype, m_warps, "MMA_RHS"), half = 4 * pack;
   Layout l = TILED({{{2 * half, int64_t{8} * (4 / m_warps)}, {half, 8}, {pack, 1}}},
                    {Replicated{m_warps}, -5}, {-3, -4}, -2);
@@ -48,7 +48,7 @@ Layout Layout::MMA_RHS(DType dtype, int m_warps, std::source_location loc) {
 }
 
 Layout Layout::MMA_ACC(DType dtype, int m_warps, std::source_location loc) {
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   mma_pack(dtype, m_warps, "MMA_ACC");
   Layout l = TILED({{{int64_t{16} * m_warps, int64_t{8} * (4 / m_warps)}, {16, 8}, {8, 8}, {2}}}, {-7, -6},
                    {-3, -2}, -1);
@@ -85,7 +85,7 @@ TileCounts warp_tiles(TileCounts& left) {
 }  // namespace
 
 Layout Layout::SMEM_GMEM_COPY(const Shape& shape, DType dtype, int64_t swizzle, std::source_location loc) {
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   const int64_t size = pl::bytes(dtype), span = swizzle / size;
   const bool known = swizzle == 16 || swizzle == 32 || swizzle == 64 || swizzle == 128;
   if (!known || shape.size() < 2 || shape[shape.size() - 2] % 8 != 0 || shape.back() % span != 0) {
@@ -116,7 +116,7 @@ Layout Layout::SMEM_GMEM_COPY(const Shape& shape, DType dtype, int64_t swizzle, 
 
 NativeTensorLayout::operator Layout() const { return (*this)(2); }
 Layout NativeTensorLayout::operator()(int vec_size, std::source_location loc) const {
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   if (vec_size < 1)
     fail(Code::layout_shape,
          fmt::format("TCGEN05_TMEM_NATIVE({}): a vector has at least one element", vec_size));
@@ -132,14 +132,14 @@ void check_m64_columns(const char* name, int64_t columns) {
 }  // namespace
 
 Layout Layout::TCGEN05_M64_COLLECTIVE(int64_t columns, std::source_location loc) {
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   check_m64_columns("TCGEN05_M64_COLLECTIVE", columns);
   return Layout::TILED({{{64, columns}, {32, columns / 2}, {8, 8}, {2}}}, {-6, -7}, {-3, -2}, -1)
       .named(fmt::format("TCGEN05_M64_COLLECTIVE({})", columns));
 }
 
 Layout Layout::TCGEN05_M64_COLLECTIVE_NATIVE(int64_t columns, int packing, std::source_location loc) {
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   check_m64_columns("TCGEN05_M64_COLLECTIVE_NATIVE", columns);
   if (packing != 1 && packing != 2)
     fail(Code::layout_shape,

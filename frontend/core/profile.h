@@ -27,7 +27,7 @@ template <class Body>
 auto profile_scope(const std::string& name, Body&& body,
                    std::source_location loc = std::source_location::current()) {
   using Value = std::invoke_result_t<Body&>;
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   frontend::record_scope_event(name, false);
   if constexpr (std::is_void_v<Value>) {
     frontend::run_user_code(body);

@@ -111,7 +111,7 @@ class Recorder : public Emitter {
   void finish(plgpu::Kernel& kernel, const Loc& loc);
 
  private:
-  friend class At;
+  friend class VerbScope;
   friend class UserCode;
   void record_entry();
   void record_end();
@@ -139,10 +139,10 @@ class Guard {
 };
 
 // A verb at the author's line. Verbs called by verbs keep the outermost line.
-class At : Guard {
+class VerbScope : Guard {
  public:
-  explicit At(const Loc& loc);
-  ~At();
+  explicit VerbScope(const Loc& loc);
+  ~VerbScope();
 
  private:
   Recorder* recorder_;

@@ -11,7 +11,7 @@ void refuse(const Refused& word) {
 }
 
 void refuse(const Refused& word, const std::source_location& loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   refuse(word);
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 // The regions of a recording: the kernel's body, the bodies of control flow, and the scopes of run_scoped.
-// What was made in one is used while it is open (core/home.h).
+// What was made in one is used while it is open (core/lifetime.h).
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "frontend/core/errors.h"
-#include "frontend/core/home.h"
+#include "frontend/core/lifetime.h"
 
 namespace palladion::frontend {
 

@@ -58,7 +58,7 @@ int64_t Scalar::not_known(const Loc& loc) {
 }
 
 Operand Scalar::operand() const {
-  home_.check(is_constant());
+  lifetime_.check(is_constant());
   if (is_constant()) {
     return is_float(dtype_) ? frontend::constant(dtype_, number_) : frontend::constant(dtype_, offset_);
   }
@@ -98,7 +98,7 @@ int64_t fitting(double number, int64_t integer, bool is_double, bool weak, DType
 }  // namespace
 
 Scalar Scalar::astype(DType dtype, std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   check(loc);
   if (dtype == dtype_) {
     Scalar s = *this;
@@ -116,7 +116,7 @@ Scalar Scalar::astype(DType dtype, std::source_location loc) const {
 }
 
 Scalar multiple_of(const Scalar& value, int64_t n, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   if (n < 1)
     fail(Code::unaligned_slice, fmt::format("multiple_of takes a number of at least 1, not {}", n),
          "leave multiple_of away where nothing is known");

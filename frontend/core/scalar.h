@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "frontend/core/elementwise.h"
-#include "frontend/core/home.h"
+#include "frontend/core/lifetime.h"
 #include "frontend/core/types.h"
 
 namespace palladion::pl {
@@ -64,7 +64,7 @@ class Scalar {  // one number of a kernel: an immediate while recording, or in a
   bool is_constant() const { return register_ == isa::no_id; }
   // The value; an Error where it is not known on the host.
   int64_t as_int(std::source_location loc = std::source_location::current()) const {
-    home_.check(is_constant(), loc);
+    lifetime_.check(is_constant(), loc);
     return is_constant() ? offset_ : not_known(loc);
   }
   double as_double(std::source_location loc = std::source_location::current()) const {  // as a double
@@ -95,14 +95,15 @@ class Scalar {  // one number of a kernel: an immediate while recording, or in a
   Scalar& operator/=(const ScalarArg& other) &;
 
   // For verbs: an Error where the body that made the value has ended.
-  void check(const std::source_location& loc) const { home_.check(is_constant(), loc); }
+  void check(const std::source_location& loc) const { lifetime_.check(is_constant(), loc); }
 
  private:
   friend Scalar binary(frontend::Binary op, Scalar a, Scalar b);
   friend Scalar multiple_of(const Scalar& value, int64_t n, std::source_location loc);
   static DType default_dtype(int64_t v) { return v == static_cast<int32_t>(v) ? DType::s32 : DType::s64; }
 
-  frontend::Home<frontend::Handle::scalar> home_;  // first: it refuses an assignment before anything changes
+  frontend::Lifetime<frontend::Handle::scalar>
+      lifetime_;  // first: it refuses an assignment before anything changes
   DType dtype_;
   uint32_t register_ = isa::no_id;
   int64_t offset_ = 0;

@@ -198,10 +198,10 @@ Scalar binary_int(Binary op, const Scalar& a, const Scalar& b) {
 }  // namespace
 
 Scalar& Scalar::operator+=(const ScalarArg& other) & {
-  const At at(other.loc);
+  const VerbScope at(other.loc);
   check(other.loc);
   if (is_integer(dtype_) && other.value.is_constant() && !is_float(other.value.dtype())) {
-    home_.remake();
+    lifetime_.remake();
     offset_ = wrap(dtype_, offset_ + other.value.as_int());
     return *this;
   }
@@ -212,7 +212,7 @@ Scalar& Scalar::operator*=(const ScalarArg& other) & { return update(Binary::mul
 Scalar& Scalar::operator/=(const ScalarArg& other) & { return update(Binary::div, other); }
 
 Scalar& Scalar::update(Binary op, const ScalarArg& other) {
-  const At at(other.loc);
+  const VerbScope at(other.loc);
   check(other.loc);
   return *this = binary(op, *this, other.value);
 }
@@ -284,7 +284,7 @@ Scalar compare(Compare op, Scalar a, Scalar b) {
 }
 
 Scalar unary(Unary op, ScalarArg a) {
-  const At at(a.loc);
+  const VerbScope at(a.loc);
   const Scalar& s = a.value;
   if (op == Unary::not_ && s.is_constant() && s.dtype() == DType::bool_)
     return Scalar::constant(DType::bool_, int64_t{s.as_int() == 0});
@@ -298,12 +298,12 @@ Scalar unary(Unary op, ScalarArg a) {
 
 #define PLD_SCALAR_BINARY(symbol, op)                \
   Scalar operator symbol(ScalarArg a, ScalarArg b) { \
-    const At at(a.loc);                              \
+    const VerbScope at(a.loc);                       \
     return binary(Binary::op, a.value, b.value);     \
   }
 #define PLD_SCALAR_COMPARE(symbol, op)               \
   Scalar operator symbol(ScalarArg a, ScalarArg b) { \
-    const At at(a.loc);                              \
+    const VerbScope at(a.loc);                       \
     return compare(Compare::op, a.value, b.value);   \
   }
 PLD_SCALAR_BINARY(+, add)
@@ -330,7 +330,7 @@ Scalar logical(Binary op, const Scalar& a, const Scalar& b) {
   const Loc loc = frontend::last_verb();
   a.check(loc);
   b.check(loc);
-  const At at(loc);
+  const VerbScope at(loc);
   return binary(op, a.astype(DType::bool_, loc), b.astype(DType::bool_, loc));
 }
 }  // namespace
@@ -349,16 +349,16 @@ Scalar operator~(ScalarArg a) { return unary(Unary::not_, a); }
 Scalar operator-(ScalarArg a) { return unary(Unary::neg, a); }
 
 Scalar minimum(ScalarArg a, ScalarArg b) {
-  const At at(a.loc);
+  const VerbScope at(a.loc);
   return binary(Binary::min, a.value, b.value);
 }
 Scalar maximum(ScalarArg a, ScalarArg b) {
-  const At at(a.loc);
+  const VerbScope at(a.loc);
   return binary(Binary::max, a.value, b.value);
 }
 
 Scalar where(ScalarArg condition, ScalarArg a, ScalarArg b) {
-  const At at(condition.loc);
+  const VerbScope at(condition.loc);
   if (condition.value.is_constant()) return condition.value.as_int() != 0 ? a.value : b.value;
   Scalar x = a.value, y = b.value;
   unify(x, y);
@@ -368,7 +368,7 @@ Scalar where(ScalarArg condition, ScalarArg a, ScalarArg b) {
 }
 
 Scalar cdiv(ScalarArg a, ScalarArg b) {
-  const At at(a.loc);
+  const VerbScope at(a.loc);
   const Scalar up = binary(Binary::sub, binary(Binary::add, a.value, b.value), Scalar(1));
   return binary(Binary::div, up, b.value);
 }

@@ -5,10 +5,10 @@
 #include "frontend/core/recorder.h"
 
 namespace palladion::frontend::verbs {
-using frontend::At;
 using frontend::Code;
 using frontend::fail;
 using frontend::Recorder;
+using frontend::VerbScope;
 using isa::Operand;
 using isa::Type;
 }  // namespace palladion::frontend::verbs

@@ -54,7 +54,7 @@ Scalar cluster_position(Recorder& r, size_t axis) {
 }  // namespace
 
 Scalar axis_index(const std::string& name, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   if (name.empty()) unknown_axis(r, name);
   for (size_t i = 0; i < r.mesh().grid.size(); ++i)
@@ -70,7 +70,7 @@ Scalar axis_index(const std::string& name, std::source_location loc) {
 }
 
 int64_t axis_size(const std::string& name, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   if (name.empty()) unknown_axis(r, name);
   for (const auto& a : r.mesh().grid)
@@ -94,7 +94,7 @@ void check_program_axis(const Recorder& r, int axis) {
 }  // namespace
 
 Scalar program_id(int axis, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   check_program_axis(r, axis);
   if (const auto* ids = frontend::program_ids()) return ids->ids[static_cast<size_t>(axis)];
@@ -102,7 +102,7 @@ Scalar program_id(int axis, std::source_location loc) {
 }
 
 int64_t num_programs(int axis, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   check_program_axis(r, axis);
   if (const auto* ids = frontend::program_ids()) return ids->sizes[static_cast<size_t>(axis)];

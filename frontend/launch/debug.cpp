@@ -142,7 +142,7 @@ void call_vprintf(Recorder& r, const std::string& format, const std::vector<Valu
 
 void detail::print_scalars(const std::string& format, const std::vector<Scalar>& values,
                            std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   std::vector<std::string> conversions;
   std::vector<Value> list;
@@ -154,7 +154,7 @@ void detail::print_scalars(const std::string& format, const std::vector<Scalar>&
 }
 
 void debug_print(Format format, const plgpu::Array& x) {
-  const At at(format.loc);
+  const VerbScope at(format.loc);
   Recorder& r = Recorder::current();
   std::string text = c_format(format.text, {std::string(conversion(x.dtype()).text)});
   std::string place = "[";
@@ -184,7 +184,7 @@ enable_debug_checks::~enable_debug_checks() { has_debug_checks = outer_; }
 bool debug_checks_enabled() { return has_debug_checks; }
 
 void debug_check(const Scalar& condition, const std::string& message, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   if (!has_debug_checks) return;
   const Scalar holds = condition.astype(DType::bool_);

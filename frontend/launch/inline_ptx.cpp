@@ -342,13 +342,13 @@ PtxResults::operator Array() const {
 }
 
 Scalar PtxResults::scalar(std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   return Array(*this).scalar(loc);
 }
 
 PtxResults inline_ptx(const frontend::TextAt& text, const std::vector<PtxOutput>& outputs,
                       std::vector<PtxInput> inputs, const PtxOptions& options) {
-  const At at(text.loc);
+  const VerbScope at(text.loc);
   Recorder& r = Recorder::current();
   std::vector<std::string> seen;
   for (const PtxOutput& o : outputs) check_name(o.name, seen);

@@ -225,7 +225,7 @@ void wrong_arity(size_t refs, std::source_location loc) {
 }  // namespace detail
 
 Kernel record_kernel(const KernelBody& body, const KernelOptions& options, std::source_location loc) {
-  const At outer(loc);
+  const VerbScope outer(loc);
   if (!legal_name(options.name))
     fail(Code::bad_type, fmt::format("\"{}\" is not a kernel name: letters, digits and _", options.name),
          "choose a name such as my_kernel, which starts with a letter or _");
@@ -243,7 +243,7 @@ Kernel record_kernel(const KernelBody& body, const KernelOptions& options, std::
   kernel.launch.outputs = options.out_type.list();
   kernel.launch.aliases = options.input_output_aliases;
   {
-    const At at(loc);
+    const VerbScope at(loc);
     std::vector<Ref> refs;
     for (const auto* list : {&options.in_types, &options.out_type})
       for (const auto& type : list->list())
@@ -254,7 +254,7 @@ Kernel record_kernel(const KernelBody& body, const KernelOptions& options, std::
     for (const NamedScratch& s : options.scratch_types) scratch.add(s.name, allocate(s, loc));
     body(refs, scratch);
   }
-  const At at(loc);
+  const VerbScope at(loc);
   fill_geometry(kernel, r, options);
   r.finish(kernel, loc);
   return kernel;

@@ -210,7 +210,7 @@ std::vector<ShapeDtype> types_of(const std::vector<Argument>& arguments) {
 PallasCall::PallasCall(plgpu::KernelBody body, PallasCallOptions options, std::source_location loc)
     : body_(std::move(body)), options_(std::move(options)), loc_(loc) {
   if (!options_.grid_spec) return;
-  const At at(loc);
+  const VerbScope at(loc);
   if (!options_.grid.empty() || !options_.in_specs.empty() || !options_.out_specs.empty() ||
       !options_.scratch_shapes.empty())
     fail(Code::bad_grid, "pallas_call: grid_spec and one of grid, in_specs, out_specs, scratch_shapes",

@@ -68,7 +68,7 @@ void record_mma(Recorder& r, std::string_view mnemonic, std::vector<Operand>& ac
 }  // namespace
 
 Array mma(const Array& acc, const Array& a, const Array& b, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   for (const Array* x : {&acc, &a, &b}) x->check_assigned(loc);
   check_mma_types(acc, a, b);
   const int m_warps = rows_of_warps(a);

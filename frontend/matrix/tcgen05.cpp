@@ -245,19 +245,19 @@ void record_product(const Ref& acc, const Ref& a, const Ref& b, const BarrierRef
 
 void tcgen05_mma(const Ref& acc, const Ref& a, const Ref& b, const BarrierRef& barrier,
                  const Tcgen05Options& options, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   record_product(acc, a, b, &barrier, options);
 }
 
 void tcgen05_mma(const Ref& acc, const Ref& a, const Ref& b, const Tcgen05Options& options,
                  std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   record_product(acc, a, b, nullptr, options);
 }
 
 void tcgen05_commit_arrive(const BarrierRef& barrier, const CommitOptions& options,
                            std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   commit(r, barrier, ctas_of(options.collective_axis, "tcgen05_commit_arrive"), "tcgen05_commit_arrive");
 }

@@ -71,7 +71,7 @@ void emit_copy(Recorder& r, const std::string& shape, int ctas, const Operand& t
 
 void async_copy_scales_to_tmem(const Ref& smem, const Ref& tmem, const TensorCopyOptions& options,
                                std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   constexpr std::string_view verb = "async_copy_scales_to_tmem";
   const int ctas = check_places(r, smem, tmem, options, verb);
@@ -88,7 +88,7 @@ void async_copy_scales_to_tmem(const Ref& smem, const Ref& tmem, const TensorCop
 
 void async_copy_sparse_metadata_to_tmem(const Ref& smem, const Ref& tmem, const TensorCopyOptions& options,
                                         std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   constexpr std::string_view verb = "async_copy_sparse_metadata_to_tmem";
   const int ctas = check_places(r, smem, tmem, options, verb);
@@ -106,7 +106,7 @@ void async_copy_sparse_metadata_to_tmem(const Ref& smem, const Ref& tmem, const 
 
 void async_copy_smem_to_tmem(const Ref& smem, const Ref& tmem, const TensorCopyOptions& options,
                              std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   constexpr std::string_view verb = "async_copy_smem_to_tmem";
   const int ctas = check_places(r, smem, tmem, options, verb);

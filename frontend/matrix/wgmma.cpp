@@ -130,7 +130,7 @@ void emit_product(Recorder& r, const Ref& acc, const Left& a, const MatrixOperan
 }  // namespace
 
 void wgmma(const Ref& acc, const Ref& a, const Ref& b, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   const Product p = check_shapes(acc, a.shape(), b);
   check_dtypes(acc.dtype(), a.dtype(), b.dtype());
@@ -146,7 +146,7 @@ void wgmma(const Ref& acc, const Ref& a, const Ref& b, std::source_location loc)
 }
 
 void wgmma(const Ref& acc, const Array& a, const Ref& b, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   const Product p = check_shapes(acc, a.shape(), b);
   check_dtypes(acc.dtype(), a.dtype(), b.dtype());
@@ -163,7 +163,7 @@ void wgmma(const Ref& acc, const Array& a, const Ref& b, std::source_location lo
 }
 
 void wgmma_wait(int n, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder::current().needs_warpgroup("wgmma_wait");
   if (n < 0 || n > 7)
     fail(Code::mma_shape, fmt::format("wgmma_wait({}): the number of groups left must be 0 to 7", n),

@@ -61,7 +61,7 @@ std::string mnemonic(std::string_view op, std::string_view space, DType d) {
 }
 
 void atomic(const Ref& ref, const Array& value, std::string_view op, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   check(ref, value.shape(), value.dtype(), op);
   Array v = value;
@@ -90,7 +90,7 @@ void atomic_or(const Ref& ref, const Array& v, std::source_location loc) { atomi
 void atomic_xor(const Ref& ref, const Array& v, std::source_location loc) { atomic(ref, v, "xor", loc); }
 
 void atomic_add(const Ref& ref, const Array& indices, const Array& values, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   check_indexed(ref, indices, values);
   std::vector<Array> both{indices, values};
@@ -111,7 +111,7 @@ void atomic_add(const Ref& ref, const Array& indices, const Array& values, std::
 namespace {
 
 void atomic_element(const Ref& ref, const Scalar& value, std::string_view op, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   const Scalar v = value.weak() ? value.astype(ref.dtype()) : value;
   check(ref, Shape(ref.rank(), 1), v.dtype(), op);

@@ -179,7 +179,7 @@ void copy_for_leader(Recorder& r, const Ref& src, const Ref& dst, const BarrierR
 
 void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier,
                        const CopyInOptions& options, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   constexpr std::string_view verb = "copy_gmem_to_smem";
   check_oob_mode(src, options.oob_mode);
@@ -246,7 +246,7 @@ void check_reduction(const std::string& op, DType d) {
 
 void copy_smem_to_gmem(const Ref& src, const Ref& dst, const CopyOutOptions& options,
                        std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   if (!options.reduction_op.empty()) check_reduction(options.reduction_op, src.dtype());
   const Operand guard = with_predicate(r, r.elected(), options.predicate);
@@ -269,13 +269,13 @@ void copy_smem_to_gmem(const Ref& src, const Ref& dst, const CopyOutOptions& opt
 }
 
 void commit_smem_to_gmem_group(std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   r.emit("cp.async.bulk.commit_group", {}, r.elected());
 }
 
 void wait_smem_to_gmem(int n, bool wait_read_only, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   if (n < 0)
     fail(Code::copy_limits,
@@ -286,7 +286,7 @@ void wait_smem_to_gmem(int n, bool wait_read_only, std::source_location loc) {
 }
 
 void async_prefetch(const Ref& ref, const PrefetchOptions& options, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   if (ref.space() != MemorySpace::gmem || ref.base().array < 0) {
     fail(Code::bad_space,

@@ -33,7 +33,7 @@ std::string_view word_type(const Array& a, const std::string& atomic) {
 
 void async_store_smem(const Array& src, const Ref& ref, const BarrierRef& barrier,
                       const AsyncStoreOptions& options, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   if (ref.space() != MemorySpace::smem)
     fail(Code::bad_space, fmt::format("async_store_smem stores to SMEM, this is {}", to_string(ref)));

@@ -148,7 +148,7 @@ void for_each_copy(Recorder& r, const PickedRows& gmem, const Ref& smem, std::st
 PickedRows::PickedRows(const Ref& matrix, Array rows, const std::vector<Indexer>& columns,
                        std::source_location loc)
     : rows_(std::move(rows)) {
-  const At at(loc);
+  const VerbScope at(loc);
   rows_.check_assigned(loc);
   check_chip(Recorder::current());
   check_rows(rows_);
@@ -163,7 +163,7 @@ PickedRows::PickedRows(const Ref& matrix, Array rows, const std::vector<Indexer>
 
 void copy_gmem_to_smem(const PickedRows& src, const Ref& dst, const BarrierRef& barrier,
                        std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   constexpr std::string_view verb = "copy_gmem_to_smem";
   r.needs_warpgroup("copy_gmem_to_smem of picked rows");
@@ -179,7 +179,7 @@ void copy_gmem_to_smem(const PickedRows& src, const Ref& dst, const BarrierRef& 
 }
 
 void copy_smem_to_gmem(const Ref& src, const PickedRows& dst, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   r.needs_warpgroup("copy_smem_to_gmem of picked rows");
   Operand issuer;

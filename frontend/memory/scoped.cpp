@@ -50,13 +50,13 @@ const std::vector<Ref>& UnionRef::operator[](const frontend::IndexAt& i) const {
 }
 
 Ref make_smem(const SmemType& type, const std::string& name, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   check_type(type, name, loc);
   return smem_at(type, name, Recorder::current().smem.allocate(size_of(type), smem_alignment), loc);
 }
 
 Ref make_gmem(const GmemType& type, const std::string& name, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   const int64_t n = pl::volume(type.shape);
   if (n < 1)
@@ -119,7 +119,7 @@ int check_union(const RefUnionType& type, const std::string& name) {
 }  // namespace
 
 UnionRef make_union(const RefUnionType& type, const std::string& name, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   const int ctas = check_union(type, name);
   Extent most;

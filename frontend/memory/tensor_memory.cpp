@@ -169,7 +169,7 @@ Ref tmem_at(const TmemType& type, const std::string& name, int64_t column) {
 }
 
 Ref make_tmem(const TmemType& type, const std::string& name, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   check_tmem(type, name, loc);
   return tmem_at(type, name,
                  take_tensor_columns(tensor_columns(type), tensor_alignment(type),

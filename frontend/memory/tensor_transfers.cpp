@@ -140,7 +140,7 @@ Layout usual_layout(const Ref& ref) {
 }  // namespace
 
 Array async_load_tmem(const Ref& src, const TmemLoadOptions& options, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   r.needs_warpgroup("async_load_tmem");
   const TensorAddress address = warp_address(r, src, "async_load_tmem");
@@ -184,7 +184,7 @@ std::string reduction_of(const Ref& src, std::string_view reduce) {
 
 std::pair<Array, Array> async_load_tmem(const Ref& src, std::string_view reduce,
                                         const TmemLoadOptions& options, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   constexpr std::string_view verb = "async_load_tmem";
   r.needs_warpgroup(verb);
@@ -237,12 +237,12 @@ void wait_and_meet(const char* wait, const char* verb) {
 }  // namespace
 
 void wait_load_tmem(std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   wait_and_meet("tcgen05.wait::ld.sync.aligned", "wait_load_tmem");
 }
 
 void async_store_tmem(const Ref& dst, const Array& value, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   value.check_assigned(loc);
   Recorder& r = Recorder::current();
   r.needs_warpgroup("async_store_tmem");
@@ -263,7 +263,7 @@ void async_store_tmem(const Ref& dst, const Array& value, std::source_location l
 }
 
 void commit_tmem(std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   wait_and_meet("tcgen05.wait::st.sync.aligned", "commit_tmem");
 }
 

@@ -9,13 +9,13 @@ namespace palladion::plgpu {
 PipelineState::PipelineState(int64_t stages, Scalar index, Scalar phase, Scalar count,
                              std::source_location loc)
     : stages_(stages), index_(std::move(index)), phase_(std::move(phase)), count_(std::move(count)) {
-  const At at(loc);
+  const VerbScope at(loc);
   if (stages < 1 || stages > 32)
     fail(Code::bad_pipeline, fmt::format("PipelineState: {} stages, it must be 1 to 32", stages));
 }
 
 PipelineState PipelineState::advance(const Scalar& steps, std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   const Scalar next = index_ + steps;
   if (steps.is_constant() && steps.as_int() == 1) {
     const Scalar wraps = next == stages_;
@@ -64,44 +64,44 @@ BarrierRef Pipeline::slot(const BarrierRef& barriers, const PipelineState& state
 }
 
 BarrierRef Pipeline::producer_get_barrier(const PipelineState& state, Loc loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   return slot(full_, state);
 }
 void Pipeline::producer_acquire(const PipelineState& state, Loc loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   barrier_wait(slot(empty_, state), state.phase(), loc);
   Recorder::current().warpgroup_barrier();
 }
 BarrierToken Pipeline::producer_try_acquire(const PipelineState& state, Loc loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   return barrier_try_wait(slot(empty_, state), state.phase(), loc);
 }
 void Pipeline::producer_acquire(const PipelineState& state, const BarrierToken& token, Loc loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   barrier_wait(slot(empty_, state), state.phase(), token, loc);
   Recorder::current().warpgroup_barrier();
 }
 void Pipeline::producer_tail(const PipelineState& state, Loc loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   for (int64_t i = 0; i < stages(); ++i) {
     const PipelineState later = state.advance(i, loc);
     barrier_wait(slot(empty_, later), later.phase(), loc);
   }
 }
 void Pipeline::consumer_wait(const PipelineState& state, Loc loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   barrier_wait(slot(full_, state), state.phase(), loc);
 }
 BarrierToken Pipeline::consumer_try_wait(const PipelineState& state, Loc loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   return barrier_try_wait(slot(full_, state), state.phase(), loc);
 }
 void Pipeline::consumer_wait(const PipelineState& state, const BarrierToken& token, Loc loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   barrier_wait(slot(full_, state), state.phase(), token, loc);
 }
 void Pipeline::consumer_release(const PipelineState& state, Loc loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   barrier_arrive(slot(empty_, state), loc);
 }
 
@@ -109,7 +109,7 @@ PipelineAsync::PipelineAsync(PipelineParams params, const std::string& name, Loc
     : Pipeline(std::move(params), name, loc) {}
 
 void PipelineAsync::producer_commit(const PipelineState& state, Loc loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   barrier_arrive(slot(full(), state), loc);
 }
 
@@ -121,22 +121,22 @@ OrderedSequenceBarrier::OrderedSequenceBarrier(int64_t depth, int64_t length, Sc
       barriers_(make_barrier(Barrier({.num_barriers = {depth, length}}, loc), name, loc)) {}
 
 PipelineState OrderedSequenceBarrier::start_state(Loc loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   return PipelineState(depth_, 0, (group_ == 0).astype(DType::s32), 0, loc);
 }
 
 void OrderedSequenceBarrier::wait(const PipelineState& state, Loc loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   barrier_wait(barriers_.at(state.index(), group_), state.phase(), loc);
 }
 
 void OrderedSequenceBarrier::arrive(const PipelineState& state, Loc loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   barrier_arrive(barriers_.at(state.index(), (group_ + 1) % length_), loc);
 }
 
 NamedBarrier::NamedBarrier(int64_t threads, int64_t id, Loc loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   const Recorder& r = Recorder::current();
   // Barrier 0 is the CTA's, and each Pallas thread has one.
   const int64_t reserved = r.thread_count() == 1 ? 1 : r.thread_count() + 1,
@@ -153,14 +153,14 @@ NamedBarrier::NamedBarrier(int64_t threads, int64_t id, Loc loc) {
 }
 
 void NamedBarrier::arrive_and_wait(Loc loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   r.needs_warpgroup("a NamedBarrier");
   r.emit("bar.sync", {Operand::imm(number_), Operand::imm(lanes_)});
 }
 
 void NamedBarrier::arrive(Loc loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   r.needs_warpgroup("a NamedBarrier");
   r.emit("bar.arrive", {Operand::imm(number_), Operand::imm(lanes_)});

@@ -100,7 +100,7 @@ SmemType TryClusterCancelResult(std::optional<int64_t> num_buffers, std::source_
 }
 
 void try_cluster_cancel(const Ref& result, const BarrierRef& barrier, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   constexpr std::string_view verb = "try_cluster_cancel";
   check_chip(r, verb);
@@ -122,7 +122,7 @@ void try_cluster_cancel(const Ref& result, const BarrierRef& barrier, std::sourc
 
 std::pair<Indices, Scalar> query_cluster_cancel(const Ref& result, const std::vector<std::string>& grid_names,
                                                 std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   constexpr std::string_view verb = "query_cluster_cancel";
   check_chip(r, verb);
@@ -217,7 +217,7 @@ void tell_first_cta(Recorder& r, const BarrierRef& read) {
 void record_dynamic_loop(const std::vector<std::string>& grid_names,
                          const plgpu::DynamicSchedulingOptions& options,
                          const std::function<void(const NDLoopInfo&)>& body, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   plgpu::check_chip(r, loop_verb);
   r.needs_warpgroup(loop_verb);
@@ -242,7 +242,7 @@ void record_dynamic_loop(const std::vector<std::string>& grid_names,
     info.local_index = value(grid_names.size());
     const Scalar slot = info.local_index % slots;
     record_when(plgpu::asks_for_cluster(r) && info.local_index >= slots, [&] {
-      const At here(loc);
+      const VerbScope here(loc);
       plgpu::barrier_wait(answers.read.at(slot));
       r.emit("fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", {});
     });

@@ -78,7 +78,7 @@ frontend::CarryResult<Init> dynamic_scheduling_loop(
         "plgpu::dynamic_scheduling_loop(grid_names, options, body, init): the body returns the next "
         "carry, it returns nothing");
   }
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   frontend::Recorder& r = frontend::Recorder::current();
   const frontend::Carry carry = frontend::copy_carry(r, frontend::flatten(init_carry));
   frontend::record_dynamic_loop(

@@ -47,13 +47,13 @@ void nd_loop(pl::Indices grid, const NDLoopOptions& options, Body&& body,
       std::invocable<Body&, const NDLoopInfo&>,
       "plgpu::nd_loop(grid, options, body): the body takes (const plgpu::NDLoopInfo&); one that also takes a "
       "carry needs its initial value");
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   const NDLoop loop(std::move(grid), options, loc);
   frontend::record_loop(
       0, loop.num_local_steps(), 1, 1,
       [&](const pl::Scalar& i) {
         const NDLoopInfo info = [&] {
-          const frontend::At here(loc);
+          const frontend::VerbScope here(loc);
           return loop.at(i);
         }();
         body(info);
@@ -76,7 +76,7 @@ frontend::CarryResult<Init> nd_loop(pl::Indices grid, const NDLoopOptions& optio
         !std::is_void_v<std::invoke_result_t<Body&, const NDLoopInfo&, const State&>>,
         "plgpu::nd_loop(grid, options, body, init): the body returns the next carry, it returns nothing");
   }
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   frontend::Recorder& r = frontend::Recorder::current();
   const NDLoop loop(std::move(grid), options, loc);
   const frontend::Carry carry = frontend::copy_carry(r, frontend::flatten(init_carry));
@@ -84,7 +84,7 @@ frontend::CarryResult<Init> nd_loop(pl::Indices grid, const NDLoopOptions& optio
       0, loop.num_local_steps(), 1, 1,
       [&](const pl::Scalar& i) {
         const NDLoopInfo info = [&] {
-          const frontend::At here(loc);
+          const frontend::VerbScope here(loc);
           return loop.at(i);
         }();
         const auto next = body(info, frontend::rebuild(carry, init_carry));

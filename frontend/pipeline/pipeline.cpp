@@ -179,7 +179,7 @@ class SingleThreadPipeline {
 
 void run_pipeline(const PipelineOptions& options, const std::vector<Ref>& gmem_refs,
                   const frontend::PipelineBody& body, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   check(options, gmem_refs.size());
   const pl::detail::AllocationScope scope("the pipeline", loc);
   SingleThreadPipeline(options, gmem_refs).run(body, loc);

@@ -36,7 +36,7 @@ class Pipeline {
     return run({Ref(gmem_refs)...});
   }
   auto run(const std::vector<Ref>& gmem_refs) const {
-    const frontend::At at(loc_);
+    const frontend::VerbScope at(loc_);
     if constexpr (std::is_same_v<Init, NoCarry>) {
       run_pipeline(options_, gmem_refs, frontend::erase_body(body_, "emit_pipeline", loc_), loc_);
     } else {

@@ -281,7 +281,7 @@ std::vector<PipelineBuffer> make_buffers(const std::vector<BlockSpec>& specs, co
 void when_within(const Scalar& condition, const std::function<void()>& body) {
   const Loc loc = Recorder::current().loc();
   const auto within = [&] {
-    const At at(loc);
+    const VerbScope at(loc);
     body();
   };
   record_when(condition, within, "the pipeline");
@@ -290,7 +290,7 @@ void when_within(const Scalar& condition, const std::function<void()>& body) {
 void loop_within(const Scalar& steps, const std::function<void(const Scalar&)>& body) {
   const Loc loc = Recorder::current().loc();
   const auto within = [&](const Scalar& i) {
-    const At at(loc);
+    const VerbScope at(loc);
     body(i);
   };
   record_loop(0, steps, 1, 1, within, "the pipeline");

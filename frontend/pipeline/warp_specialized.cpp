@@ -154,7 +154,7 @@ class WarpSpecialized {
       int runs = 0;
       compute([&](const frontend::PipelineBody& body) {
         ++runs;
-        const At at(loc_);
+        const VerbScope at(loc_);
         compute_steps(body);
       });
       if (runs != 1)
@@ -305,7 +305,7 @@ void all_threads_meet() { Recorder::current().emit("bar.sync", {isa::Operand::im
 
 PipelineAllocations allocate_pipeline(const WarpSpecializedOptions& options,
                                       const std::vector<Ref>& gmem_refs, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   check_threads(options);
   check_specs(options);
   return WarpSpecialized(options, gmem_refs).allocate(loc);
@@ -314,7 +314,7 @@ PipelineAllocations allocate_pipeline(const WarpSpecializedOptions& options,
 void run_warp_specialized(const WarpSpecializedOptions& options, const std::vector<Ref>& gmem_refs,
                           const std::optional<PipelineAllocations>& allocations,
                           const std::function<void(const ComputeSteps&)>& compute, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   check_threads(options);
   check_specs(options);
   if (options.pipeline_state && !allocations) {

@@ -152,13 +152,13 @@ const Allocation& Ref::base() const {
   if (base_ == nullptr)
     fail(Code::bad_index, "a reference that was never given is used",
          "references come from the kernel's arguments and from scratch");
-  home_.check();
+  lifetime_.check();
   frontend::check_alive(base_->scope, "reference", base_->name);
   return *base_;
 }
 
 Ref Ref::index(const std::vector<Indexer>& indices, std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   if (indices.size() > rank()) {
     fail(Code::bad_index,
          fmt::format("{} indices for {}, which has {} dimensions", indices.size(), to_string(*this), rank()),
@@ -203,7 +203,7 @@ Ref Ref::index(const std::vector<Indexer>& indices, std::source_location loc) co
 }
 
 Ref Ref::transpose(std::vector<int> permutation, std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   std::vector<int> sorted = permutation;
   std::ranges::sort(sorted);
   bool valid = sorted.size() == rank();
@@ -276,7 +276,7 @@ Ref Ref::as_bytes() const {
 }
 
 Ref Ref::squeeze(std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   Ref out = view();
   std::erase_if(out.dims_, [](const Dim& d) { return d.size == 1; });
   out.refresh_shape();
@@ -288,7 +288,7 @@ Ref transpose_ref(const Ref& ref, std::vector<int> permutation, std::source_loca
 }
 
 Ref cluster_ref(const Ref& ref, const std::string& axis, const Scalar& index, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   if (ref.space() != MemorySpace::smem)
     fail(Code::bad_space, fmt::format("cluster_ref takes an SMEM reference, this is {}", to_string(ref)));

@@ -203,11 +203,11 @@ class Ref {  // a window of GMEM, SMEM, TMEM or an accumulator; free until it is
   Ref view() const {
     base();
     Ref out = *this;
-    out.home_.derive();
+    out.lifetime_.derive();
     return out;
   }
 
-  frontend::Home<frontend::Handle::ref> home_;
+  frontend::Lifetime<frontend::Handle::ref> lifetime_;
   std::shared_ptr<const Allocation> base_;
   std::vector<Dim> dims_;
   std::vector<Scalar> starts_;  // one for each dimension of the allocation

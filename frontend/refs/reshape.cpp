@@ -157,7 +157,7 @@ class Reshaping {
 // Dimensions that keep their size are carried over; others are split or joined, which needs the
 // allocation's own dimensions, untiled and whole: then the reference gets an allocation of the new shape.
 Ref Ref::reshape(Shape shape, std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   if (pl::volume(shape) != pl::volume(shape_)) {
     fail(Code::bad_reshape,
          fmt::format("{} cannot be reshaped to {}: the numbers of elements differ", to_string(*this),
@@ -190,7 +190,7 @@ Ref Ref::with_flat_dim(std::shared_ptr<const Allocation> base) const {
 }
 
 Ref Ref::bitcast(DType target, std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   if (pl::bits(target) != pl::bits(dtype())) {
     fail(Code::bad_conversion,
          fmt::format("a bitcast of {} to {}: the widths differ", to_string(*this), pl::name(target)));

@@ -104,13 +104,13 @@ void arrive(Recorder& r, const BarrierRef& barrier, const Operand& guard) {
 }  // namespace
 
 void barrier_arrive(const BarrierRef& barrier, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   arrive(r, barrier, r.thread.elected_in_warp());
 }
 
 void barrier_arrive(const BarrierRef& barrier, const ArriveOptions& options, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   const Scalar holds = options.predicate ? options.predicate->astype(DType::bool_) : Scalar(true);
   if (holds.is_constant()) {

@@ -101,7 +101,7 @@ BarrierRef::State& BarrierRef::state() const {
   if (state_ == nullptr)
     fail(Code::bad_barrier, "a barrier that was never given is used",
          "barriers come from scratch and run_scoped");
-  home_.check();
+  lifetime_.check();
   frontend::check_alive(state_->scope, "barrier", state_->name);
   return *state_;
 }
@@ -115,14 +115,14 @@ void BarrierRef::State::counts_phases(bool author, std::string_view verb) {
 }
 
 BarrierRef BarrierRef::indexed(const std::vector<Scalar>& index, std::source_location loc) const {
-  const At at(loc);
+  const VerbScope at(loc);
   state();
   if (index.size() > shape_.size()) {
     fail(Code::barrier_index, fmt::format("{} indices for barrier \"{}\" of shape {}", index.size(),
                                           state_->name, pl::to_string(shape_)));
   }
   BarrierRef out = *this;
-  out.home_.derive();
+  out.lifetime_.derive();
   out.shape_.assign(shape_.begin() + static_cast<int64_t>(index.size()), shape_.end());
   Scalar linear(0);
   for (size_t i = 0; i < index.size(); ++i) {
@@ -222,7 +222,7 @@ frontend::KernelSlots::BarrierInit init_of(Recorder& r, BarrierRef::State& state
 }  // namespace
 
 BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   check_barrier(r, type, name);
   auto state = std::make_shared<BarrierRef::State>();
@@ -244,7 +244,7 @@ BarrierRef make_barrier(const BarrierType& type, const std::string& name, std::s
 }
 
 void barrier_wait(const BarrierRef& barrier, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   const Phase phase = phase_of(r, barrier, "barrier_wait");
   barrier.state().waits(r);
@@ -280,7 +280,7 @@ CountedPhase counted_phase(const BarrierRef& barrier, const Scalar& parity, cons
 }  // namespace
 
 void barrier_wait(const BarrierRef& barrier, const Scalar& parity, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   const CountedPhase p = counted_phase(barrier, parity, "barrier_wait");
   spin(r, p.address, p.offset, p.parity, p.orders_memory);
@@ -288,7 +288,7 @@ void barrier_wait(const BarrierRef& barrier, const Scalar& parity, std::source_l
 }
 
 BarrierToken barrier_try_wait(const BarrierRef& barrier, const Scalar& parity, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   const CountedPhase p = counted_phase(barrier, parity, "barrier_try_wait");
   return {try_wait(r, p.address, p.offset, p.parity, p.orders_memory)};
@@ -296,7 +296,7 @@ BarrierToken barrier_try_wait(const BarrierRef& barrier, const Scalar& parity, s
 
 void barrier_wait(const BarrierRef& barrier, const Scalar& parity, const BarrierToken& token,
                   std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   const CountedPhase p = counted_phase(barrier, parity, "barrier_wait");
   const Operand done = r.label("waited");
@@ -307,7 +307,7 @@ void barrier_wait(const BarrierRef& barrier, const Scalar& parity, const Barrier
 }
 
 Scalar barrier_test(const BarrierRef& barrier, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   const Phase phase = phase_of(r, barrier, "barrier_test");
   const Operand mine = r.reg(Type::pred), any = r.reg(Type::pred);
@@ -328,14 +328,14 @@ Scalar barrier_test(const BarrierRef& barrier, std::source_location loc) {
 }
 
 void commit_smem(std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   r.emit("fence.proxy.async.shared::cta", {});
   r.warpgroup_barrier();
 }
 
 void set_max_registers(int n, const std::string& action, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   if (const isa::ArchSpec& a = Recorder::current().arch(); !isa::setmaxnreg_takes(a, n)) {
     fail(Code::bad_registers,
          fmt::format("set_max_registers({}): the number must be a multiple of {} from {} to {}", n,
@@ -352,13 +352,13 @@ void set_max_registers(int n, const std::string& action, std::source_location lo
 }
 
 void griddepcontrol_wait(std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder::current().uses_dependency_wait = true;
   Recorder::current().emit("griddepcontrol.wait", {});
 }
 
 void griddepcontrol_launch_dependents(std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder::current().emit("griddepcontrol.launch_dependents", {});
 }
 

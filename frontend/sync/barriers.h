@@ -89,7 +89,7 @@ class BarrierRef {
   isa::Operand address(std::string_view verb, int64_t* offset) const;
 
  private:
-  frontend::Home<frontend::Handle::barrier> home_;
+  frontend::Lifetime<frontend::Handle::barrier> lifetime_;
   std::shared_ptr<State> state_;
   Scalar linear_;
   Shape shape_;

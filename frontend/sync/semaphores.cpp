@@ -10,7 +10,7 @@ namespace palladion::plgpu {
 using frontend::Address;
 
 Ref make_semaphores(const SemaphoreType& type, const std::string& name, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   auto a = std::make_shared<Allocation>();
   a->space = MemorySpace::gmem;
@@ -44,7 +44,7 @@ void check_scope(const std::string& scope, std::string_view verb) {
 
 void semaphore_signal_parallel(const std::vector<SemaphoreSignal>& signals, const SignalOptions& options,
                                std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   check_scope(options.memory_scope, "semaphore_signal");
   // Everything that the warpgroup did comes before the signals.
@@ -93,7 +93,7 @@ void take_value(Recorder& r, const Address& a, const Operand& wanted, const std:
 
 void semaphore_wait(const Ref& semaphore, const Scalar& value, const WaitOptions& options,
                     std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   check_scope(options.memory_scope, "semaphore_wait");
   const Address a = semaphore_address(r, semaphore, "semaphore_wait");
@@ -103,7 +103,7 @@ void semaphore_wait(const Ref& semaphore, const Scalar& value, const WaitOptions
 }
 
 Scalar semaphore_read(const Ref& semaphore, std::source_location loc) {
-  const At at(loc);
+  const VerbScope at(loc);
   Recorder& r = Recorder::current();
   const Address a = semaphore_address(r, semaphore, "semaphore_read");
   const Operand seen = r.reg(Type::b32);
@@ -120,7 +120,7 @@ plgpu::Ref get_global(const plgpu::SemaphoreType& type, std::source_location loc
 }
 
 void delay(const Scalar& nanoseconds, std::source_location loc) {
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   if (!is_integer(nanoseconds.dtype()) || (nanoseconds.is_constant() && nanoseconds.as_int() < 0))
     frontend::fail(frontend::Code::dtype_mismatch,
                    "delay takes a number of nanoseconds: an integer that is not negative",

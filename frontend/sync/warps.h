@@ -38,7 +38,7 @@ void core_map(const plgpu::WarpMesh& mesh, Body&& body,
               std::source_location loc = std::source_location::current()) {
   static_assert(std::invocable<Body&>,
                 "pl::core_map(WarpMesh, body): the body is a function without parameters");
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   frontend::record_warps(mesh, [&](const Scalar&) { body(); }, "pl::core_map");
 }
 
@@ -51,7 +51,7 @@ template <class Body>
 void warp_map(Body&& body, std::source_location loc = std::source_location::current()) {
   static_assert(std::invocable<Body&, const Scalar&>,
                 "plgpu::warp_map(body): the body takes the warp's number, (pl::Scalar warp)");
-  const frontend::At at(loc);
+  const frontend::VerbScope at(loc);
   frontend::record_warps({}, [&](const Scalar& warp) { body(warp); }, "plgpu::warp_map");
 }
 

@@ -216,7 +216,7 @@ ClockParameters ClockParameters::at_sm_clock() const {
   ClockParameters p = *this;
   const double slower = sm_clock / sm_clock_measured;
   for (double* latency :
-       {&p.hbm_latency, &p.hbm_spread, &p.hbm_crowded, &p.hbm_scattered, &p.hbm_write_queue})
+       {&p.hbm_latency, &p.hbm_spread, &p.hbm_loaded_latency, &p.hbm_scattered, &p.hbm_write_queue})
     *latency *= slower;
   p.sm_clock_measured = sm_clock;
   return p;

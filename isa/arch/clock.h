@@ -93,8 +93,8 @@ struct ClockParameters {
   double l2_merged;                 // requests of a GPC that are one for L2 at most
   double hbm_latency;               // more than a hit's
   double hbm_spread;                // half of the width of that, over pages of 1 KiB
-  double hbm_crowded;               // more than that, when very many lines are under way
-  double hbm_crowd;                 // lines under way that make half of it
+  double hbm_loaded_latency;        // more than that, when very many lines are under way
+  double hbm_loaded_lines;          // lines under way that make half of it
   double hbm_scattered;             // more for boxes whose rows lie over more than 128 KiB
   double hbm_page_open;    // bytes that the bus could move while a page of 1 KiB is opened for a read
   double hbm_read;         // GB/s, of whole pages
@@ -155,14 +155,14 @@ struct ClockParameters {
   double dsm_bytes_per_cycle;     // out of one SM, in packets of 32 bytes
   double dsm_in_bytes_per_cycle;  // into one SM
   double dsm_acknowledged;        // packets that go back for one that was written
-  double dsm_crowded_load;        // times as long for a packet when all SMs of a CPC work: loads
-  double dsm_crowded_store;       // the same for what is written
+  double dsm_contended_load;      // times as long for a packet when all SMs of a CPC work: loads
+  double dsm_contended_store;     // the same for what is written
   double dsm_atomic;              // more for an atomic
   double dsm_queue;               // stores of 4 bytes a lane that wait for the network
   double dsm_store_latency;       // st.async: from its last packet until a waiter on its mbarrier goes on
   double dsm_store_done;          // st: from its last packet until a fence begins
   double dsm_arrive_done;         // mbarrier.arrive: the same
-  double dsm_crowded_fence;       // more until a fence knows of asynchronous stores, while neighbours send
+  double dsm_contended_fence;     // more until a fence knows of asynchronous stores, while neighbours send
   double dsm_fence_tail;          // before a fence ends: until then arrivals of other warps prolong it
   double dsm_copy_interval;       // cycles between two bulk copies of one SM
   double dsm_copy_queue;          // bulk copies that an SM takes on before the warp that issues waits

@@ -27,16 +27,17 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return out;
 }
 
-// posix_spawn's settings: no input, signals as usual, and both streams into `into` when it is a file.
+// posix_spawn's settings: no input, signals as usual, and both streams into `into` when it is a file, or
+// standard output alone.
 class Settings {
  public:
-  explicit Settings(int into) {
+  explicit Settings(int into, bool passes_errors = false) {
     ::posix_spawn_file_actions_init(&actions_);
     ::posix_spawnattr_init(&attributes_);
     ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (into >= 0) {
       ::posix_spawn_file_actions_adddup2(&actions_, into, STDOUT_FILENO);
-      ::posix_spawn_file_actions_adddup2(&actions_, into, STDERR_FILENO);
+      if (!passes_errors) ::posix_spawn_file_actions_adddup2(&actions_, into, STDERR_FILENO);
     } else {
       ::posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO);
     }
@@ -77,8 +78,8 @@ Ended wait_for(pid_t child, std::optional<Child>& ends_with_us) {
   return ended;
 }
 
-// Up to `how.most` bytes: the writer of more is ended.
-std::string read_all(int file, const QuietRun& how, pid_t writer) {
+// Up to `options.most` bytes: the writer of more is ended.
+std::string read_all(int file, const QuietRun& options, pid_t writer) {
   std::string text;
   std::array<char, 4096> buffer{};
   for (;;) {
@@ -86,8 +87,8 @@ std::string read_all(int file, const QuietRun& how, pid_t writer) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return text;
     text.append(buffer.data(), size_t(got));
-    if (text.size() <= how.most) continue;
-    ::kill(writer, how.ended_by);
+    if (text.size() <= options.most) continue;
+    ::kill(writer, options.ended_by);
     return text;
   }
 }
@@ -113,17 +114,18 @@ Ended run_process(const std::vector<std::string>& command) {
   return wait_for(child, ends_with_us);
 }
 
-Ended run_quietly(const std::vector<std::string>& command, const QuietRun& how) {
+Ended run_quietly(const std::vector<std::string>& command, const QuietRun& options) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return {.output = std::strerror(errno)};
   std::optional<Child> ends_with_us(std::in_place);
   pid_t child = 0;
   std::vector<char*> variables;
-  if (how.environment) variables = pointers_to(*how.environment);
-  const int error = Settings(ends[1]).start(&child, command, how.environment ? variables.data() : environ);
+  if (options.environment) variables = pointers_to(*options.environment);
+  const int error = Settings(ends[1], options.passes_errors)
+                        .start(&child, command, options.environment ? variables.data() : environ);
   if (error == 0) ends_with_us->started(child);
   ::close(ends[1]);
-  std::string output = error != 0 ? std::strerror(error) : read_all(ends[0], how, child);
+  std::string output = error != 0 ? std::strerror(error) : read_all(ends[0], options, child);
   ::close(ends[0]);
   Ended ended = error != 0 ? Ended{} : wait_for(child, ends_with_us);
   ended.output = std::move(output);

@@ -16,19 +16,20 @@ namespace palladion::host {
 struct Ended {
   int code = -1;       // exit code; -1: it did not start, or a signal ended it
   int signal = 0;      // the signal that ended it
-  std::string output;  // of run_quietly: both streams
+  std::string output;  // of run_quietly
 };
 
 // `command[0]` is found on PATH when it names no folder. Standard input is empty.
 // Its streams are ours.
 Ended run_process(const std::vector<std::string>& command);
-// Its output is returned.
+// Its output is returned, of both streams.
 struct QuietRun {
   size_t most = SIZE_MAX;                                    // bytes of output: who prints more is ended
   int ended_by = 9;                                          // with this signal (SIGKILL)
   std::optional<std::vector<std::string>> environment = {};  // "NAME=value"; none: ours
+  bool passes_errors = false;                                // its standard error is ours
 };
-Ended run_quietly(const std::vector<std::string>& command, const QuietRun& how = {});
+Ended run_quietly(const std::vector<std::string>& command, const QuietRun& options = {});
 // Our environment with these variables, for QuietRun.
 std::vector<std::string> environment_with(const std::map<std::string, std::string>& variables);
 

@@ -203,14 +203,14 @@ Outcome<fs::path> folder_of_cache(std::string_view name) {
 }
 
 Outcome<fs::path> compile(const fs::path& source, const Compiler& compiler, std::vector<std::string> command,
-                          const ObjectCache& cache, const Compilation& how) {
-  const fs::path object = how.folder.empty() ? cache.place() : how.folder / "kernel.so";
+                          const ObjectCache& cache, const Compilation& settings) {
+  const fs::path object = settings.folder.empty() ? cache.place() : settings.folder / "kernel.so";
   const fs::path rule = object.string() + ".d";
   const Unfinished removed_when_ended(rule);
   for (const std::string& word : {std::string("-shared"), std::string("-MMD"), std::string("-MF"),
                                   rule.string(), std::string("-x"), std::string("c++"), source.string()})
     command.push_back(word);
-  const Ended ended = run_into(how.run ? how.run : run_compiler, command, object);
+  const Ended ended = run_into(settings.run ? settings.run : run_compiler, command, object);
   std::error_code none;
   if (ended.code != 0) {
     for (const fs::path& file : {object, rule}) fs::remove(file, none);
@@ -226,7 +226,7 @@ Outcome<fs::path> compile(const fs::path& source, const Compiler& compiler, std:
 
 }  // namespace
 
-Outcome<fs::path> compiled_object(const fs::path& source, const Compilation& how) {
+Outcome<fs::path> compiled_object(const fs::path& source, const Compilation& settings) {
   if (source.string().find('\n') != std::string::npos)
     return user_error("the name of a file of kernels has a line break", "rename it, or its folder");
   if (const auto text = read_text(source, most_of_settings); !text) return user_error(text.error());
@@ -240,15 +240,15 @@ Outcome<fs::path> compiled_object(const fs::path& source, const Compilation& how
   std::vector<std::string> command = compile_command(*compiler, *headers);
   const std::string options =
       fmt::format("{}\n{}\n{}", compiler->identity, fmt::join(command, " "), headers->identity);
-  const std::string_view by = how.run ? "by another's run" : "by ours";
+  const std::string_view by = settings.run ? "by another's run" : "by ours";
   std::error_code none;
   const ObjectCache cache(*objects, fmt::format("{}\n{}\n{}\n{}", options, by, source.string(),
                                                 fs::absolute(source, none).string()));
-  if (const auto found = cache.find(how.note)) return *found;
+  if (const auto found = cache.find(settings.note)) return *found;
   remove_old(*objects);
-  for (std::string& word : precompiled(*compiler, command, options, *headers_cache, how.note))
+  for (std::string& word : precompiled(*compiler, command, options, *headers_cache, settings.note))
     command.push_back(std::move(word));
-  return compile(source, *compiler, std::move(command), cache, how);
+  return compile(source, *compiler, std::move(command), cache, settings);
 }
 
 }  // namespace palladion::kernels

@@ -28,6 +28,6 @@ struct Compilation {
 // note. What was compiled with a `run` is not taken for a compilation without. The error of a file that does
 // not compile is a user's.
 host::Outcome<std::filesystem::path> compiled_object(const std::filesystem::path& source,
-                                                     const Compilation& how = {});
+                                                     const Compilation& settings = {});
 
 }  // namespace palladion::kernels

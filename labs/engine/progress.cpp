@@ -80,4 +80,22 @@ LabProgress ProgressFile::of(const Lab& lab) const {
   return at == labs_.end() ? LabProgress{} : at->second;
 }
 
+std::string LabProgress::state() const {
+  if (!passed.empty()) return passed_alone ? "passed" : "passed, after the solution";
+  if (solution_seen) return "solution seen";
+  return folder.empty() && checks == 0 ? "" : "started";
+}
+
+const Lab* ProgressFile::next(const Lab& behind) const {
+  const Lab* first = nullptr;
+  bool is_behind = false;
+  for (const Lab& lab : all_labs()) {
+    const bool open = of(lab).passed.empty();
+    if (open && is_behind) return &lab;
+    if (open && first == nullptr) first = &lab;
+    is_behind |= &lab == &behind;
+  }
+  return first;
+}
+
 }  // namespace palladion::labs

@@ -16,6 +16,8 @@ struct LabProgress {
   bool solution_seen = false;
   bool passed_alone = false;  // before the solution was seen
   std::string passed;         // "2026-11-25", the first time; empty: not yet
+
+  std::string state() const;  // "passed", "started"; empty: not begun
 };
 
 class ProgressFile {
@@ -27,6 +29,8 @@ class ProgressFile {
   LabProgress& of(const Lab& lab) { return labs_[lab.name]; }
   LabProgress of(const Lab& lab) const;
   void forget(const Lab& lab) { labs_.erase(lab.name); }
+  // The first lab behind this one that is not passed, else the first of all; null: all are passed.
+  const Lab* next(const Lab& behind) const;
 
  private:
   std::filesystem::path path_;

@@ -28,10 +28,11 @@ constexpr bool is_sanitized =
 constexpr bool is_sanitized = false;
 #endif
 
-void limit(int resource, uint64_t most) {
-  const rlimit both{most, most};
+void limit(int resource, uint64_t most, uint64_t hard) {
+  const rlimit both{most, hard};
   ::setrlimit(static_cast<__rlimit_resource>(resource), &both);
 }
+void limit(int resource, uint64_t most) { limit(resource, most, most); }
 
 // Rights of Landlock's first version (Linux 5.13), the only ones that its header is sure to have.
 constexpr uint64_t read_rights =
@@ -198,7 +199,7 @@ void limit_memory(uint64_t bytes) {
 
 void limit_resources(const Limits& limits) {
   limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_CPU, limits.cpu_seconds);
+  limit(RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 1);  // SIGXCPU, which tells why, then SIGKILL
   if (!limits.is_ours) limit(RLIMIT_FSIZE, limits.file_bytes);
   if (limits.memory != 0) limit_memory(limits.memory);
 }

@@ -139,7 +139,7 @@ std::string ExecReport::text(const End& end, bool color) const {
   if (tables.empty()) return {};
   for (const json::value& texts : values(Kind::remarks))
     for (const json::value& t : texts.as_array()) remarks += fmt::format("{}\n", text_of(t));
-  const std::string ended = end.how.empty() ? "" : fmt::format("  the program ended {}\n", end.how);
+  const std::string ended = end.manner.empty() ? "" : fmt::format("  the program ended {}\n", end.manner);
   return fmt::format("{}{}{}  verdict: {}\n", remarks, tables, ended, verdict_text(verdict(), color));
 }
 
@@ -159,7 +159,7 @@ std::string ExecReport::json(const End& end) const {
                       {"schedule", asked_.schedule},
                       {"checks", asked_.checks},
                       {"exit_code", end.exit_code},
-                      {"ended", end.how},
+                      {"ended", end.manner},
                       {"errors", errors()}};
   append(out, verdict_json(verdict()));
   append(out, {{"programs", std::move(programs)},

@@ -19,8 +19,8 @@ class ExecReport {
     bool judges = false;  // some checks
   };
   struct End {
-    std::string how;    // "with exit code 3"; empty: without an error
-    int exit_code = 0;  // of exec
+    std::string manner;  // "with exit code 3"; empty: without an error
+    int exit_code = 0;   // of exec
   };
   explicit ExecReport(Asked asked) : asked_(std::move(asked)) {}
 

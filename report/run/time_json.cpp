@@ -60,12 +60,19 @@ json::object role_json(const sim::RoleWhere& role) {
   return out;
 }
 
+json::object caller_json(const sim::CallerWhere& caller) {
+  json::object out = {{"file", caller.at.file}, {"line", caller.at.line}};
+  append(out, warp_time_json(caller));
+  return out;
+}
+
 json::object line_json(const sim::LineWhere& line) {
   json::object out = {{"file", line.source.file},
                       {"line", line.source.line},
                       {"ptx_line", line.ptx_line},
                       {"instruction", line.instruction}};
   append(out, warp_time_json(line));
+  if (!line.callers.empty()) out.emplace("callers", array_of(line.callers, caller_json));
   return out;
 }
 

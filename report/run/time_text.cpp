@@ -126,15 +126,30 @@ std::string place_of(const sim::LineWhere& line, const TimeView& view) {
                      line.ptx_line);
 }
 
+// Of a line in a function that is called elsewhere: the shares of those lines.
+std::string callers_text(const sim::LineWhere& line, const TimeReport& time, const TimeView& view) {
+  constexpr size_t most = 4;
+  std::vector<std::string> out;
+  for (const sim::CallerWhere& caller : line.callers) {
+    if (out.size() == most) break;
+    out.push_back(fmt::format("{}:{} {}", within(view.folder, caller.at.file), caller.at.line,
+                              percent(share(caller.total(), time.where.warp_cycles))));
+  }
+  if (out.empty()) return {};
+  const size_t more = line.callers.size() - out.size();
+  return fmt::format("         called at {}{}\n", fmt::join(out, ", "),
+                     more == 0 ? "" : fmt::format(" and {} more lines", more));
+}
+
 std::string line_text(const sim::LineWhere& line, const TimeReport& time, const TimeView& view) {
   const double part = share(line.total(), time.where.warp_cycles);
   const auto read = view.source_line ? view.source_line : read_source_line;
   std::string code = line.source.known() ? trimmed(read(line.source.file, line.source.line)) : "";
   size_t column = 0;
   code = isa::excerpt(code.empty() ? line.instruction : code, column);
-  return fmt::format("  {} {:>6}  {}  {}\n         {}\n", bar(part, small_bar_columns), percent(part),
+  return fmt::format("  {} {:>6}  {}  {}\n         {}\n{}", bar(part, small_bar_columns), percent(part),
                      paint(place_of(line, view), Style::bold, view.color), reasons_text(line),
-                     paint(code, Style::dim, view.color));
+                     paint(code, Style::dim, view.color), callers_text(line, time, view));
 }
 
 }  // namespace

@@ -138,13 +138,13 @@ class HostileSubmissions : public cli::Program {
     return all.insert(at, "if (!succeeded.empty()) throw std::runtime_error(\"could: \" + succeeded);\n  ");
   }
 
-  // The exit code; what it printed is in `out/text`.
-  int graded(const Setting& setting, const std::string& more = {}) const {
+  // `palladion lab`; what it prints goes to `out/text`.
+  pid_t started(const Setting& setting, const std::string& words) const {
     const std::string command =
         "exec 9<" + file("secret.txt") + "; exec env -i PATH=\"$PATH\" PLD_TEST_TOKEN='" + token +
-        "' HOME=/nonexistent TMPDIR=" + file("tmp") + " XDG_CACHE_HOME=" + file("cache") + " " + program() +
-        " lab grade " + file("class") + " --seconds 12 --threads 1 --json " + file("out/grades.json") + " " +
-        more + " >" + file("out/text") + " 2>&1 </dev/null";
+        "' HOME=/nonexistent TMPDIR=" + file("tmp") + " XDG_CACHE_HOME=" + file("cache") +
+        " XDG_DATA_HOME=" + file("out") + " " + program() + " lab " + words + " --threads 1 >" +
+        file("out/text") + " 2>&1 </dev/null";
     const pid_t child = ::fork();
     if (child == 0) {
       if (setting.user != ::getuid() && (::setgid(setting.user) != 0 || ::setuid(setting.user) != 0))
@@ -153,9 +153,19 @@ class HostileSubmissions : public cli::Program {
       ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
       ::_exit(99);
     }
+    return child;
+  }
+  static int exit_code_of(pid_t child) {
     int status = 0;
     ::waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  int graded(const Setting& setting, const std::string& more = {}) const {
+    return exit_code_of(started(
+        setting, "grade " + file("class") + " --seconds 12 --json " + file("out/grades.json") + " " + more));
+  }
+  int checked(const Setting& setting, const std::string& more = {}) const {
+    return exit_code_of(started(setting, "check " + file("class/mallory/tail.cpp") + " " + more));
   }
   boost::json::array grades() const {
     return boost::json::parse(read(file("out/grades.json"))).at("submissions").as_array();
@@ -271,6 +281,64 @@ INSTANTIATE_TEST_SUITE_P(Hostile, HostileFiles,
                                          "AsNobodyWithoutNamespaces"),
                          [](const auto& setting) { return setting.param; });
 
+// Filters of calls that hold for a process; -1: it is gone, or this kernel does not say.
+int filters_of(const fs::path& process) {
+  const std::string status = read(process / "status"), word = "Seccomp_filters:";
+  const size_t at = status.find(word);
+  return at == std::string::npos ? -1 : std::atoi(status.c_str() + at + word.size());
+}
+
+// A judge of this file that has more filters than this test.
+bool has_confined_judge(const std::string& file) {
+  const std::string judge = std::string("lab\0judge\0", 10);
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string words = read(entry.path() / "cmdline");
+    if (words.find(judge) != std::string::npos && words.find(file) != std::string::npos &&
+        filters_of(entry.path()) > filters_of("/proc/self"))
+      return true;
+  }
+  return false;
+}
+
+// It works for seconds: the loop's counter differs in each pass.
+TEST_F(HostileSubmissions, TheJudgeOfACheckIsConfinedAndEndsAtItsLimit) {
+  if (filters_of("/proc/self") < 0) GTEST_SKIP() << "NOT TESTED: this kernel does not count filters";
+  std::string text = right();
+  text.insert(text.find("const int64_t full = "),
+              "pl::while_loop([](const pl::Scalar& i) { return i >= 0; }, [&](const pl::Scalar& i) { "
+              "out.at(pl::ds(0, 1024)).store(a.at(pl::ds(0, 1024)).load()); return (i + 1) & 65535; }, "
+              "pl::program_id(0)); ");
+  write("class/mallory/tail.cpp", text);
+  const Setting me{"as this user", ::getuid(), {}, 0};
+  const pid_t check = started(me, "check " + file("class/mallory/tail.cpp"));
+  bool seen = false;
+  siginfo_t ended{};
+  while (!seen && ::waitid(P_PID, id_t(check), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         ended.si_pid == 0) {
+    seen = has_confined_judge(file("class/mallory/tail.cpp"));
+    ::usleep(20'000);
+  }
+  EXPECT_TRUE(seen) << read(file("out/text"));
+  EXPECT_EQ(exit_code_of(check), 1) << read(file("out/text"));
+  EXPECT_EQ(checked(me, "--seconds 1"), 2);
+  EXPECT_THAT(read(file("out/text")), testing::HasSubstr("no verdict within the limit of 1 seconds"));
+  fs::remove_all(file("class/alice"));
+  ASSERT_EQ(
+      exit_code_of(started(me, "grade " + file("class") + " --seconds 1 --json " + file("out/grades.json"))),
+      0);
+  EXPECT_EQ(grades()[0].at("mistake").as_string(), "time limit");
+  write("class/alice/tail.cpp", right());
+  expect_nothing_left();
+}
+
+// The attempts of a recording fail under `lab check` as they do when it is graded.
+TEST_F(HostileSubmissions, AttemptsFailInACheck) {
+  write("class/mallory/tail.cpp", with_attempts());
+  EXPECT_EQ(checked({"as this user", ::getuid(), {}, 0}), 0) << read(file("out/text"));
+  EXPECT_EQ(checked({"without namespaces", ::getuid(), {SYS_unshare, SYS_mount}, EPERM}), 0)
+      << read(file("out/text"));
+}
+
 // Without Landlock nothing is run, whatever else there is; `lab check` says so as well.
 TEST_F(HostileSubmissions, WithoutLandlockNothingIsRun) {
   write("class/mallory/tail.cpp", with_attempts());
@@ -280,6 +348,8 @@ TEST_F(HostileSubmissions, WithoutLandlockNothingIsRun) {
     EXPECT_FALSE(grade.at("passed").as_bool());
     EXPECT_THAT(std::string(grade.at("refused").as_string()), testing::HasSubstr("--unconfined"));
   }
+  EXPECT_EQ(checked(without), 3);
+  EXPECT_THAT(read(file("out/text")), testing::HasSubstr("--unconfined"));
   expect_nothing_left();
   ASSERT_EQ(graded(without, "--unconfined"), 0);
   for (const auto& grade : grades())

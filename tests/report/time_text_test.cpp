@@ -80,6 +80,24 @@ TEST(TimeText, LinesAreAsManyAsAskedFor) {
   EXPECT_THAT(where_text(some_report(), view(1)), testing::Not(testing::HasSubstr("k.ptx:77")));
 }
 
+TEST(TimeText, CallersOfALineHaveTheirShares) {
+  TimeReport time = some_report();
+  const auto at = [](uint32_t line, uint64_t cycles) {
+    auto caller = with<sim::CallerWhere>({{Stall::gmma, cycles}});
+    caller.at = {"/work/gemm.cpp", line, 1};
+    return caller;
+  };
+  time.where.lines[0].callers = {at(200, 400), at(210, 160)};
+  EXPECT_THAT(where_text(time, view()),
+              testing::HasSubstr("         called at gemm.cpp:200 40 %, gemm.cpp:210 16 %\n"));
+  const json::value clock = time_json(time);
+  EXPECT_EQ(clock.at_pointer("/lines/0/callers/1/line"), 210);
+  EXPECT_EQ(clock.at_pointer("/lines/0/callers/0/stalls/gmma"), 400);
+  EXPECT_FALSE(clock.at_pointer("/lines/1").as_object().contains("callers"));
+  for (uint32_t line = 300; line < 304; ++line) time.where.lines[0].callers.push_back(at(line, 1));
+  EXPECT_THAT(where_text(time, view()), testing::HasSubstr(" and 2 more lines\n"));
+}
+
 TEST(TimeText, WhereNothingIsBusyTheLongestWaitIsNamed) {
   TimeReport time = some_report();
   time.clock.busy.fill(0.1);

@@ -10,23 +10,11 @@
 #include <string>
 #include <string_view>
 
+#include "cuda/abi/loaded.h"
 #include "cuda/driver/preload/folder.h"
 
 namespace palladion::cuda::preload {
 namespace {
-
-using Dlsym = void* (*)(void*, const char*);
-
-// The C library's own: ours has no version.
-Dlsym plain_dlsym() {
-  static const auto found = [] {
-    for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5"})
-      if (void* const f = ::dlvsym(RTLD_NEXT, "dlsym", version)) return reinterpret_cast<Dlsym>(f);
-    std::fputs("palladion exec: the C library has no dlsym that is known\n", stderr);
-    std::abort();
-  }();
-  return found;
-}
 
 void* stand_in(const char* name) {
   static void* const library = [] {
@@ -38,7 +26,7 @@ void* stand_in(const char* name) {
     }
     return opened;
   }();
-  return plain_dlsym()(library, name);
+  return real_dlsym(library, name);
 }
 
 // All take at most six arguments that are integers or pointers: each is in a register.
@@ -68,8 +56,8 @@ void* self() {
 
 // Null: the program's own library answers.
 void* hook(const char* family, void* library, const char* name) {
-  void* const own = plain_dlsym()(library, name);
-  void* const ours = own != nullptr ? plain_dlsym()(self(), name) : nullptr;
+  void* const own = real_dlsym(library, name);
+  void* const ours = own != nullptr ? real_dlsym(self(), name) : nullptr;
   if (ours == nullptr || ours == own) return ours;
   auto* const asked = reinterpret_cast<void (*)(const char*, void*)>(stand_in("palladion_asked"));
   if (library != RTLD_DEFAULT) asked(family, library);
@@ -100,18 +88,18 @@ PLD_STAND_IN(nvrtcGetCUBIN, )
     static std::atomic<palladion::cuda::preload::AnyCall> known;                                \
     return palladion::cuda::preload::answer(known, "nvJitLink" #call, a, b, c, d, e, f);        \
   }
-#define PLD_JIT(call)                                                                                    \
-  PLD_STAND_IN(nvJitLink##call, )                                                                        \
-  PLD_JIT_VERSION(call, _12_0)                                                                           \
-  PLD_JIT_VERSION(call, _12_1)                                                                           \
-  PLD_JIT_VERSION(call, _12_2)                                                                           \
-  PLD_JIT_VERSION(call, _12_3)                                                                           \
-  PLD_JIT_VERSION(call, _12_4) PLD_JIT_VERSION(call, _12_5) PLD_JIT_VERSION(call, _12_6)                 \
-      PLD_JIT_VERSION(call, _12_7) PLD_JIT_VERSION(call, _12_8) PLD_JIT_VERSION(call, _12_9)             \
-          PLD_JIT_VERSION(call, _13_0) PLD_JIT_VERSION(call, _13_1) PLD_JIT_VERSION(call, _13_2)         \
-              PLD_JIT_VERSION(call, _13_3) PLD_JIT_VERSION(call, _13_4) PLD_JIT_VERSION(call, _13_5)     \
-                  PLD_JIT_VERSION(call, _13_6) PLD_JIT_VERSION(call, _13_7) PLD_JIT_VERSION(call, _13_8) \
-                      PLD_JIT_VERSION(call, _13_9)
+#define PLD_JIT(call)                                                                                \
+  PLD_STAND_IN(nvJitLink##call, )                                                                    \
+  PLD_JIT_VERSION(call, _12_0)                                                                       \
+  PLD_JIT_VERSION(call, _12_1)                                                                       \
+  PLD_JIT_VERSION(call, _12_2)                                                                       \
+  PLD_JIT_VERSION(call, _12_3)                                                                       \
+  PLD_JIT_VERSION(call, _12_4)                                                                       \
+  PLD_JIT_VERSION(call, _12_5) PLD_JIT_VERSION(call, _12_6) PLD_JIT_VERSION(call, _12_7)             \
+      PLD_JIT_VERSION(call, _12_8) PLD_JIT_VERSION(call, _12_9) PLD_JIT_VERSION(call, _13_0)         \
+          PLD_JIT_VERSION(call, _13_1) PLD_JIT_VERSION(call, _13_2) PLD_JIT_VERSION(call, _13_3)     \
+              PLD_JIT_VERSION(call, _13_4) PLD_JIT_VERSION(call, _13_5) PLD_JIT_VERSION(call, _13_6) \
+                  PLD_JIT_VERSION(call, _13_7) PLD_JIT_VERSION(call, _13_8) PLD_JIT_VERSION(call, _13_9)
 PLD_JIT(Create)
 PLD_JIT(Destroy)
 PLD_JIT(AddData)
@@ -134,5 +122,5 @@ PLD_HOOK void* dlsym(void* library, const char* name) {
   const char* const family = library != RTLD_NEXT ? family_of(name) : nullptr;
   if (family != nullptr)
     if (void* const ours = hook(family, library, name)) return ours;
-  return plain_dlsym()(library, name);
+  return palladion::cuda::real_dlsym(library, name);
 }

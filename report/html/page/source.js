@@ -21,7 +21,14 @@ export function highlighted(text) {
 
 const keyOf = (p) => p.file + ":" + p.line;
 
-// By file and line: {time, instructions, conflicts, findings}.
+// The sum of two accounts of warps' cycles.
+function sum(a, b) {
+  const stalls = { ...a?.stalls };
+  for (const [reason, cycles] of Object.entries(b.stalls)) stalls[reason] = (stalls[reason] ?? 0) + cycles;
+  return { cycles: (a?.cycles ?? 0) + b.cycles, issued: (a?.issued ?? 0) + b.issued, stalls };
+}
+
+// By file and line: {time, called (in functions that the line calls), instructions, conflicts, findings}.
 function gather() {
   const lines = new Map();
   const at = (p) => {
@@ -29,7 +36,10 @@ function gather() {
     if (!lines.has(keyOf(p))) lines.set(keyOf(p), { place: p, instructions: [], conflicts: 0, passes: 0, findings: [] });
     return lines.get(keyOf(p));
   };
-  for (const l of clock?.lines ?? []) at(place(l.file, l.line, l.ptx_line)).time = l;
+  for (const l of clock?.lines ?? []) {
+    at(place(l.file, l.line, l.ptx_line)).time = l;
+    for (const c of l.callers ?? []) { const line = at(place(c.file, c.line)); line.called = sum(line.called, c); }
+  }
   (recorded?.instructions ?? []).forEach((_, pc) => { const i = instruction(pc); if (i.text) at(placeOf(i)).instructions?.push(pc); });
   for (const a of recorded?.accesses ?? []) {
     const line = at(placeOf(instruction(a.pc)));
@@ -43,14 +53,13 @@ function gather() {
 const heatOf = (time, total) => bar(Object.entries(time.stalls).sort((a, b) => b[1] - a[1])
   .map(([reason, cycles]) => [cycles / total, stallColor(reason), `${plain(reason)} ${percent(cycles / time.cycles)}`]));
 
+const timeDetails = (t, where) => t ? [
+  el("p", { class: "note" }, `${percent(t.cycles / clock.warp_cycles)} of all warps' cycles${where}, issued ${grouped(t.issued)} times`),
+  el("div", { class: "bars" }, Object.entries(t.stalls).sort((a, b) => b[1] - a[1]).map(([reason, cycles]) =>
+    [el("span", {}, plain(reason)), bar([[cycles / t.cycles, stallColor(reason), reason]]), el("span", { class: "value" }, percent(cycles / t.cycles))]))] : [];
+
 function lineDetails(entry, file, number) {
-  const out = [el("h2", {}, `${within(file)}:${number}`)];
-  if (entry?.time) {
-    const t = entry.time, total = t.cycles;
-    out.push(el("p", { class: "note" }, `${percent(total / clock.warp_cycles)} of all warps' cycles, issued ${grouped(t.issued)} times`),
-      el("div", { class: "bars" }, Object.entries(t.stalls).sort((a, b) => b[1] - a[1]).map(([reason, cycles]) =>
-        [el("span", {}, plain(reason)), bar([[cycles / total, stallColor(reason), reason]]), el("span", { class: "value" }, percent(cycles / total))])));
-  }
+  const out = [el("h2", {}, `${within(file)}:${number}`), ...timeDetails(entry?.time, ""), ...timeDetails(entry?.called, " in functions that this line calls")];
   for (const [index] of entry?.findings ?? [])
     out.push(el("p", {}, el("button", { class: "link bad", type: "button", onclick: () => go("findings", index) }, `${findings[index].code}: ${findings[index].message}`)));
   if (entry?.instructions.length) {
@@ -69,7 +78,7 @@ export function showSource(into) {
   for (const e of lines.values()) weight.set(e.place.file, (weight.get(e.place.file) ?? 0) + (e.time?.cycles ?? 0) + e.findings.length * 1e12 + e.instructions.length * 1e-3);
   const files = [...weight.keys()].filter((f) => linesOf(f).length > 1 || linesOf(f)[0]).sort((a, b) => weight.get(b) - weight.get(a));
   if (!files.length) return false;
-  const total = clock ? Math.max(1, ...[...lines.values()].map((e) => e.time?.cycles ?? 0)) : 1;
+  const total = clock ? Math.max(1, ...[...lines.values()].map((e) => Math.max(e.time?.cycles ?? 0, e.called?.cycles ?? 0))) : 1;
   const text = el("div", { class: "source", tabindex: 0, role: "list", "aria-label": "Source" }), details = el("div", { class: "card", "aria-live": "polite" });
   const choice = el("select", { "aria-label": "File", onchange: () => open(choice.value) }, files.map((f) => el("option", { value: f }, within(f))));
   const rows = new Map();
@@ -88,11 +97,11 @@ export function showSource(into) {
     text.style.setProperty("--widest", `${widest + 4}ch`);
     const head = el("div", { class: "line head", "aria-hidden": "true" }, ["line", "stalls", "share", "conflicts", "code"].map((t) => el("span", {}, t)));
     text.replaceChildren(head, ...linesOf(file).map((code, i) => {
-      const entry = lines.get(`${file}:${i + 1}`), share = entry?.time ? entry.time.cycles / clock.warp_cycles : 0;
+      const entry = lines.get(`${file}:${i + 1}`), share = entry?.time ? entry.time.cycles / clock.warp_cycles : 0, called = entry?.called ? entry.called.cycles / clock.warp_cycles : 0;
       const row = el("div", { class: "line" + (share > 0.05 ? " hot" : ""), role: "listitem", onclick: () => choose(file, i + 1) },
         el("span", { class: "n" }, String(i + 1)),
-        el("span", { class: "heat", title: share ? percent(share) : undefined }, share ? heatOf(entry.time, total) : ""),
-        el("span", { class: "share" }, share > 0.0005 ? percent(share) : ""),
+        el("span", { class: "heat", title: share ? percent(share) : undefined }, share ? heatOf(entry.time, total) : called ? heatOf(entry.called, total) : ""),
+        el("span", { class: "share", title: called > 0.0005 ? `${percent(called)} in functions that this line calls` : undefined }, share > 0.0005 ? percent(share) : called > 0.0005 ? `(${percent(called)})` : ""),
         el("span", { class: "conflict", title: entry?.conflicts ? `${grouped(entry.conflicts)} extra passes for bank conflicts in the recorded CTAs` : undefined }, entry?.conflicts ? `+${grouped(entry.conflicts)}` : ""),
         el("span", {}, highlighted(code)),
         entry?.findings.map(([index, n]) => el("div", { class: "mark" }, el("b", {}, findings[index].code), ` ${findings[index].sites[n].what}: ${findings[index].message}`)));
@@ -106,7 +115,7 @@ export function showSource(into) {
     event.preventDefault();
     choose(choice.value, chosen + step, "nearest");
   });
-  into.append(el("div", { class: "row" }, choice, el("span", { class: "label" }, "Stalls by reason (longest bar: the costliest line), share of all warps' cycles, extra passes for bank conflicts. Choose a line, by ↑ ↓ too, for its instructions.")),
+  into.append(el("div", { class: "row" }, choice, el("span", { class: "label" }, "Stalls by reason (longest bar: the costliest line), share of all warps' cycles (in brackets: of functions that the line calls), extra passes for bank conflicts. Choose a line, by ↑ ↓ too, for its instructions.")),
     el("div", { class: "source-and-details" }, text, details));
   const reasons = new Set((clock?.lines ?? []).slice(0, 12).flatMap((l) => Object.keys(l.stalls)));
   if (reasons.size) into.append(legend([...reasons].map((r) => [stallColor(r), plain(r)])));

@@ -67,7 +67,7 @@ Cycles Hbm::congestion(Cycles time) {
   const double x = std::max(0.0, time - counted_at_) / std::max(1.0, p_.hbm_latency);
   under_way_ = under_way_ / (1 + x + x * x / 2) + 1;  // nearly e^-x, but the same on every host
   counted_at_ = std::max(counted_at_, time);
-  return p_.hbm_crowded * under_way_ / (under_way_ + p_.hbm_crowd);
+  return p_.hbm_loaded_latency * under_way_ / (under_way_ + p_.hbm_loaded_lines);
 }
 
 }  // namespace palladion::sim::hardware

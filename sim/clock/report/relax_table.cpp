@@ -8,8 +8,11 @@ constexpr double unlimited = 1000;
 
 constexpr RelaxedKey hbm_rate[] = {
     {"hbm.read", unlimited}, {"hbm.write", unlimited}, {"hbm.mixed", unlimited}};
-constexpr RelaxedKey hbm_latency[] = {
-    {"hbm.latency", 0}, {"hbm.spread", 0}, {"hbm.crowded", 0}, {"hbm.scattered", 0}, {"hbm.write_queue", 0}};
+constexpr RelaxedKey hbm_latency[] = {{"hbm.latency", 0},
+                                      {"hbm.spread", 0},
+                                      {"hbm.loaded_latency", 0},
+                                      {"hbm.scattered", 0},
+                                      {"hbm.write_queue", 0}};
 constexpr Resource hbm[] = {Resource::hbm};
 
 constexpr RelaxedKey l2_rate[] = {

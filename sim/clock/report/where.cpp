@@ -31,12 +31,35 @@ LineKey key_of(const Site& site, Pc pc) {
   return site.ptx_line != 0 ? LineKey{{}, 0, site.ptx_line} : LineKey{{}, 0, pc};
 }
 
+bool is_line(const isa::SourceLoc& a, const isa::SourceLoc& b) {
+  return a.file == b.file && a.line == b.line;
+}
+
+// The lines around the one that is shown at which its function was inlined, each once.
+std::vector<isa::SourceLoc> callers_of(const Site& site) {
+  std::vector<isa::SourceLoc> out;
+  bool is_around = false;
+  for (const isa::Frame& frame : site.frames) {
+    const auto is_this = [&](const isa::SourceLoc& loc) { return is_line(loc, frame.at); };
+    if (is_around && frame.at.known() && !is_this(site.source) && std::ranges::none_of(out, is_this))
+      out.push_back(frame.at);
+    is_around |= is_this(site.source);
+  }
+  return out;
+}
+
+template <class Part>
+void sort_by_cycles(std::vector<Part>& parts) {
+  std::ranges::stable_sort(parts, std::greater{}, &Part::total);
+}
+
 class Lines {
  public:
   void take(const Program& program, const LineTime& line) {
     const Site site = site_at(program, line.pc, {}, {}, 0);
     Entry& e = entries_[key_of(site, line.pc)];
     add(e.line, line);
+    for (const isa::SourceLoc& at : callers_of(site)) add(caller(e.line, at), line);
     if (const uint64_t cost = total_of(line); e.line.instruction.empty() || cost > e.costliest) {
       e.costliest = cost;
       e.line.source = site.source;
@@ -47,8 +70,11 @@ class Lines {
   std::vector<LineWhere> sorted() {
     std::vector<LineWhere> out;
     out.reserve(entries_.size());
-    for (auto& [key, entry] : entries_) out.push_back(std::move(entry.line));
-    std::ranges::stable_sort(out, std::greater{}, &LineWhere::total);
+    for (auto& [key, entry] : entries_) {
+      sort_by_cycles(entry.line.callers);
+      out.push_back(std::move(entry.line));
+    }
+    sort_by_cycles(out);
     return out;
   }
 
@@ -57,6 +83,11 @@ class Lines {
     LineWhere line;
     uint64_t costliest = 0;
   };
+  static CallerWhere& caller(LineWhere& of, const isa::SourceLoc& at) {
+    const auto known =
+        std::ranges::find_if(of.callers, [&](const CallerWhere& c) { return is_line(c.at, at); });
+    return known != of.callers.end() ? *known : of.callers.emplace_back(CallerWhere{{}, at});
+  }
   std::map<LineKey, Entry> entries_;
 };
 
@@ -112,7 +143,7 @@ class Roles {
         entry.role.operations += (entry.role.operations.empty() ? "" : ", ") + std::string(work);
       out.push_back(std::move(entry.role));
     }
-    std::ranges::stable_sort(out, std::greater{}, &RoleWhere::total);
+    sort_by_cycles(out);
     return out;
   }
 

@@ -25,10 +25,16 @@ struct WarpTime {
   std::vector<Stall> reasons() const;
 };
 
+// What a line costs in a function that is called, directly or not, at `at`.
+struct CallerWhere : WarpTime {
+  isa::SourceLoc at;
+};
+
 struct LineWhere : WarpTime {
-  isa::SourceLoc source;    // the author's line; unknown in PTX without .loc
-  uint32_t ptx_line = 0;    // of its costliest instruction
-  std::string instruction;  // that one's text
+  isa::SourceLoc source;             // the author's line; unknown in PTX without .loc
+  uint32_t ptx_line = 0;             // of its costliest instruction
+  std::string instruction;           // that one's text
+  std::vector<CallerWhere> callers;  // of inlined functions, most cycles first: each has all of its share
 };
 
 struct RoleWhere : WarpTime {

@@ -51,7 +51,7 @@ inline Cycle Fences::done(Cycle now, uint32_t latency, const UnderWay& u) {
   free_ = std::max(free_, begin - (p_->fence_queue - 1) * interval_) + interval_;
   const Cycles done = std::max(begin, free_ - interval_) + latency;
   if (u.async_stores <= now) return cycle_of(done);
-  const Cycles known = u.shared_network ? p_->dsm_crowded_fence : 0;
+  const Cycles known = u.shared_network ? p_->dsm_contended_fence : 0;
   return std::max(cycle_of(done), async_stored_ + whole_cycles(known));
 }
 

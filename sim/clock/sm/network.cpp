@@ -65,15 +65,15 @@ Packets packets_of(const uint64_t* addresses, uint32_t lanes, uint32_t bytes) {
   return chunks.packets();
 }
 
-Cycles NetworkPort::send(NetworkPort& to, Cycles time, double packets, double crowded) {
-  const Cycles out = packet_bytes / p_->dsm_bytes_per_cycle * (shared_ && this != &to ? crowded : 1);
+Cycles NetworkPort::send(NetworkPort& to, Cycles time, double packets, double contention) {
+  const Cycles out = packet_bytes / p_->dsm_bytes_per_cycle * (shared_ && this != &to ? contention : 1);
   out_ = std::max(out_, time) + packets * out;
   to.in_ = std::max(to.in_, time) + packets * packet_bytes / p_->dsm_in_bytes_per_cycle;
   return std::max(out_, to.in_);
 }
 
 Cycles NetworkPort::write(NetworkPort& to, Cycles time, double packets) {
-  const double done = send(to, time, packets, p_->dsm_crowded_store);
+  const double done = send(to, time, packets, p_->dsm_contended_store);
   constexpr double on_the_way = 32;  // packets of an instruction
   out_ = std::max(out_, to.in_ - p_->dsm_queue * on_the_way);
   if (this != &to)

@@ -29,7 +29,7 @@ class NetworkPort {
 
   // Packets of loads to another SM (or to itself, the same way): when the last has come through.
   Cycles send(NetworkPort& to, Cycles time, double packets) {
-    return send(to, time, packets, p_->dsm_crowded_load);
+    return send(to, time, packets, p_->dsm_contended_load);
   }
   // What is written is acknowledged. Several SMs that write to one fill up the ways to it, then they wait.
   Cycles write(NetworkPort& to, Cycles time, double packets);
@@ -52,7 +52,7 @@ class NetworkPort {
   Cycles done() const { return done_; }
 
  private:
-  Cycles send(NetworkPort& to, Cycles time, double packets, double crowded);
+  Cycles send(NetworkPort& to, Cycles time, double packets, double contention);
 
   const isa::ClockParameters* p_;
   Cycles out_ = 0, in_ = 0;  // onto the network, from it

@@ -29,7 +29,7 @@ inline void round_numbers_of_memory(isa::ClockParameters& p) {
   p.l2_atomic_queue = 16;
   p.hbm_latency = 400;
   p.hbm_spread = 0;
-  p.hbm_crowded = 0;
+  p.hbm_loaded_latency = 0;
   p.hbm_page_open = 0;
   p.l2_sm_write_bytes_per_cycle = 32;
   p.l2_sm_write_queue = 64;
@@ -84,8 +84,8 @@ inline isa::ClockParameters round_numbers() {
   p.dsm_bytes_per_cycle = 16;
   p.dsm_in_bytes_per_cycle = 32;
   p.dsm_acknowledged = 0.5;
-  p.dsm_crowded_load = 1.5;
-  p.dsm_crowded_store = 2;
+  p.dsm_contended_load = 1.5;
+  p.dsm_contended_store = 2;
   p.dsm_queue = 2;
   p.dsm_copy_interval = 40;
   p.dsm_copy_queue = 2;
@@ -93,7 +93,7 @@ inline isa::ClockParameters round_numbers() {
   p.dsm_latency = 185;
   p.dsm_store_latency = 145;
   p.dsm_fence_tail = 47;
-  p.dsm_crowded_fence = 500;
+  p.dsm_contended_fence = 500;
   return p;
 }
 

@@ -69,6 +69,51 @@ TEST(Where, InstructionsOfOneSourceLineAreOneLine) {
   EXPECT_EQ(where.lines[1].source.line, 10u);
 }
 
+// A wait of a function that is inlined twice, once by way of another one: `gate` into `stage` and the kernel.
+TEST(Where, CallersAreChargedForWhatTheyInline) {
+  constexpr std::string_view inlined = R"(
+.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k() {
+  .reg .b32 %r<4>;
+  .file 1 "k.cu"
+  .file 2 "/usr/local/cuda/include/cuda/barrier"
+  .loc 1 30 3
+  mov.u32 %r1, 5;
+  .loc 1 20 3, function_name $str, inlined_at 1 30 3
+  .loc 1 10 3, function_name $str, inlined_at 1 20 3
+  .loc 2 99 1, function_name $str, inlined_at 1 10 3
+  add.s32 %r2, %r1, 1;
+  .loc 1 40 3
+  .loc 1 10 3, function_name $str, inlined_at 1 40 3
+  add.s32 %r3, %r1, 1;
+  ret;
+}
+.section .debug_str {
+$str:
+.b8 103
+.b8 0
+}
+)";
+  auto parsed = isa::parse(inlined, "");
+  ASSERT_TRUE(parsed) << isa::render(parsed.error());
+  const Where where = where_time_went(*parsed, "", isa::default_arch(), report());
+  const auto gate = std::ranges::find(where.lines, 10U, [](const LineWhere& l) { return l.source.line; });
+  ASSERT_NE(gate, where.lines.end());
+  EXPECT_EQ(gate->source.file, "k.cu") << "the wrapper of the toolkit is not the author's line";
+  EXPECT_EQ(gate->total(), 84U);
+  ASSERT_EQ(gate->callers.size(), 3U);
+  const auto at = [&](uint32_t line) {
+    return std::ranges::find(gate->callers, line, [](const CallerWhere& c) { return c.at.line; })->total();
+  };
+  EXPECT_EQ(at(40), 62U);
+  EXPECT_EQ(at(20), 22U);
+  EXPECT_EQ(at(30), 22U) << "the whole chain";
+  EXPECT_EQ(gate->callers[0].at.line, 40U) << "most cycles first";
+  EXPECT_EQ(where.warp_cycles, 94U) << "shares of callers are no more cycles";
+}
+
 TEST(Where, WarpsThatShareCodeAreARole) {
   const isa::Module m = module();
   const Where where = where_time_went(m, "k", isa::default_arch(), report());

@@ -20,7 +20,7 @@ enum class Handle : uint8_t { scalar, array, ref, barrier };
 
 // Not inline: the cases that are errors, or that take a look at the recorder's regions.
 void check_made(Handle kind, RegionId made, bool constant, const std::source_location* loc);
-RegionId check_assignment(Handle kind, RegionId home);  // the home from now on
+RegionId check_assignment(Handle kind, RegionId declared);  // its region from now on
 
 // An Error where the scope that allocated `what` (a reference, a barrier) has ended.
 void check_alive(RegionId scope, std::string_view what, std::string_view name);
@@ -28,19 +28,21 @@ void check_alive(RegionId scope, std::string_view what, std::string_view name);
 // A member of each type that the author holds: where the handle was declared, and where its value was made.
 // It gives its owner's implicit copies, moves and assignments their rules.
 template <Handle kind>
-class Home {
+class Lifetime {
  public:
-  Home() : declared_(current_region), made_(current_region) {}
-  Home(const Home& from) : declared_(current_region), made_(from.made_) {}
-  Home(Home&& from) noexcept : declared_(from.declared_), made_(from.made_) {}
-  ~Home() = default;
+  Lifetime() : declared_(current_region), made_(current_region) {}
+  Lifetime(const Lifetime& from) : declared_(current_region), made_(from.made_) {}
+  Lifetime(Lifetime&& from) noexcept : declared_(from.declared_), made_(from.made_) {}
+  ~Lifetime() = default;
   // An Error where the handle was declared outside of the region that is being recorded.
-  Home& operator=(const Home& from) {
+  Lifetime& operator=(const Lifetime& from) {
     assigned();
     made_ = from.made_;
     return *this;
   }
-  Home& operator=(Home&& from) { return *this = static_cast<const Home&>(from); }  // NOLINT: it may throw
+  Lifetime& operator=(Lifetime&& from) {
+    return *this = static_cast<const Lifetime&>(from);
+  }  // NOLINT: it may throw
 
   // The handle gets another value, made here.
   void remake() {

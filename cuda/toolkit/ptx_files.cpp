@@ -1,4 +1,4 @@
-#include "cli/options/ptx_files.h"
+#include "cuda/toolkit/ptx_files.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,7 +8,7 @@
 #include "cuda/fatbin/program.h"
 #include "isa/host/files.h"
 
-namespace palladion::cli {
+namespace palladion::cuda::toolkit {
 
 using namespace host;
 
@@ -22,9 +22,9 @@ const isa::ArchSpec* chip_for_code(const std::string& path) {
   const auto bytes = read_text(path, most_of_ptx);
   if (!bytes) return nullptr;
   for (const isa::ArchSpec& arch : isa::architectures()) {
-    const auto program = cuda::fatbin::program_in(*bytes, static_cast<uint32_t>(arch.sm));
+    const auto program = fatbin::program_in(*bytes, static_cast<uint32_t>(arch.sm));
     if (!program || program->newer) continue;
-    return isa::chip_for(cuda::fatbin::target_of(program->texts.front()));
+    return isa::chip_for(fatbin::target_of(program->texts.front()));
   }
   return nullptr;
 }
@@ -35,7 +35,7 @@ Outcome<std::vector<std::string>> ptx_of_file(const std::string& path, const isa
   auto bytes = read_text(path, most_of_ptx);
   if (!bytes) return user_error(bytes.error());
   if (!is_machine_code(*bytes)) return std::vector{std::move(*bytes)};
-  auto program = cuda::fatbin::program_in(*bytes, static_cast<uint32_t>(arch.sm));
+  auto program = fatbin::program_in(*bytes, static_cast<uint32_t>(arch.sm));
   if (!program) return user_error(path + ": " + program.error());
   return std::move(program->texts);
 }
@@ -60,4 +60,4 @@ const isa::ArchSpec* chip_for_file(const std::string& path) {
   return nullptr;
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::cuda::toolkit

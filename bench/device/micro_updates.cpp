@@ -60,7 +60,7 @@ Case strips(const char* name, bool loads, bool stores, int warps = 4) {
 
 // CTAs update a tile one after another, `chains` tiles at once: wait for the semaphore, add to `strips`
 // strips of 128 rows and 32 columns, signal to the next CTA.
-Case turns(int ctas, int chains, int strips, bool loads = true) {
+Case updates(int ctas, int chains, int strips, bool loads = true) {
   Part part;
   part.warps = 4;
   const int length = ctas / chains;
@@ -74,8 +74,8 @@ Case turns(int ctas, int chains, int strips, bool loads = true) {
   if (!loads)
     for (int i = 0; i < 32; ++i) part.before += fmt::format("mov.u32 %x{}, %c{};\n", i, i % 8);
   part.body =
-      "$turn: ld.acquire.gpu.global.u32 %x113, [%q0];\nsetp.lt.u32 %p4, %x113, %x112;\n@%p4 bra "
-      "$turn;\nbar.sync "
+      "$wait: ld.acquire.gpu.global.u32 %x113, [%q0];\nsetp.lt.u32 %p4, %x113, %x112;\n@%p4 bra "
+      "$wait;\nbar.sync "
       "0;\n";
   for (int s = 0; s < strips; ++s) {
     if (loads) {
@@ -89,9 +89,9 @@ Case turns(int ctas, int chains, int strips, bool loads = true) {
   part.body += fmt::format(
       "bar.sync 0;\n@%p5 red.release.gpu.global.add.u32 [%q0], 1;\nadd.u32 %x112, %x112, {};\n", length);
   Case c;
-  c.name = "global.turn";
+  c.name = "global.update";
   c.parameters = fmt::format("ctas={} chains={} strips={}{}", ctas, chains, strips, loads ? "" : " stores");
-  c.unit = "cycles/turn";
+  c.unit = "cycles/update";
   c.text = text({.parts = {part}, .chip_wide = true});
   c.grid = {uint32_t(ctas), 1, 1};
   c.block = {128, 1, 1};
@@ -106,8 +106,8 @@ Case turns(int ctas, int chains, int strips, bool loads = true) {
 
 // CTAs 0 and `other` update a tile alternately: how long the first warp's loads of `strips` strips take, of
 // lines that the other has just written.
-Case turn_loads(int other, int strips) {
-  Case c = turns(2, 1, strips);
+Case update_loads(int other, int strips) {
+  Case c = updates(2, 1, strips);
   Part part;
   part.warps = 4;
   part.before = fmt::format(
@@ -116,8 +116,8 @@ Case turn_loads(int other, int strips) {
       "%cta, {}, %p6; @%p6 mov.u32 %n, 0;\n",
       fragment_place, other);
   part.body =
-      "$turn: ld.acquire.gpu.global.u32 %x113, [%q0];\nsetp.lt.u32 %p4, %x113, %x112;\n@%p4 bra "
-      "$turn;\nbar.sync 0;\n";
+      "$wait: ld.acquire.gpu.global.u32 %x113, [%q0];\nsetp.lt.u32 %p4, %x113, %x112;\n@%p4 bra "
+      "$wait;\nbar.sync 0;\n";
   for (int s = 0; s < strips; ++s) {
     part.body += "mov.u64 %q8, %clock64;\n" + fragments(load_fragment, 16) + "bar.sync 0;\n";
     for (int i = 0; i < 32; ++i) part.body += fmt::format("add.u32 %x{}, %x{}, %c0;\n", i, i);
@@ -128,7 +128,7 @@ Case turn_loads(int other, int strips) {
       "sub.u64 %q2, %q2, {};\nbar.sync 0;\n@%p5 red.release.gpu.global.add.u32 [%q0], 1;\nadd.u32 %x112, "
       "%x112, 2;\n",
       128 * strips);
-  c.name = "global.turn.loads";
+  c.name = "global.update.loads";
   c.parameters = fmt::format("with={} strips={}", other, strips);
   c.unit = "cycles/strip";
   c.text = text({.parts = {part}, .chip_wide = true});
@@ -158,14 +158,14 @@ Case handed_lines(uint32_t writer, bool writes, const char* load) {
         fill("add.u64 %q5, %q5, %q6; <ld> %q6, [%q5+<o>];\n", {{"ld", load}, {"o", std::to_string(128 * i)}});
   part.body +=
       "add.u64 %q5, %q5, %q6; setp.eq.u64 %p5, %q5, 1; @%p5 trap;\nmov.u64 %q9, %clock64; sub.u64 %q9, %q9, "
-      "%q8; add.u64 %e0, %e0, %q9;\n@!%p3 st.release.gpu.global.u32 [%q0], %x2;\nbra $turned;\n$writer: "
+      "%q8; add.u64 %e0, %e0, %q9;\n@!%p3 st.release.gpu.global.u32 [%q0], %x2;\nbra $done;\n$writer: "
       "@!%p2 "
-      "bra $turned;\n$empty: ld.acquire.gpu.global.u32 %x3, [%q0]; setp.lt.u32 %p4, %x3, %x0; @%p4 bra "
+      "bra $done;\n$empty: ld.acquire.gpu.global.u32 %x3, [%q0]; setp.lt.u32 %p4, %x3, %x0; @%p4 bra "
       "$empty;\nbar.warp.sync -1;\n";
   if (writes) part.body += "st.global.u64 [%q3], %q6;\nfence.acq_rel.gpu;\nbar.warp.sync -1;\n";
-  part.body += "@!%p3 st.release.gpu.global.u32 [%q0], %x1;\n$turned:\n";
+  part.body += "@!%p3 st.release.gpu.global.u32 [%q0], %x1;\n$done:\n";
   Case c;
-  c.name = "global.handed";
+  c.name = "global.other_sm";
   c.parameters = fmt::format("from={} {} {}", writer, writes ? "written" : "read", load);
   c.unit = "cycles";
   c.text = text({.parts = {part}, .chip_wide = true});
@@ -185,23 +185,23 @@ void add_strips(std::vector<Case>& out) {
   }
 }
 
-void add_turns(std::vector<Case>& out) {
+void add_updates(std::vector<Case>& out) {
   for (const auto& [ctas, chains] : {std::pair{2, 1}, {8, 1}, {32, 1}, {128, 1}, {128, 16}})
-    for (const int count : {0, 1, 4}) out.push_back(turns(ctas, chains, count));
-  out.push_back(turns(2, 1, 1, false));
-  out.push_back(turns(2, 1, 4, false));
+    for (const int count : {0, 1, 4}) out.push_back(updates(ctas, chains, count));
+  out.push_back(updates(2, 1, 1, false));
+  out.push_back(updates(2, 1, 4, false));
   for (const auto& [ctas, chains] : {std::pair{32, 16}, {64, 16}, {64, 32}})
-    out.push_back(turns(ctas, chains, 0));
-  for (const int other : {1, 2, 16, 66, 131}) out.push_back(turn_loads(other, 4));
-  out.push_back(turn_loads(66, 1));
+    out.push_back(updates(ctas, chains, 0));
+  for (const int other : {1, 2, 16, 66, 131}) out.push_back(update_loads(other, 4));
+  out.push_back(update_loads(66, 1));
 }
 
 }  // namespace
 
-std::vector<Case> turn_cases() {
+std::vector<Case> update_cases() {
   std::vector<Case> out;
   add_strips(out);
-  add_turns(out);
+  add_updates(out);
   for (const uint32_t writer : {1U, 2U, 16U, 66U, 131U}) {
     out.push_back(handed_lines(writer, true, "ld.global.cg.u64"));
     out.push_back(handed_lines(writer, false, "ld.global.cg.u64"));

@@ -1,4 +1,4 @@
-#include "frontend/core/home.h"
+#include "frontend/core/lifetime.h"
 
 #include <fmt/format.h>
 
@@ -88,10 +88,10 @@ void check_made(Handle kind, RegionId made, bool constant, const Loc* loc) {
           loc, way_out(kind, region.verb));
 }
 
-RegionId check_assignment(Handle kind, RegionId home) {
+RegionId check_assignment(Handle kind, RegionId declared) {
   const Recorder* r = Recorder::current_or_null();
-  if (r == nullptr || current_region == r->regions.root()) return home;
-  if (r->regions.owns(home) && !r->regions.info(home).open)
+  if (r == nullptr || current_region == r->regions.root()) return declared;
+  if (r->regions.owns(declared) && !r->regions.info(declared).open)
     return current_region;  // left in a container by an earlier body
   const RegionInfo& region = r->regions.info(current_region);
   fail(Code::outer_assigned,

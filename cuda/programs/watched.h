@@ -1,4 +1,4 @@
-// A program under `palladion exec`, from its start to its end.
+// A program with our libraries in front, from its start to its end.
 #pragma once
 
 #include <functional>
@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/support/exit_code.h"
+#include "isa/host/outcome.h"
 #include "report/json/exec_record.h"
 
-namespace palladion::cli {
+namespace palladion::cuda::programs {
 
 inline constexpr int could_not_run = 126, not_there = 127;  // as a shell says it
 
@@ -29,6 +29,6 @@ using TakeRecord = std::function<void(uint64_t sender, const report::ExecKey& ke
 // Runs it to its end and gives each record that it, or a program that it started, writes. SIGINT, SIGTERM,
 // SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are the program's: they are passed on. What it started and left behind
 // is not waited for.
-Outcome<ProgramEnd> run_to_its_end(const ProgramStart& start, const TakeRecord& take);
+host::Outcome<ProgramEnd> run_to_its_end(const ProgramStart& start, const TakeRecord& take);
 
-}  // namespace palladion::cli
+}  // namespace palladion::cuda::programs

@@ -7,11 +7,11 @@
 #include "isa/arch/arch.h"
 #include "isa/host/outcome.h"
 
-namespace palladion::cli {
+namespace palladion::cuda::toolkit {
 
 // The PTX for the chip; several texts: of objects that were linked.
 host::Outcome<std::vector<std::string>> ptx_of_file(const std::string& path, const isa::ArchSpec& arch);
 // A chip that can run the file's `.target`; null: none, or no file of PTX that can be read twice.
 const isa::ArchSpec* chip_for_file(const std::string& path);
 
-}  // namespace palladion::cli
+}  // namespace palladion::cuda::toolkit

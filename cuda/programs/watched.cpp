@@ -1,4 +1,4 @@
-#include "cli/exec/programs.h"
+#include "cuda/programs/watched.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,10 +15,13 @@
 #include <cstring>
 #include <map>
 
-#include "cli/support/output.h"
+#include "cuda/programs/say.h"
 #include "isa/host/descriptor.h"
 
-namespace palladion::cli {
+namespace palladion::cuda::programs {
+
+using namespace host;
+
 namespace {
 
 constexpr int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
@@ -106,7 +109,7 @@ class Records {
   words.push_back(nullptr);
   ::execvp(words[0], words.data());
   const int why = errno;
-  print_err(fmt::format("error: {} cannot be run: {}\n", start.words.front(), std::strerror(why)));
+  say(fmt::format("error: {} cannot be run: {}\n", start.words.front(), std::strerror(why)));
   ::_exit(why == ENOENT ? not_there : could_not_run);
 }
 
@@ -145,4 +148,4 @@ Outcome<ProgramEnd> run_to_its_end(const ProgramStart& start, const TakeRecord& 
   return wait_for(program, signals, reader.get(), records);
 }
 
-}  // namespace palladion::cli
+}  // namespace palladion::cuda::programs
