@@ -9,7 +9,7 @@
 
 #include "isa/core/symbol_name.h"
 #include "isa/formats/matrix_descriptor.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::report {
 namespace {

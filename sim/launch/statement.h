@@ -10,7 +10,7 @@
 
 namespace palladion::sim {
 
-// The list is in sim/check/catalogue.
+// The list is in sim/launch/phrases.
 enum class Phrase : uint16_t;
 
 // A wait in a cycle of waits.

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sim/check/catalogue/code.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::sim::check {
 namespace {

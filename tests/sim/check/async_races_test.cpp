@@ -1,7 +1,7 @@
 // Races with copies and products, whose cause another one could hide.
 #include <gmock/gmock.h>
 
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 #include "tests/sim/check/checked.h"
 #include "tests/sim/check/protocol_run.h"
 

@@ -1,5 +1,5 @@
 // The content of a deadlock report, and how soon a deadlock is recognised.
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 #include "tests/sim/check/protocol_run.h"
 
 namespace palladion::sim::testing {

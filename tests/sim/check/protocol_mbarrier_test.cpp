@@ -1,6 +1,6 @@
 // Rules of mbarriers: phases, counts, life.
 #include "report/text/finding_text.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 #include "tests/sim/check/protocol_run.h"
 
 namespace palladion::sim::testing {

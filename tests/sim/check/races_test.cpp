@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "report/text/finding_text.h"
-#include "sim/check/catalogue/phrase.h"
 #include "sim/check/checker.h"
+#include "sim/launch/phrases/phrase.h"
 #include "tests/sim/ptx_runner.h"
 
 namespace palladion::sim::testing {

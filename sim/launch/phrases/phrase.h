@@ -15,7 +15,7 @@ namespace palladion::sim {
 enum class Phrase : uint16_t {
   none,
 #define PLD_PHRASE(name, text) name,
-#include "sim/check/catalogue/phrases.inc"
+#include "sim/launch/phrases/phrases.inc"
 #undef PLD_PHRASE
 };
 
@@ -25,7 +25,7 @@ constexpr std::string_view template_of(Phrase phrase) {
   constexpr std::string_view templates[] = {
       "",
 #define PLD_PHRASE(name, text) text,
-#include "sim/check/catalogue/phrases.inc"
+#include "sim/launch/phrases/phrases.inc"
 #undef PLD_PHRASE
   };
   return templates[static_cast<size_t>(phrase)];
