@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <variant>
+
 #include "isa/core/hash.h"
 #include "isa/core/symbol_name.h"
 #include "report/text/finding_text.h"
@@ -65,6 +67,34 @@ json::object object_json(const sim::Object& object) {
   return out;
 }
 
+json::object actor_json(const sim::WarpLanes& actor) {
+  json::object out = {{"warp", actor.warp}, {"lanes", fmt::format("{:08x}", actor.lanes)}};
+  if (actor.cta) out.emplace("cta", json::array{actor.cta->x, actor.cta->y, actor.cta->z});
+  return out;
+}
+
+json::object statement_json(const sim::Statement& statement);
+
+struct ValueJson {
+  json::value operator()(int64_t n) const { return n; }
+  json::value operator()(double x) const { return x; }
+  json::value operator()(const std::string& text) const { return json::value(text); }
+  json::value operator()(const sim::Object& object) const { return object_json(object); }
+  json::value operator()(const sim::WarpLanes& actor) const { return actor_json(actor); }
+  json::value operator()(const sim::Site& site) const { return site_json(site); }
+  json::value operator()(const sim::CycleStep& step) const {
+    return {{"actor", actor_json(step.actor)}, {"object", object_json(step.object)}};
+  }
+  json::value operator()(const sim::Statement& part) const { return statement_json(part); }
+};
+
+// A sentence as values: sim/launch/phrases has the names.
+json::object statement_json(const sim::Statement& statement) {
+  return {{"phrase", report::name_of(statement.phrase)},
+          {"values",
+           array_of(statement.values, [](const sim::PhraseValue& v) { return std::visit(ValueJson{}, v); })}};
+}
+
 // `site` is an index of `sites`: the warp, the lanes and the line that wait.
 json::array waits_json(const sim::Finding& f) {
   json::array out;
@@ -111,6 +141,7 @@ json::object finding_json(const SeenFinding& seen) {
                       {"replay", seen.replay},
                       {"fingerprint", fingerprint(f)},
                       {"suppressed", seen.is_suppressed()}};
+  if (f.message) out.emplace("said", statement_json(f.message));
   if (seen.is_suppressed()) out.emplace("reason", seen.suppressed);
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/product_waits.h"
 #include "sim/machine/exec/values_checked.h"
@@ -25,7 +26,7 @@ Step perform_noted(Exec& x, const MicroOp& op) {
 Step perform_nothing(Exec&, const MicroOp&) { return Step::next; }
 Step ask_early(Exec& x, const MicroOp& op) { return exec_early_wait(x, op, effect<isa::Mbarrier>(op)); }
 Step run_off_the_end(Exec& x, const MicroOp& op) { return exec(x, op, isa::Return{}); }
-Step refuse(Exec& x, const MicroOp&) { return x.unsupported("these types and modifiers"); }
+Step refuse(Exec& x, const MicroOp&) { return x.unsupported(say<Phrase::these_types>()); }
 
 template <class E>
 concept Checked = requires(Exec& x, const MicroOp& op, const E& e) { exec_checked(x, op, e); };

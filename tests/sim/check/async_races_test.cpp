@@ -9,7 +9,6 @@ namespace palladion::sim::testing {
 namespace {
 
 using ::testing::Contains;
-using ::testing::HasSubstr;
 using ::testing::Not;
 
 // Warp 0 fills the tile twice; warp 1 waits for the first copy and reads behind the issue of the second one.

@@ -15,8 +15,6 @@
 namespace palladion::sim::testing {
 namespace {
 
-using ::testing::HasSubstr;
-
 constexpr const char* fill_tile = R"(
   shl.b32 %r3, %r1, 2;
   mov.u32 %r4, tile;

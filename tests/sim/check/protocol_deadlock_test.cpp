@@ -7,7 +7,6 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(ProtocolDeadlock, AMissingArrival) {

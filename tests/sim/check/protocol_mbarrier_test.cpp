@@ -8,7 +8,6 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Warp 0 fills, warp 1 frees, four times.

@@ -12,7 +12,6 @@ namespace palladion::sim::testing {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 // Two warps, without a barrier between them; `body` has a place of shared memory at [place].
 RunResult races(const std::string& body, const RunOptions& how = {}) {
