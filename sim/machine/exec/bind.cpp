@@ -6,7 +6,6 @@
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/product_waits.h"
 #include "sim/machine/exec/values_checked.h"
-#include "sim/program/early_waits.h"
 
 namespace palladion::sim {
 namespace {
@@ -69,8 +68,7 @@ void bind_handlers(Program& program) {
     op.handler = op.effect == nullptr
                      ? run_off_the_end
                      : std::visit([&]<class E>(const E&) { return handler_of<E>(op); }, *op.effect);
-  const EarlyWaits early(program);
-  for (const auto& [pc, waits] : early.skipped()) program.code[pc].handler = ask_early;
+  for (const auto& [pc, waits] : program.early_waits) program.code[pc].handler = ask_early;
   for (auto& [pc, wait] : program.injected_waits) {
     MicroOp& op = program.code[pc];
     if (op.data == DataUse::full) wait.handler = std::exchange(op.handler, exec_after_products);
