@@ -104,7 +104,7 @@ size_t values_of(const Exec& x, const DecodedOperand& o, int lane, std::array<T,
   return n;
 }
 
-tl::expected<isa::TensorWalk, std::string> walk_im2col(const Exec& x, const MicroOp& op,
+tl::expected<isa::TensorWalk, isa::NoWalk> walk_im2col(const Exec& x, const MicroOp& op,
                                                        const isa::TensorCopy& e, const isa::TensorMap& map,
                                                        std::span<const int32_t> at, int lane) {
   std::array<uint16_t, 3> offsets{};
@@ -119,7 +119,7 @@ tl::expected<isa::TensorWalk, std::string> walk_im2col(const Exec& x, const Micr
   return isa::TensorWalk::im2col_wide(map, at, offsets[0], offsets[1]);
 }
 
-tl::expected<isa::TensorWalk, std::string> walk_of(const Exec& x, const MicroOp& op, const isa::TensorCopy& e,
+tl::expected<isa::TensorWalk, isa::NoWalk> walk_of(const Exec& x, const MicroOp& op, const isa::TensorCopy& e,
                                                    const isa::TensorMap& map, int lane) {
   std::array<int32_t, isa::max_tensor_rank> at{};
   size_t n = 0;
@@ -127,7 +127,7 @@ tl::expected<isa::TensorWalk, std::string> walk_of(const Exec& x, const MicroOp&
   const auto coordinates = std::span(at).first(n);
   const bool rows = e.mode == isa::TensorMode::gather4 || e.mode == isa::TensorMode::scatter4;
   if (n != (rows ? 5 : static_cast<size_t>(e.rank)))
-    return tl::unexpected(fmt::format("a {}d copy with {} coordinates", e.rank, n));
+    return tl::unexpected(isa::NoWalk{fmt::format("a {}d copy with {} coordinates", e.rank, n)});
   if (rows) return isa::TensorWalk::four_rows(map, coordinates);
   if (e.mode == isa::TensorMode::tile) return isa::TensorWalk::tiled(map, coordinates);
   return walk_im2col(x, op, e, map, coordinates, lane);
@@ -209,10 +209,8 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane) 
   auto walk = walk_of(x, op, e, *map, lane);
   if (walk && !e.load && !e.prefetch) walk = walk->for_store();
   if (!walk) {
-    constexpr std::string_view prefix = "unsupported: ";
-    if (walk.error().starts_with(prefix))
-      return x.unsupported(say<Phrase::stated_reason>(walk.error().substr(prefix.size())));
-    return x.fault(Code::tensor_map_mismatch, say<Phrase::tensor_map_does_not_fit>(walk.error()));
+    if (walk.error().is_unsupported) return x.unsupported(say<Phrase::stated_reason>(walk.error().reason));
+    return x.fault(Code::tensor_map_mismatch, say<Phrase::tensor_map_does_not_fit>(walk.error().reason));
   }
   if (e.prefetch) return Step::next;  // a hint to L2, without an effect on values
   const uint64_t shared = x.address_of_lane(op.operands[e.shared], lane);
