@@ -61,7 +61,8 @@ json::object object_json(const sim::Object& object) {
   json::object out = {{"kind", report::name_of(object.kind)},
                       {"names", array_of(object.names, name_json)},
                       {"ranges", ranges_json(object.ranges)},
-                      {"number", object.number}};
+                      {"number", object.number},
+                      {"past_end", object.past_end}};
   if (object.cta) out.emplace("cta", json::array{object.cta->x, object.cta->y, object.cta->z});
   if (object.warp) out.emplace("warp", *object.warp);
   return out;
@@ -93,6 +94,19 @@ json::object statement_json(const sim::Statement& statement) {
   return {{"phrase", report::name_of(statement.phrase)},
           {"values",
            array_of(statement.values, [](const sim::PhraseValue& v) { return std::visit(ValueJson{}, v); })}};
+}
+
+// The sentences whose words are elsewhere in the finding; what it does not say is absent.
+json::object said_json(const sim::Finding& f) {
+  json::object out;
+  const auto add = [&](const char* name, const sim::Statement& statement) {
+    if (statement) out.emplace(name, statement_json(statement));
+  };
+  add("message", f.message);
+  add("missing", f.missing);
+  add("help", f.help);
+  out.emplace("notes", array_of(f.notes, statement_json));
+  return out;
 }
 
 // `site` is an index of `sites`: the warp, the lanes and the line that wait.
@@ -141,7 +155,7 @@ json::object finding_json(const SeenFinding& seen) {
                       {"replay", seen.replay},
                       {"fingerprint", fingerprint(f)},
                       {"suppressed", seen.is_suppressed()}};
-  if (f.message) out.emplace("said", statement_json(f.message));
+  out.emplace("said", said_json(f));
   if (seen.is_suppressed()) out.emplace("reason", seen.suppressed);
   return out;
 }

@@ -104,10 +104,10 @@ TEST(FindingsJson, HoldsTheValuesOfASentence) {
       sim::Code::global_bounds,
       sim::say<Phrase::outside_global>("read", 4, sim::say<Phrase::past_array>(0x2000, 0, "out", 512)));
   const json::array all = findings_json(std::vector<SeenFinding>{{f, {}, "", ""}});
-  EXPECT_EQ(all[0].at_pointer("/said/phrase"), "outside_global");
-  EXPECT_EQ(all[0].at_pointer("/said/values/1"), 4);
-  EXPECT_EQ(all[0].at_pointer("/said/values/2/phrase"), "past_array");
-  EXPECT_EQ(all[0].at_pointer("/said/values/2/values/0"), 0x2000);
+  EXPECT_EQ(all[0].at_pointer("/said/message/phrase"), "outside_global");
+  EXPECT_EQ(all[0].at_pointer("/said/message/values/1"), 4);
+  EXPECT_EQ(all[0].at_pointer("/said/message/values/2/phrase"), "past_array");
+  EXPECT_EQ(all[0].at_pointer("/said/message/values/2/values/0"), 0x2000);
 }
 
 TEST(FindingsJson, HoldsWhatTheTextSays) {
@@ -120,6 +120,7 @@ TEST(FindingsJson, HoldsWhatTheTextSays) {
   EXPECT_EQ(race.at_pointer("/about/names/0/bytes/0/1"), 16384);
   EXPECT_EQ(race.at_pointer("/about/cta/0"), 3);
   EXPECT_EQ(text(race.at_pointer("/missing")), report::missing_text(overwritten_tile()));
+  EXPECT_EQ(race.at_pointer("/said/missing/phrase"), "never_synchronised");
   EXPECT_EQ(race.at_pointer("/rule"), "Conflict and Data-races");
   EXPECT_EQ(race.at_pointer("/sites/0/role"), "issues bulk loads");
   EXPECT_EQ(race.at_pointer("/sites/0/what"), "writes, asynchronously");
