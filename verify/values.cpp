@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "isa/core/hash.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 #include "verify/schedules/schedules.h"
 #include "verify/verdict/arbitrary.h"
 

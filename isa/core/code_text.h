@@ -47,18 +47,19 @@ struct CodeText {
   std::string_view title;
   std::string_view meaning;
   std::string_view wrong, right;  // short examples; empty where the meaning says it all
-  // Of findings of the checkers. Their examples are the twins of zoo.
+  // Of findings. The examples of the checkers' are the twins of zoo.
   std::string_view rule;    // the sections of the PTX manual, or of the CUDA programming guide
   std::string_view effect;  // what hardware does
-  std::string_view fix;
-  int reported_as = 0;  // of an entry of the taxonomy that the machine itself detects: the machine's code
+  std::string_view fix;     // the help of a finding that has none of its own
+  int reported_as = 0;      // of an entry of the taxonomy that the machine itself detects: the machine's code
   CodeSeverity severity = CodeSeverity::error;
   std::string_view name = {};  // of the enumerator, where it is stated beside the text
 };
 
 // The text of an enumerator whose value is the code's number.
 constexpr CodeText text_of(auto code, std::string_view title, std::string_view meaning = {},
-                           std::string_view wrong = {}, std::string_view right = {}) {
+                           std::string_view wrong = {}, std::string_view right = {},
+                           std::string_view fix = {}) {
   return {.number = static_cast<int>(code),
           .title = title,
           .meaning = meaning,
@@ -66,7 +67,7 @@ constexpr CodeText text_of(auto code, std::string_view title, std::string_view m
           .right = right,
           .rule = {},
           .effect = {},
-          .fix = {}};
+          .fix = fix};
 }
 
 // "PLD3001"

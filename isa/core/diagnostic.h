@@ -15,12 +15,14 @@ struct SourceLoc {
   uint32_t line = 0;
   uint32_t column = 0;
   bool known() const { return line != 0; }
+  friend bool operator==(const SourceLoc&, const SourceLoc&) = default;
 };
 
 // A place within a function, which may have been inlined.
 struct Frame {
   SourceLoc at;
   std::string function;  // its symbol; empty: the kernel's or function's own text
+  friend bool operator==(const Frame&, const Frame&) = default;
 };
 // From the innermost outwards.
 using Frames = std::vector<Frame>;

@@ -17,8 +17,23 @@ class Index {
   constexpr Index() = default;
   template <std::integral N>
   explicit constexpr Index(N number) : number_(static_cast<Number>(number)) {}
+  // Never called: with it, `c ? 0 : index` could convert either operand, and does not compile. Without it the
+  // index would become an int.
+  template <std::integral N, std::same_as<N>... None>
+    requires(sizeof(N) < sizeof(Number))
+  consteval Index(N, None...) {  // NOLINT: implicit on purpose
+    throw "a number becomes an index by its name alone";
+  }
   constexpr operator Number() const { return number_; }
-  friend constexpr auto operator<=>(Index, Index) = default;
+  // Templates, so that no number is converted for them.
+  template <std::same_as<Index> I>
+  friend constexpr auto operator<=>(I a, I b) {
+    return a.number_ <=> b.number_;
+  }
+  template <std::same_as<Index> I>
+  friend constexpr bool operator==(I a, I b) {
+    return a.number_ == b.number_;
+  }
 
   // The one so many places behind or before; a number that has more bits gives a number.
   template <std::integral N>

@@ -18,17 +18,18 @@ std::string why_not_column(const TensorMap& map, int64_t column) {
                      start / 8);
 }
 
-// Empty when a walk is possible.
-std::string why_not(const TensorMap& map, TensorMapMode mode, size_t rank, std::span<const int32_t> at) {
-  if (map.rank < 1 || map.rank > max_tensor_rank) return fmt::format("the tensor map has rank {}", map.rank);
+// Without a reason when a walk is possible.
+NoWalk why_not(const TensorMap& map, TensorMapMode mode, size_t rank, std::span<const int32_t> at) {
+  if (map.rank < 1 || map.rank > max_tensor_rank)
+    return {fmt::format("the tensor map has rank {}", map.rank)};
   if (map.mode != mode)
-    return fmt::format("the instruction is {} but the tensor map was made for {}", name(mode),
-                       name(map.mode));
+    return {
+        fmt::format("the instruction is {} but the tensor map was made for {}", name(mode), name(map.mode))};
   if (rank != static_cast<size_t>(map.rank))
-    return fmt::format("the instruction gives {} coordinates but the tensor map has rank {}", rank, map.rank);
-  if (std::string reason = why_not_column(map, at[0]); !reason.empty()) return reason;
-  if (map.interleave != Interleave::none)
-    return "unsupported: interleaved tensor layouts (NC/8HWC8, NC/16HWC16)";
+    return {
+        fmt::format("the instruction gives {} coordinates but the tensor map has rank {}", rank, map.rank)};
+  if (std::string reason = why_not_column(map, at[0]); !reason.empty()) return {std::move(reason)};
+  if (map.interleave != Interleave::none) return {"interleaved tensor layouts (NC/8HWC8, NC/16HWC16)", true};
   return {};
 }
 
@@ -57,10 +58,10 @@ TensorWalk TensorWalk::common(const TensorMap& map, std::span<const int32_t> coo
   return walk;
 }
 
-tl::expected<TensorWalk, std::string> TensorWalk::tiled(const TensorMap& map,
-                                                        std::span<const int32_t> coordinates) {
-  if (auto reason = why_not(map, TensorMapMode::tiled, coordinates.size(), coordinates); !reason.empty())
-    return tl::unexpected(std::move(reason));
+tl::expected<TensorWalk, NoWalk> TensorWalk::tiled(const TensorMap& map,
+                                                   std::span<const int32_t> coordinates) {
+  if (NoWalk no = why_not(map, TensorMapMode::tiled, coordinates.size(), coordinates); !no.reason.empty())
+    return tl::unexpected(std::move(no));
   TensorWalk walk = common(map, coordinates, map.box_count(0));
   for (int i = 1; i < map.rank; ++i) {
     walk.axes_[i].count = map.box_count(i);
@@ -69,16 +70,16 @@ tl::expected<TensorWalk, std::string> TensorWalk::tiled(const TensorMap& map,
   return walk;
 }
 
-tl::expected<TensorWalk, std::string> TensorWalk::im2col(const TensorMap& map,
-                                                         std::span<const int32_t> coordinates,
-                                                         std::span<const uint16_t> offsets) {
-  if (auto reason = why_not(map, TensorMapMode::im2col, coordinates.size(), coordinates); !reason.empty())
-    return tl::unexpected(std::move(reason));
+tl::expected<TensorWalk, NoWalk> TensorWalk::im2col(const TensorMap& map,
+                                                    std::span<const int32_t> coordinates,
+                                                    std::span<const uint16_t> offsets) {
+  if (NoWalk no = why_not(map, TensorMapMode::im2col, coordinates.size(), coordinates); !no.reason.empty())
+    return tl::unexpected(std::move(no));
   if (map.rank < 3)
-    return tl::unexpected(fmt::format("an im2col tensor map has rank {}, it needs 3 to 5", map.rank));
+    return tl::unexpected(NoWalk{fmt::format("an im2col tensor map has rank {}, it needs 3 to 5", map.rank)});
   if (!offsets.empty() && offsets.size() != coordinates.size() - 2)
-    return tl::unexpected(fmt::format("{} im2col offsets for rank {}, it needs {}", offsets.size(), map.rank,
-                                      coordinates.size() - 2));
+    return tl::unexpected(NoWalk{fmt::format("{} im2col offsets for rank {}, it needs {}", offsets.size(),
+                                             map.rank, coordinates.size() - 2)});
   TensorWalk walk = common(map, coordinates, map.channels_per_pixel);
   walk.kind_ = Kind::pixels;
   walk.boxed_ = map.rank - 1;
@@ -92,16 +93,16 @@ tl::expected<TensorWalk, std::string> TensorWalk::im2col(const TensorMap& map,
   return walk;
 }
 
-tl::expected<TensorWalk, std::string> TensorWalk::four_rows(const TensorMap& map,
-                                                            std::span<const int32_t> coordinates) {
+tl::expected<TensorWalk, NoWalk> TensorWalk::four_rows(const TensorMap& map,
+                                                       std::span<const int32_t> coordinates) {
   if (coordinates.size() != 5)
-    return tl::unexpected(
-        fmt::format("{} coordinates for four rows, they are a column and four rows", coordinates.size()));
-  if (auto reason = why_not(map, TensorMapMode::tiled, 2, coordinates); !reason.empty())
-    return tl::unexpected(std::move(reason));
+    return tl::unexpected(NoWalk{
+        fmt::format("{} coordinates for four rows, they are a column and four rows", coordinates.size())});
+  if (NoWalk no = why_not(map, TensorMapMode::tiled, 2, coordinates); !no.reason.empty())
+    return tl::unexpected(std::move(no));
   if (map.box[1] != 1)
-    return tl::unexpected(
-        fmt::format("box dimension 1 is {}, four rows are copied row by row: it must be 1", map.box[1]));
+    return tl::unexpected(NoWalk{
+        fmt::format("box dimension 1 is {}, four rows are copied row by row: it must be 1", map.box[1])});
   TensorWalk walk = common(map, coordinates.first(2), map.box_count(0));
   walk.kind_ = Kind::rows;
   walk.rows_ = 4;
@@ -109,16 +110,16 @@ tl::expected<TensorWalk, std::string> TensorWalk::four_rows(const TensorMap& map
   return walk;
 }
 
-tl::expected<TensorWalk, std::string> TensorWalk::im2col_wide(const TensorMap& map,
-                                                              std::span<const int32_t> coordinates,
-                                                              uint16_t halo, uint16_t offset) {
+tl::expected<TensorWalk, NoWalk> TensorWalk::im2col_wide(const TensorMap& map,
+                                                         std::span<const int32_t> coordinates, uint16_t halo,
+                                                         uint16_t offset) {
   const bool fixed = map.mode == TensorMapMode::im2col_w_128;
   const TensorMapMode mode = fixed ? map.mode : TensorMapMode::im2col_w;
-  if (auto reason = why_not(map, mode, coordinates.size(), coordinates); !reason.empty())
-    return tl::unexpected(std::move(reason));
-  if (offset >= 32) return tl::unexpected(fmt::format("wOffset is {}, it must be 0 to 31", offset));
+  if (NoWalk no = why_not(map, mode, coordinates.size(), coordinates); !no.reason.empty())
+    return tl::unexpected(std::move(no));
+  if (offset >= 32) return tl::unexpected(NoWalk{fmt::format("wOffset is {}, it must be 0 to 31", offset)});
   if (halo != 0)
-    return tl::unexpected(fmt::format("unsupported: halo pixels of {} (wHalo {})", name(map.mode), halo));
+    return tl::unexpected(NoWalk{fmt::format("halo pixels of {} (wHalo {})", name(map.mode), halo), true});
   TensorWalk walk = common(map, coordinates, map.channels_per_pixel);
   walk.kind_ = Kind::pixels;
   walk.boxed_ = 2;
@@ -130,20 +131,20 @@ tl::expected<TensorWalk, std::string> TensorWalk::im2col_wide(const TensorMap& m
   return walk;
 }
 
-tl::expected<TensorWalk, std::string> TensorWalk::for_store() const {
+tl::expected<TensorWalk, NoWalk> TensorWalk::for_store() const {
   for (const int64_t row : four_rows_)
     if (row < 0)
-      return tl::unexpected(fmt::format("row {}: stores and reductions take no negative ones", row));
+      return tl::unexpected(NoWalk{fmt::format("row {}: stores and reductions take no negative ones", row)});
   for (int i = 0; i < rank_; ++i) {
     const Axis& axis = axes_[i];
     if (axis.start < 0)
-      return tl::unexpected(
-          fmt::format("coordinate {} is {}: stores and reductions take no negative ones", i, axis.start));
+      return tl::unexpected(NoWalk{
+          fmt::format("coordinate {} is {}: stores and reductions take no negative ones", i, axis.start)});
     const bool boxed = kind_ == Kind::pixels && i > 0 && i + 1 < rank_;
     if (boxed && (axis.lower < 0 || axis.upper >= axis.size))
-      return tl::unexpected(fmt::format(
+      return tl::unexpected(NoWalk{fmt::format(
           "the im2col box of dimension {} is {} to {}, outside the tensor's {} elements: loads only", i,
-          axis.lower, axis.upper, axis.size));
+          axis.lower, axis.upper, axis.size)});
   }
   TensorWalk walk = *this;
   const int64_t unit = 16 / unit_bytes_;

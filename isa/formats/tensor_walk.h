@@ -20,37 +20,40 @@ struct BoxRun {
   bool in_bounds;         // else: filled on loads, dropped on stores
 };
 
+// Why the machine does not copy a box.
+struct NoWalk {
+  std::string reason;           // what does not fit: rank, mode, a rule; or what is not modelled
+  bool is_unsupported = false;  // the hardware copies it
+};
+
 class TensorWalk {
  public:
   // `coordinates` innermost first, in elements; may be negative or beyond the tensor, but the innermost
-  // is a whole number of 16 bytes. The text names what does not fit (rank, mode, that rule) or what is not
-  // modelled. The map is expected to be valid.
-  static tl::expected<TensorWalk, std::string> tiled(const TensorMap& map,
-                                                     std::span<const int32_t> coordinates);
+  // is a whole number of 16 bytes. The map is expected to be valid.
+  static tl::expected<TensorWalk, NoWalk> tiled(const TensorMap& map, std::span<const int32_t> coordinates);
 
   // Coordinates are C, W, (H, (D,)) N of the first pixel inside the bounding box; `offsets` W, (H, (D))
   // shift every pixel (the filter tap). Stores pass no offsets.
-  static tl::expected<TensorWalk, std::string> im2col(const TensorMap& map,
-                                                      std::span<const int32_t> coordinates,
-                                                      std::span<const uint16_t> offsets);
+  static tl::expected<TensorWalk, NoWalk> im2col(const TensorMap& map, std::span<const int32_t> coordinates,
+                                                 std::span<const uint16_t> offsets);
 
   // .tile::gather4 and .tile::scatter4: four rows of a two-dimensional tensor whose box has one row.
   // Coordinates are the column and the four rows.
-  static tl::expected<TensorWalk, std::string> four_rows(const TensorMap& map,
-                                                         std::span<const int32_t> coordinates);
+  static tl::expected<TensorWalk, NoWalk> four_rows(const TensorMap& map,
+                                                    std::span<const int32_t> coordinates);
 
   // .im2col::w and .im2col::w::128: pixels follow W inside the bounding box, then the next image; H and D
   // stay. `offset` moves box and first pixel along W. Halo pixels are not modelled: the manual shows in a
   // figure only where they come from.
-  static tl::expected<TensorWalk, std::string> im2col_wide(const TensorMap& map,
-                                                           std::span<const int32_t> coordinates,
-                                                           uint16_t halo, uint16_t offset);
+  static tl::expected<TensorWalk, NoWalk> im2col_wide(const TensorMap& map,
+                                                      std::span<const int32_t> coordinates, uint16_t halo,
+                                                      uint16_t offset);
 
   // The same box as a store or a reduction moves it. Its rows end at multiples of 16 bytes: what the last 16
   // bytes hold beyond the tensor is written, too. The text states why the hardware cannot: stores have no
   // positions before the tensor, and im2col boxes must be inside the tensor (measured on an H200, where the
   // rest are illegal instructions).
-  tl::expected<TensorWalk, std::string> for_store() const;
+  tl::expected<TensorWalk, NoWalk> for_store() const;
 
   // Bytes that a load adds to its mbarrier: the whole box, out-of-bounds elements included, without what pads
   // ALIGN16B types.

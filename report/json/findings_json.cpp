@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <variant>
+
 #include "isa/core/hash.h"
 #include "isa/core/symbol_name.h"
 #include "report/text/finding_text.h"
@@ -59,9 +61,51 @@ json::object object_json(const sim::Object& object) {
   json::object out = {{"kind", report::name_of(object.kind)},
                       {"names", array_of(object.names, name_json)},
                       {"ranges", ranges_json(object.ranges)},
-                      {"number", object.number}};
+                      {"number", object.number},
+                      {"past_end", object.past_end}};
   if (object.cta) out.emplace("cta", json::array{object.cta->x, object.cta->y, object.cta->z});
   if (object.warp) out.emplace("warp", *object.warp);
+  return out;
+}
+
+json::object actor_json(const sim::WarpLanes& actor) {
+  json::object out = {{"warp", actor.warp}, {"lanes", fmt::format("{:08x}", actor.lanes)}};
+  if (actor.cta) out.emplace("cta", json::array{actor.cta->x, actor.cta->y, actor.cta->z});
+  return out;
+}
+
+json::object statement_json(const sim::Statement& statement);
+
+struct ValueJson {
+  json::value operator()(int64_t n) const { return n; }
+  json::value operator()(double x) const { return x; }
+  json::value operator()(const std::string& text) const { return json::value(text); }
+  json::value operator()(const sim::Object& object) const { return object_json(object); }
+  json::value operator()(const sim::WarpLanes& actor) const { return actor_json(actor); }
+  json::value operator()(const sim::Site& site) const { return site_json(site); }
+  json::value operator()(const sim::CycleStep& step) const {
+    return {{"actor", actor_json(step.actor)}, {"object", object_json(step.object)}};
+  }
+  json::value operator()(const sim::Statement& part) const { return statement_json(part); }
+};
+
+// A sentence as values: sim/launch/phrases has the names.
+json::object statement_json(const sim::Statement& statement) {
+  return {{"phrase", report::name_of(statement.phrase)},
+          {"values",
+           array_of(statement.values, [](const sim::PhraseValue& v) { return std::visit(ValueJson{}, v); })}};
+}
+
+// The sentences whose words are elsewhere in the finding; what it does not say is absent.
+json::object said_json(const sim::Finding& f) {
+  json::object out;
+  const auto add = [&](const char* name, const sim::Statement& statement) {
+    if (statement) out.emplace(name, statement_json(statement));
+  };
+  add("message", f.message);
+  add("missing", f.missing);
+  add("help", f.help);
+  out.emplace("notes", array_of(f.notes, statement_json));
   return out;
 }
 
@@ -111,6 +155,7 @@ json::object finding_json(const SeenFinding& seen) {
                       {"replay", seen.replay},
                       {"fingerprint", fingerprint(f)},
                       {"suppressed", seen.is_suppressed()}};
+  out.emplace("said", said_json(f));
   if (seen.is_suppressed()) out.emplace("reason", seen.suppressed);
   return out;
 }

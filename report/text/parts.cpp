@@ -101,9 +101,8 @@ std::string also_text(const sim::Finding& f) {
 }  // namespace
 
 std::string message_text(const sim::Finding& f) {
-  if (const auto* const fault = std::get_if<sim::Fault>(&f.what)) return fault->message;
-  if (const auto* const u = std::get_if<sim::Unsupported>(&f.what))
-    return "the machine does not run this instruction: " + u->feature;
+  if (std::holds_alternative<sim::Unsupported>(f.what))
+    return "the machine does not run this instruction: " + text_of(f.message, home_of(f));
   if (const auto* const e = std::get_if<sim::Endless>(&f.what)) return endless_text(*e);
   const auto* const deadlock = std::get_if<sim::Deadlock>(&f.what);
   if (deadlock != nullptr && !f.message) return standstill(*deadlock);
@@ -127,7 +126,6 @@ std::string kernel_text(const sim::Finding& f) {
 std::string missing_text(const sim::Finding& f) { return text_of(f.missing, home_of(f)); }
 
 std::string help_text(const sim::Finding& f) {
-  if (const auto* const fault = std::get_if<sim::Fault>(&f.what)) return fault->help;
   if (std::holds_alternative<sim::Endless>(f.what))
     return "a kernel that ends has a larger limit: --max-instructions N; 0: none";
   if (f.help) return text_of(f.help, home_of(f));

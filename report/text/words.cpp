@@ -9,7 +9,7 @@
 
 #include "isa/core/symbol_name.h"
 #include "isa/formats/matrix_descriptor.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::report {
 namespace {
@@ -200,10 +200,14 @@ std::string sentence(const sim::Site& site, const std::optional<isa::Dim3>& home
 
 // --- sentences ------------------------------------------------------------------------------------
 struct ValueText {
-  bool hex;
+  std::string_view place;  // in the template: "{x8}"
   const std::optional<isa::Dim3>& home;
   std::string operator()(int64_t n) const {
-    return hex ? fmt::format("0x{:x}", static_cast<uint64_t>(n)) : fmt::format("{}", n);
+    const auto bits = static_cast<uint64_t>(n);
+    if (place == "{x8}") return fmt::format("0x{:08x}", bits);
+    if (place == "{x16}") return fmt::format("0x{:016x}", bits);
+    if (place == "{x}") return fmt::format("0x{:x}", bits);
+    return place == "{u}" ? fmt::format("{}", bits) : fmt::format("{}", n);
   }
   std::string operator()(double x) const { return fmt::format("{:g}", x); }
   std::string operator()(const std::string& text) const { return text; }
@@ -213,6 +217,7 @@ struct ValueText {
   std::string operator()(const sim::CycleStep& step) const {
     return fmt::format("{} waits for {}", text_of(step.actor), text_of(step.object));
   }
+  std::string operator()(const sim::Statement& part) const { return text_of(part, home); }
 };
 
 bool is_one(const sim::PhraseValue& value) {
@@ -263,6 +268,16 @@ std::string_view name_of(sim::BlockedWait::Kind kind) {
                                         "cluster_barrier", "bulk_group",   "cp_async_group", "wgmma_group",
                                         "registers",       "tensor_memory"};
   return names[static_cast<size_t>(kind)];
+}
+
+std::string_view name_of(sim::Phrase phrase) {
+  constexpr std::string_view names[] = {
+      "",
+#define PLD_PHRASE(name, text) #name,
+#include "sim/launch/phrases/phrases.inc"
+#undef PLD_PHRASE
+  };
+  return names[static_cast<size_t>(phrase)];
 }
 
 std::string lanes_text(uint32_t lanes) {
@@ -330,10 +345,10 @@ std::string text_of(const sim::Statement& statement, const std::optional<isa::Di
     } else if (place == "{*}") {
       std::vector<std::string> all;
       for (; next < statement.values.size(); ++next)
-        all.push_back(std::visit(ValueText{false, home}, statement.values[next]));
+        all.push_back(std::visit(ValueText{place, home}, statement.values[next]));
       out += all.empty() ? "none" : fmt::format("{}", fmt::join(all, "; "));
     } else if (next < statement.values.size()) {
-      out += std::visit(ValueText{place == "{x}", home}, statement.values[next++]);
+      out += std::visit(ValueText{place, home}, statement.values[next++]);
     }
   }
   return out;

@@ -13,6 +13,7 @@ std::string_view word(sim::FindingSeverity severity);   // "error"
 std::string_view name_of(sim::Does does);               // "reads_by_descriptor": for other programs
 std::string_view name_of(sim::Object::Kind kind);       // "shared_memory"
 std::string_view name_of(sim::BlockedWait::Kind kind);  // "cta_barrier"
+std::string_view name_of(sim::Phrase phrase);           // "outside_shared"
 
 // "`a`[1] bytes [0, 128) of CTA (1,0,0)"
 std::string text_of(const sim::Object& object);

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "sim/check/catalogue/catalogue.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::sim::check {
 namespace {

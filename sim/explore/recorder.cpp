@@ -218,7 +218,7 @@ void SkeletonRecorder::check_asked(const MbarrierEvent& e) {
   const Warp& w = warps_[index(e.origin)];
   for (uint32_t lanes = e.origin.lanes; lanes != 0; lanes &= lanes - 1) {
     const Warp::Asked* last = nullptr;
-    for (const auto& [ask, waits] : early_.skipped()) {
+    for (const auto& [ask, waits] : program_.early_waits) {
       if (!std::ranges::binary_search(waits, e.origin.pc)) continue;
       const auto at = w.asked.find({ask, static_cast<uint32_t>(std::countr_zero(lanes))});
       if (at != w.asked.end() && (last == nullptr || last->number < at->second.number)) last = &at->second;
@@ -230,7 +230,7 @@ void SkeletonRecorder::check_asked(const MbarrierEvent& e) {
 
 void SkeletonRecorder::wait(const MbarrierEvent& e) {
   const Origin& origin = e.origin;
-  if (early_.asks(origin.pc)) return ask(e);
+  if (program_.early_waits.contains(origin.pc)) return ask(e);
   if (e.succeeded) {
     check_asked(e);
     push(

@@ -12,16 +12,14 @@
 #include "sim/explore/raw_events.h"
 #include "sim/launch/observer.h"
 #include "sim/launch/per_cluster.h"
-#include "sim/program/early_waits.h"
 
 namespace palladion::sim::check {
 
 class SkeletonRecorder {
  public:
   // Of a cluster with more than `limit` events nothing is kept.
-  SkeletonRecorder(const ClusterState& cluster, const Program& program, const EarlyWaits& early,
-                   uint64_t limit = ~0ULL)
-      : cluster_(cluster), program_(program), early_(early), limit_(limit) {}
+  SkeletonRecorder(const ClusterState& cluster, const Program& program, uint64_t limit = ~0ULL)
+      : cluster_(cluster), program_(program), limit_(limit) {}
 
   void on(const ClusterBegan&);
   void on(const Executing& event);
@@ -90,7 +88,6 @@ class SkeletonRecorder {
 
   const ClusterState& cluster_;
   const Program& program_;
-  const EarlyWaits& early_;
   uint64_t limit_ = 0, events_ = 0;
   RawRun run_;
   std::vector<Warp> warps_;
@@ -133,7 +130,6 @@ class SkeletonObserver final : public Observer {
   uint64_t cluster_limit() const;
 
   RecordLimits limits_;
-  EarlyWaits early_;
   RunView run_;
   PerCluster<SkeletonRecorder> clusters_;
   uint64_t operations_ = 0;

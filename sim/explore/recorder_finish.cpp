@@ -74,7 +74,6 @@ void SkeletonRecorder::name(const RunView& run, Skeleton& skeleton) const {
 // --- all clusters ---------------------------------------------------------------------------------
 void SkeletonObserver::start(const RunView& run) {
   run_ = run;
-  early_ = EarlyWaits(*run.program);
   clusters_.clear();
   recorded_.clear();
   by_hash_.clear();
@@ -96,8 +95,8 @@ uint64_t SkeletonObserver::cluster_limit() const {
 }
 
 void SkeletonObserver::observe(ClusterState& cluster, ClusterEvents& events) {
-  events.add(clusters_.add(
-      cluster, std::make_unique<SkeletonRecorder>(cluster, *run_.program, early_, cluster_limit())));
+  events.add(
+      clusters_.add(cluster, std::make_unique<SkeletonRecorder>(cluster, *run_.program, cluster_limit())));
 }
 
 bool SkeletonObserver::watches(Pc pc) const {

@@ -95,6 +95,7 @@ enum class Code : uint16_t {
 // Of a launch that the machine does not start, or cannot run as it is.
 constexpr bool is_refusal(isa::CodeNumber code) { return code.number() / 100 == 31; }
 
-std::span<const isa::CodeText> run_codes();  // The texts, by code.
+std::span<const isa::CodeText> run_codes();  // the texts, by code
+const isa::CodeText& text_of(Code code);
 
 }  // namespace palladion::sim

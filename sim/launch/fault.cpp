@@ -4,12 +4,14 @@
 
 namespace palladion::sim {
 
-Finding fault(Code code, std::string message, std::string help, FindingSeverity severity) {
+Finding fault(Code code, Statement message, Statement help, FindingSeverity severity) {
   Finding f;
   f.code = code;
   f.severity = severity;
   f.fatal = true;
-  f.what = Fault{std::move(message), std::move(help)};
+  f.what = Fault{};
+  f.message = std::move(message);
+  f.help = std::move(help);
   return f;
 }
 
@@ -18,7 +20,7 @@ isa::Diagnostic refusal(Code code, std::string message, std::string help, isa::S
   d.code = code;
   d.severity = severity;
   d.message = std::move(message);
-  d.help = std::move(help);
+  d.help = help.empty() ? std::string(text_of(code).fix) : std::move(help);
   return d;
 }
 

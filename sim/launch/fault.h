@@ -7,8 +7,8 @@
 
 namespace palladion::sim {
 
-// Without a place.
-Finding fault(Code code, std::string message, std::string help = {},
+// Without a place. No message: the code's title; no help: the code's fix.
+Finding fault(Code code, Statement message = {}, Statement help = {},
               FindingSeverity severity = FindingSeverity::error);
 isa::Diagnostic refusal(Code code, std::string message, std::string help = {},
                         isa::Severity severity = isa::Severity::error);

@@ -58,16 +58,11 @@ struct Endless {
   uint64_t other_places = 0;  // where warps were, beyond the sites
 };
 
-// An instruction that the machine cannot complete, as a diagnostic with its operands.
-struct Fault {
-  std::string message;  // what the instruction did, with its operands
-  std::string help;     // what to change; empty: the code's
-};
+// An instruction that the machine cannot complete.
+struct Fault {};
 
-// What the machine does not run.
-struct Unsupported {
-  std::string feature;  // its name
-};
+// What the machine does not run: the message says why.
+struct Unsupported {};
 
 // --- a finding ------------------------------------------------------------------------------------
 // Where a site is.

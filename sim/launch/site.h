@@ -29,6 +29,7 @@ struct Part {
   uint64_t arrivals = 0;         // of a signal
   int64_t expected = 0, delivered = 0;  // bytes
   Range lines;  // of a loop: the author's where the site has a source, else of the PTX
+  friend bool operator==(const Part&, const Part&) = default;
 };
 
 // What a warp has issued up to now.
@@ -37,6 +38,7 @@ struct Role {
   enum Issues : uint8_t { bulk_loads = 1, bulk_stores = 2, cp_async = 4, wgmma = 8, tcgen05 = 16 };
   std::optional<uint32_t> warpgroup;  // where a CTA has several
   uint8_t issues = 0;                 // kinds of asynchronous operations
+  friend bool operator==(const Role&, const Role&) = default;
 };
 
 // A warp that could still provide what another one waits for.
@@ -46,6 +48,7 @@ struct Arriver {
   uint32_t lanes = 0;      // mask
   std::optional<uint32_t>
       site;  // of Finding::sites: where it waits itself, or one that waits in the same way
+  friend bool operator==(const Arriver&, const Arriver&) = default;
 };
 
 // What lanes of a warp wait for when nothing can continue. A number that a wait of this kind does not have,
@@ -81,6 +84,7 @@ struct BlockedWait {
   uint64_t alike = 1;              // groups of lanes that wait here in the same way
   bool examined = false;           // the checkers have looked for arrivers
   std::vector<Arriver> arrivers;   // empty though examined: no warp is left that could
+  friend bool operator==(const BlockedWait&, const BlockedWait&) = default;
 };
 
 // A warp at an instruction.
@@ -96,6 +100,7 @@ struct Site {
   Role role;                        // what its warp has issued
   uint64_t occurrence = 0;          // the warp's n-th execution of this instruction, from 1; 0: unknown
   std::optional<BlockedWait> wait;  // of a deadlock: what it waits for
+  friend bool operator==(const Site&, const Site&) = default;
 };
 
 }  // namespace palladion::sim

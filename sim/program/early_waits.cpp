@@ -118,17 +118,19 @@ bool loops(const Program& program, Pc pc) {
 
 }  // namespace
 
-EarlyWaits::EarlyWaits(const Program& program) {
+std::map<Pc, std::vector<Pc>> find_early_waits(const Program& program) {
+  std::map<Pc, std::vector<Pc>> skipped;
   std::vector<Pc> asks;
   for (const MicroOp& op : program.code) {
     const isa::Mbarrier* const e = wait_at(op);
     if (e != nullptr && e->action == isa::MbarrierAction::try_wait && !loops(program, op.pc))
       asks.push_back(op.pc);
   }
-  if (asks.empty()) return;
+  if (asks.empty()) return skipped;
   const Finder finder(program);
   for (const Pc ask : asks)
-    if (auto waits = finder.skipped_by(ask)) skipped_.emplace(ask, std::move(*waits));
+    if (auto waits = finder.skipped_by(ask)) skipped.emplace(ask, std::move(*waits));
+  return skipped;
 }
 
 }  // namespace palladion::sim

@@ -153,7 +153,9 @@ struct Program {
   std::vector<std::vector<Pc>> branch_lists;  // by DecodedOperand::id
   std::vector<Contracted> contracted;         // by contraction/contract.h
   std::map<Pc, InjectedWait> injected_waits;  // by pc, see compile/injected_waits.h
-  uint32_t sums_across_passes = 0;            // not contracted: ptxas may, if it unrolls their loops
+  // By pc of a try_wait that asks early: the waits that its answer may skip, by pc. By early_waits.h.
+  std::map<Pc, std::vector<Pc>> early_waits;
+  uint32_t sums_across_passes = 0;  // not contracted: ptxas may, if it unrolls their loops
   // Without values: control reads this memory, so the machine tracks which bytes are not materialised.
   bool tracks_shared = false, tracks_global = false;
   bool local_unmaterialised = false;  // local memory may hold such data

@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "kernels/zoo/zoo.h"
-#include "tests/cli/program.h"
+#include "tests/cli/found.h"
 #include "tests/support/json_reading.h"
 
 namespace palladion::cli {
@@ -42,53 +42,37 @@ TEST_F(Program, TheReplayShowsTheFindingAgain) {
 }
 
 // The same launch with other values where the finding says that they are arbitrary: no output changes.
-TEST_F(Program, FindingsAboutDroppedValuesAreStrict) {
+TEST_F(ProgramFindings, AboutDroppedValuesAreStrict) {
   const std::string halo =
       "check --ptx tests/cli/ptx/dropped.ptx --entry halo --grid 1 --block 32 "
       "--arg out:u32[32] --arg u32:";
-  const Ran dropped = run(halo + "0");
-  EXPECT_EQ(dropped.status, 0) << dropped.err;
-  EXPECT_THAT(dropped.err, HasSubstr("strict[PLD6101]"));
-  EXPECT_THAT(dropped.err, HasSubstr("no output depends on what is read"));
-  const Ran kept = run(halo + "1");
-  EXPECT_EQ(kept.status, 1);
-  EXPECT_THAT(kept.err, HasSubstr("error[PLD6101]"));
+  EXPECT_EQ(only(halo + "0", 0), "strict PLD6101");
+  EXPECT_EQ(found(halo + "0", 0).at(0).at_pointer("/said/notes/0/phrase"), "no_output_depends");
+  EXPECT_EQ(only(halo + "1", 1), "error PLD6101");
 
   const std::string replicated =
       "check --ptx tests/cli/ptx/dropped.ptx --entry replicated --grid 1 --block 64 "
       "--arg inout:u32[32]=iota --arg out:u32[32] --arg u32:";
-  const Ran harmless = run(replicated + "0");
-  EXPECT_EQ(harmless.status, 0) << harmless.err;
-  EXPECT_THAT(harmless.err, HasSubstr("strict[PLD6001]"));
-  const Ran harmful = run(replicated + "1");
-  EXPECT_EQ(harmful.status, 1);
-  EXPECT_THAT(harmful.err, HasSubstr("error[PLD6001]"));
+  EXPECT_EQ(only(replicated + "0", 0), "strict PLD6001");
+  EXPECT_EQ(only(replicated + "1", 1), "error PLD6001");
 
   // The lane that writes reads its own word: its value is not arbitrary.
   for (const char* entry : {"last_reader", "last_counter"}) {
     const std::string last = "check --ptx tests/cli/ptx/dropped.ptx --entry " + std::string(entry) +
                              " --grid 1 --block 32 --arg inout:u32[32]=iota --arg out:u32[32] --arg u32:";
-    const Ran dead = run(last + "0");
-    EXPECT_EQ(dead.status, 0) << dead.err;
-    EXPECT_THAT(dead.err, HasSubstr("strict[PLD4611]"));
-    const Ran alive = run(last + "1");
-    EXPECT_EQ(alive.status, 1) << entry;
-    EXPECT_THAT(alive.err, HasSubstr("error[PLD4611]"));
+    EXPECT_EQ(only(last + "0", 0), "strict PLD4611") << entry;
+    EXPECT_EQ(only(last + "1", 1), "error PLD4611") << entry;
   }
 }
 
 // A wgmma reads rows that are still being copied; nothing depends on them, or the other warps store them.
-TEST_F(Program, FindingsAboutDroppedRowsOfAProductAreStrict) {
+TEST_F(ProgramFindings, AboutDroppedRowsOfAProductAreStrict) {
   const std::string padded =
       "check --ptx tests/cli/ptx/padded.ptx --grid 1 --block 128 "
       "--arg 'in:f16[1152]=randint(7,-4,5)' --arg out:f32[512] --arg u32:";
-  const Ran dropped = run(padded + "0");
-  EXPECT_EQ(dropped.status, 0) << dropped.err;
-  EXPECT_THAT(dropped.err, HasSubstr("strict[PLD4306]"));
-  EXPECT_THAT(dropped.err, HasSubstr("no output depends on what is read"));
-  const Ran kept = run(padded + "1");
-  EXPECT_EQ(kept.status, 1);
-  EXPECT_THAT(kept.err, HasSubstr("error[PLD4306]"));
+  EXPECT_EQ(only(padded + "0", 0), "strict PLD4306");
+  EXPECT_EQ(found(padded + "0", 0).at(0).at_pointer("/said/notes/0/phrase"), "no_output_depends");
+  EXPECT_EQ(only(padded + "1", 1), "error PLD4306");
 }
 
 TEST_F(Program, OneScheduleWhenItIsNamed) {
@@ -181,12 +165,12 @@ TEST_F(Program, ExploreFindsWhatNoScheduleShows) {
           file("r.json"));
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.out, HasSubstr("exploration all schedules; "));
-  EXPECT_THAT(ran.err, HasSubstr("error[PLD4909]"));
   EXPECT_THAT(ran.err, HasSubstr("by exploration, under none of 1 schedules\n"));
   EXPECT_THAT(ran.err,
               HasSubstr("replay: palladion check zoo/named-barrier-id-shared-by-roles --explore 100000 "
                         "--schedule functional\n"));
   const json::value seen = json::parse(read(file("r.json")));
+  EXPECT_EQ(seen.at_pointer("/findings/0/code"), "PLD4909");
   EXPECT_EQ(seen.at_pointer("/exploration/all_schedules"), true);
   EXPECT_EQ(seen.at_pointer("/exploration/budget"), 100000);
   EXPECT_GT(number(seen.at_pointer("/exploration/classes")), 1);
@@ -199,7 +183,7 @@ TEST_F(Program, ABudgetThatRunsOutIsToldAndIsNotClean) {
   EXPECT_THAT(ran.out, HasSubstr("verdict     incomplete (exploration: budget of 3 states; "));
 }
 
-TEST_F(Program, ExploreStartsCtasInOtherOrdersAndFewerAtATime) {
+TEST_F(ProgramFindings, ExploreStartsCtasInOtherOrdersAndFewerAtATime) {
   const std::string command = "check zoo/deadlock-launch-order --seeds 0";
   EXPECT_THAT(run(command).out, HasSubstr("verdict     no findings, not decided")) << "no schedule shows it";
   const Ran ran = run(command + " --explore 1000");
@@ -208,7 +192,7 @@ TEST_F(Program, ExploreStartsCtasInOtherOrdersAndFewerAtATime) {
   EXPECT_THAT(ran.out, HasSubstr("functional,elect=1"));
   EXPECT_THAT(ran.out, HasSubstr("functional,fail_waits=1"));
   EXPECT_THAT(ran.out, HasSubstr("verdict     strict (1 finding)"));
-  EXPECT_THAT(ran.err, HasSubstr("strict[PLD4906]"));
+  EXPECT_EQ(only(command + " --explore 1000", 0), "strict PLD4906");
   EXPECT_THAT(ran.err,
               HasSubstr("replay: palladion check zoo/deadlock-launch-order --check all --explore 1000\n"));
   EXPECT_EQ(run(command + " --explore 1000 --strict").status, 1);
@@ -239,18 +223,19 @@ TEST_F(Program, TwinsOfTheZooAreKernels) {
 }
 
 // Names of arrays are in the PTX text: a file has them too.
-TEST_F(Program, FindingsOfAFileHaveTheAuthorsNames) {
+TEST_F(ProgramFindings, OfAFileHaveTheAuthorsNames) {
   ASSERT_EQ(run("ptx zoo/mbarrier-count-too-large -o " + file("k.ptx")).status, 0);
-  const Ran ran =
-      run("check --ptx " + file("k.ptx") +
-          " --grid 1 --block 256 --smem 2048 --arg in:f32[4,256]=iota --arg out:f32[4,256] --json " +
-          file("r.json") + " --sarif " + file("r.sarif"));
-  EXPECT_EQ(ran.status, 1) << ran.err;
-  EXPECT_THAT(ran.err, HasSubstr("= object: mbarrier `drained`"));
-  for (const char* report : {"r.json", "r.sarif"}) EXPECT_THAT(read(file(report)), HasSubstr("`drained`"));
+  const json::array all =
+      found("check --ptx " + file("k.ptx") +
+                " --grid 1 --block 256 --smem 2048 --arg in:f32[4,256]=iota --arg out:f32[4,256] --sarif " +
+                file("r.sarif"),
+            1);
+  EXPECT_EQ(all.at(0).at_pointer("/about/kind"), "mbarrier");
+  EXPECT_EQ(all.at(0).at_pointer("/about/names/0/name"), "drained");
+  EXPECT_THAT(read(file("r.sarif")), HasSubstr("`drained`"));
 }
 
-TEST_F(Program, BytesBehindAnArrayAreNamedAfterIt) {
+TEST_F(ProgramFindings, OfBytesBehindAnArrayNameIt) {
   std::ofstream(file("gap.ptx")) << R"(.version 8.8
 .target sm_90a
 .address_size 64
@@ -264,9 +249,11 @@ TEST_F(Program, BytesBehindAnArrayAreNamedAfterIt) {
   ret;
 }
 )";
-  const Ran ran = run("check --ptx " + file("gap.ptx") + " --grid 1 --block 64 --smem 1024 --seeds 0");
-  EXPECT_EQ(ran.status, 1) << ran.err;
-  EXPECT_THAT(ran.err, HasSubstr("= object: `a` bytes [32, 36), past its end"));
+  const json::array all =
+      found("check --ptx " + file("gap.ptx") + " --grid 1 --block 64 --smem 1024 --seeds 0", 1);
+  EXPECT_EQ(all.at(0).at_pointer("/about/names/0/name"), "a");
+  EXPECT_EQ(all.at(0).at_pointer("/about/names/0/bytes/0"), (json::array{32, 36}));
+  EXPECT_EQ(all.at(0).at_pointer("/about/past_end"), true);
 }
 
 // A program of the user's own has another name than this one.

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "tests/cli/floats.h"
-#include "tests/cli/program.h"
+#include "tests/cli/found.h"
 #include "tests/support/golden.h"
 #include "tests/support/json_reading.h"
 #include "verify/arrays/arrays.h"
@@ -56,31 +56,35 @@ TEST_F(Program, CompiledCudaComputes) {
     }
 }
 
-TEST_F(Program, AFindingOfEveryCtaIsToldOnce) {
-  const Ran ran =
-      run("run --ptx tests/isa/ptx/reduction.ptx --entry sum_integers --grid 8 --block 256 --arg "
-          "in:i32[10000]=iota "
-          "--arg inout:i32[1]=zeros --arg i32:10000");
-  EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.err, HasSubstr("PLD3020"));
-  EXPECT_THAT(ran.err, HasSubstr("seen: 8 times"));
+TEST_F(ProgramFindings, OfEveryCtaAreOne) {
+  const json::array all = found(
+      "run --ptx tests/isa/ptx/reduction.ptx --entry sum_integers --grid 8 --block 256 --arg "
+      "in:i32[10000]=iota --arg inout:i32[1]=zeros --arg i32:10000",
+      1);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].at("code"), "PLD3020");
+  EXPECT_EQ(all[0].at("count"), 8);
 }
 
-TEST_F(Program, AHangIsAFindingWithThePlace) {
-  const Ran ran = run("run --ptx tests/cli/ptx/hang.ptx --grid 2 --block 64");
-  EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.err, HasSubstr("error[PLD3080]"));
-  EXPECT_THAT(ran.err, HasSubstr("bar.sync 1, 64;"));
+TEST_F(ProgramFindings, OfAHangHaveThePlace) {
+  const json::array all = found("run --ptx tests/cli/ptx/hang.ptx --grid 2 --block 64", 1);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].at("severity"), "error");
+  EXPECT_EQ(all[0].at("code"), "PLD3080");
+  EXPECT_EQ(all[0].at_pointer("/sites/0/instruction"), "bar.sync 1, 64;");
 }
 
-TEST_F(Program, AnAccessOutOfBoundsIsAFinding) {
-  const Ran ran =
-      run("run --ptx tests/cli/ptx/saxpy.ptx --grid 4 --block 256 --arg u32:1001 --arg f32:2 --arg "
-          "in:f32[1000]=iota --arg "
-          "'inout:f32[1000]=const(1)'");
-  EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.err, HasSubstr("PLD3022"));
-  EXPECT_THAT(ran.err, HasSubstr("0 bytes past the end of `arg2`"));
+TEST_F(ProgramFindings, OfAnAccessOutOfBoundsNameTheArray) {
+  const json::array all = found(
+      "run --ptx tests/cli/ptx/saxpy.ptx --grid 4 --block 256 --arg u32:1001 --arg f32:2 --arg "
+      "in:f32[1000]=iota --arg 'inout:f32[1000]=const(1)'",
+      1);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].at("code"), "PLD3022");
+  const json::value& where = all[0].at_pointer("/said/message/values/2");
+  EXPECT_EQ(where.at("phrase"), "past_array");
+  EXPECT_EQ(where.at_pointer("/values/1"), 0) << "bytes behind its end";
+  EXPECT_EQ(where.at_pointer("/values/2"), "arg2");
 }
 
 // ---- kernels by name -------------------------------------------------------------------------------

@@ -83,6 +83,7 @@ const std::vector<std::vector<std::string>> levels = {
     {"frontend/launch"},
     // sim
     {"sim/numerics", "sim/launch"},
+    {"sim/launch/phrases"},
     {"sim/machine/state", "sim/check/catalogue"},
     {"sim/program"},
     {"sim/program/contraction"},

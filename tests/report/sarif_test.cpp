@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "report/json/findings_json.h"
+#include "sim/launch/fault.h"
 #include "tests/report/some_findings.h"
 #include "tests/support/golden.h"
 #include "tests/support/json_reading.h"
@@ -47,7 +48,7 @@ TEST(Sarif, RulesResultsAndPlaces) {
   EXPECT_EQ(place.at_pointer("/region/startLine"), 41);
   EXPECT_EQ(race.at_pointer("/relatedLocations/0/physicalLocation/region/startLine"), 77);
   EXPECT_THAT(text(race.at_pointer("/message/text")),
-              HasSubstr("missing: the later thread has never synchronised"));
+              HasSubstr("missing: " + missing_text(overwritten_tile())));
   EXPECT_TRUE(race.at_pointer("/suppressions").as_array().empty());
   const json::value& strict = run.at_pointer("/results/2");
   EXPECT_EQ(strict.at_pointer("/level"), "warning");
@@ -96,6 +97,19 @@ TEST(Sarif, WithoutFindingsItIsARunWithoutResults) {
   EXPECT_TRUE(log.at_pointer("/runs/0/invocations/0/executionSuccessful").as_bool());
 }
 
+// What a fault says, with its numbers.
+TEST(FindingsJson, HoldsTheValuesOfASentence) {
+  using sim::Phrase;
+  const sim::Finding f = sim::fault(
+      sim::Code::global_bounds,
+      sim::say<Phrase::outside_global>("read", 4, sim::say<Phrase::past_array>(0x2000, 0, "out", 512)));
+  const json::array all = findings_json(std::vector<SeenFinding>{{f, {}, "", ""}});
+  EXPECT_EQ(all[0].at_pointer("/said/message/phrase"), "outside_global");
+  EXPECT_EQ(all[0].at_pointer("/said/message/values/1"), 4);
+  EXPECT_EQ(all[0].at_pointer("/said/message/values/2/phrase"), "past_array");
+  EXPECT_EQ(all[0].at_pointer("/said/message/values/2/values/0"), 0x2000);
+}
+
 TEST(FindingsJson, HoldsWhatTheTextSays) {
   const json::array all = findings_json(some_seen());
   const json::value& race = all[0];
@@ -106,6 +120,7 @@ TEST(FindingsJson, HoldsWhatTheTextSays) {
   EXPECT_EQ(race.at_pointer("/about/names/0/bytes/0/1"), 16384);
   EXPECT_EQ(race.at_pointer("/about/cta/0"), 3);
   EXPECT_EQ(text(race.at_pointer("/missing")), report::missing_text(overwritten_tile()));
+  EXPECT_EQ(race.at_pointer("/said/missing/phrase"), "never_synchronised");
   EXPECT_EQ(race.at_pointer("/rule"), "Conflict and Data-races");
   EXPECT_EQ(race.at_pointer("/sites/0/role"), "issues bulk loads");
   EXPECT_EQ(race.at_pointer("/sites/0/what"), "writes, asynchronously");

@@ -1,7 +1,7 @@
 #pragma once
 // Findings made by hand, as checkers make them.
 #include "report/text/finding_text.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::report {
 

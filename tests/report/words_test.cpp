@@ -5,6 +5,7 @@
 #include "report/text/finding_text.h"
 #include "report/text/numbers.h"
 #include "report/text/paint.h"
+#include "report/text/words.h"
 
 namespace palladion::report {
 namespace {
@@ -23,6 +24,14 @@ TEST(Numbers, HaveThreeDigitsForPeople) {
   EXPECT_EQ(human_bytes(384ull << 20), "384 MiB");
   EXPECT_EQ(human_count(999), "999");
   EXPECT_EQ(human_count(1234567), "1.23 M");
+}
+
+TEST(Objects, BytesBehindAnArrayAreNamedAfterIt) {
+  sim::Object object;
+  object.kind = sim::Object::Kind::shared_memory;
+  object.names = {{.name = "a", .index = {}, .bytes = {{32, 36}}}};
+  object.past_end = true;
+  EXPECT_EQ(text_of(object), "`a` bytes [32, 36), past its end");
 }
 
 TEST(Codes, RulesNameTheirManual) {

@@ -10,8 +10,6 @@
 namespace palladion::sim::testing {
 namespace {
 
-using ::testing::HasSubstr;
-
 // done[i] counts how often CTA i's work was done, doer[i] is the CTA that did it. Each cluster asks until it
 // is refused; CTA 0 asks for all of its cluster.
 std::string workers(bool pair, const std::string& after_refusal = {}) {

@@ -89,7 +89,7 @@ TEST(DeviceQueue, WithoutOneALaunchIsUnsupportedByName) {
   const RunResult r = runner.run();
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings[0].severity, FindingSeverity::unsupported);
-  EXPECT_NE(testing::fault_text(r.findings[0]).find("__cudaCDP2GetParameterBufferV2"), std::string::npos);
+  EXPECT_EQ(r.findings[0].message, say<Phrase::launch_outside_exec>("__cudaCDP2GetParameterBufferV2"));
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/launch/phrases/phrase.h"
+
 namespace palladion::sim {
 namespace {
 
@@ -67,12 +69,12 @@ TEST(GlobalMemory, ItSaysWhatAnAddressIs) {
   GlobalMemory memory;
   const Address kept = memory.allocate(64, "kept"), freed = memory.allocate(4096, "old");
   memory.release(freed);
-  EXPECT_EQ(memory.describe(Address(0)), "NULL");
-  EXPECT_EQ(memory.describe(Address(8)), "NULL + 8");
-  EXPECT_NE(memory.describe(freed + 8).find("byte 8 of `old` (4096 bytes), which was freed"),
-            std::string::npos);
-  EXPECT_NE(memory.describe(kept + 68).find("4 bytes past the end of `kept` (64 bytes)"), std::string::npos);
-  EXPECT_EQ(memory.describe(Address(0x5500'0000'0000)), "0x550000000000, where no array is");
+  EXPECT_EQ(memory.describe(Address(0)), say<Phrase::null_address>());
+  EXPECT_EQ(memory.describe(Address(8)), say<Phrase::near_null>(8));
+  EXPECT_EQ(memory.describe(freed + 8), say<Phrase::in_freed_array>(freed + 8, 8, "old", 4096));
+  EXPECT_EQ(memory.describe(kept + 68), say<Phrase::past_array>(kept + 68, 4, "kept", 64));
+  const Address nowhere(0x5500'0000'0000);
+  EXPECT_EQ(memory.describe(nowhere), say<Phrase::at_no_array>(nowhere));
 }
 
 }  // namespace

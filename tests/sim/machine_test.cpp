@@ -181,8 +181,11 @@ TEST(Machine, ReadOutOfBoundsNamesTheArray) {
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings[0].code, "PLD3022");
   EXPECT_TRUE(r.findings[0].fatal);
-  EXPECT_NE(fault_text(r.findings[0]).find("0 bytes past the end of `out` (380 bytes)"), std::string::npos)
-      << fault_text(r.findings[0]);
+  ASSERT_EQ(r.findings[0].message.phrase, Phrase::outside_global);
+  const auto& where = std::get<Statement>(r.findings[0].message.values.back());
+  EXPECT_EQ(where, say<Phrase::past_array>(std::get<int64_t>(where.values.at(0)), 0, "out", 380));
+  EXPECT_EQ(r.findings[0].message, say<Phrase::outside_global>("write", 4, where));
+  EXPECT_EQ(r.findings[0].help, say<Phrase::guard_the_access>());
   EXPECT_EQ(r.findings[0].sites[0].warp, 2U);
   EXPECT_FALSE(r.completed);
 }

@@ -3,21 +3,30 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <ostream>
 #include <string>
 #include <vector>
 
 #include "isa/text/parse.h"
 #include "isa/verify/verify.h"
 #include "report/text/finding_text.h"
+#include "report/text/words.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine.h"
+
+namespace palladion::sim {
+
+inline void PrintTo(const Statement& statement, std::ostream* out) { *out << report::text_of(statement); }
+
+}  // namespace palladion::sim
 
 namespace palladion::sim::testing {
 
-// What the machine says of an instruction that it cannot complete.
-inline std::string fault_text(const Finding& f) {
-  if (const auto* const u = std::get_if<Unsupported>(&f.what)) return u->feature;
-  const auto* const fault = std::get_if<Fault>(&f.what);
-  return fault == nullptr ? std::string() : fault->message;
+// Why isa refuses a descriptor, a tensor map or a form: the last text among the values of the message.
+inline std::string reason_of(const Finding& f) {
+  for (auto v = f.message.values.rbegin(); v != f.message.values.rend(); ++v)
+    if (const auto* const text = std::get_if<std::string>(&*v)) return *text;
+  return {};
 }
 
 class PtxRunner {

@@ -110,7 +110,7 @@ TEST(SmallChip, ProgramsKeepItsLimits) {
   EXPECT_EQ(code_of(ends("mov.u32 %r0, 7;\nbar.sync %r0;")), "");
   const RunResult barrier = ends("mov.u32 %r0, 8;\nbar.sync %r0;");
   EXPECT_EQ(code_of(barrier), "PLD3030");
-  EXPECT_THAT(fault_text(barrier.findings.front()), HasSubstr("a CTA has 8, 0 to 7"));
+  EXPECT_EQ(barrier.findings.front().message, say<Phrase::barrier_beyond_last>(8, 8, 7));
   EXPECT_EQ(code_of(ends("mov.u32 %r0, 1001;\nmbarrier.init.shared::cta.b64 [bar], %r0;")), "PLD3042");
   EXPECT_EQ(code_of(ends("mov.u32 %r0, 1000;\nmbarrier.init.shared::cta.b64 [bar], %r0;")), "");
 }
@@ -119,7 +119,10 @@ TEST(SmallChip, SharedMemoryBeginsBehindWhatItReserves) {
   EXPECT_EQ(code_of(ends("mov.u32 %r0, 2048;\nst.shared.u32 [%r0], %r0;")), "");
   const RunResult below = ends("mov.u32 %r0, 1024;\nst.shared.u32 [%r0], %r0;");
   EXPECT_EQ(code_of(below), "PLD3020");
-  EXPECT_THAT(fault_text(below.findings.front()), HasSubstr("(0x800 to "));
+  const Statement& message = below.findings.front().message;
+  ASSERT_EQ(message.phrase, Phrase::outside_shared);
+  EXPECT_EQ(message,
+            say<Phrase::outside_shared>("write", 4, 1024, 2048, std::get<int64_t>(message.values[4])));
 }
 
 class SmallClock : public ::testing::Test {

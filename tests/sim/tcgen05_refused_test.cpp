@@ -16,8 +16,8 @@ Finding finding_of(Product& p, const Tcgen05Program& program) {
 void expect_refused(const ProductCase& c, const std::string& code, const char* text) {
   Product p(c);
   const Finding f = finding_of(p, p.program());
-  EXPECT_EQ(f.code.name(), code) << fault_text(f);
-  EXPECT_THAT(fault_text(f), HasSubstr(text));
+  EXPECT_EQ(f.code.name(), code) << reason_of(f);
+  EXPECT_THAT(reason_of(f), HasSubstr(text));
 }
 
 TEST(Tcgen05, ImpossibleDescriptorsSayWhat) {
@@ -44,45 +44,57 @@ TEST(Tcgen05, ImpossibleDescriptorsSayWhat) {
                  "PLD3134", "the sparsity selector (bits 0 and 1) is 0 with .kind::i8");
 }
 
-// The case's program with one of its values changed.
-void expect_refused_value(const ProductCase& c, size_t value, uint64_t flip, const char* code,
-                          const char* text) {
-  Product p(c);
+// A product whose descriptor of an operand, or of the instruction, has other bits.
+struct Flipped {
+  Finding finding;
+  uint64_t descriptor;
+};
+Flipped with_flipped(size_t value, uint64_t bits) {
+  Product p({});
   Tcgen05Program program = p.program();
-  program.values[value] ^= flip;
-  const Finding f = finding_of(p, program);
-  EXPECT_EQ(f.code.name(), code) << fault_text(f);
-  EXPECT_THAT(fault_text(f), HasSubstr(text));
+  program.values[value] ^= bits;
+  return {finding_of(p, program), program.values[value]};
 }
 
 TEST(Tcgen05, BitsThatAreNoMatrixDescriptorAreNamed) {
-  expect_refused_value({}, 0, uint64_t{1} << 46, "PLD3135", "is no shared-memory descriptor of tcgen05 (A)");
-  expect_refused_value({}, 1, uint64_t{3} << 61, "PLD3135", "(B)");
-  expect_refused_value({}, 1, uint64_t{1} << 55, "PLD3135", "(B)");
-  expect_refused_value({}, 2, 4, "PLD3134", "bit 2 (sparse) differs from the instruction's .sp");
-  expect_refused_value({}, 2, 7U << 7, "PLD3134", "A (bits 7 to 9)");
-  expect_refused_value({}, 2, 24U << 24, "PLD3134",
-                       "M is 64 or 128 with .cta_group::1 and .kind::f16, not 256");
+  const auto of_operand = [](size_t value, uint64_t bits, const char* operand) {
+    const Flipped f = with_flipped(value, bits);
+    EXPECT_EQ(f.finding.code, "PLD3135");
+    EXPECT_EQ(f.finding.message, say<Phrase::no_matrix_descriptor>("tcgen05.mma", f.descriptor, operand));
+  };
+  of_operand(0, uint64_t{1} << 46, "A");
+  of_operand(1, uint64_t{3} << 61, "B");
+  of_operand(1, uint64_t{1} << 55, "B");
+  const auto of_instruction = [](uint64_t bits, const char* text) {
+    const Flipped f = with_flipped(2, bits);
+    EXPECT_EQ(f.finding.code, "PLD3134");
+    EXPECT_EQ(f.finding.message,
+              say<Phrase::bad_instruction_descriptor>("tcgen05.mma", f.descriptor, reason_of(f.finding)));
+    EXPECT_THAT(reason_of(f.finding), HasSubstr(text));
+  };
+  of_instruction(4, "bit 2 (sparse) differs from the instruction's .sp");
+  of_instruction(7U << 7, "A (bits 7 to 9)");
+  of_instruction(24U << 24, "M is 64 or 128 with .cta_group::1 and .kind::f16, not 256");
 }
 
 TEST(Tcgen05, CopiesThatDifferAreAFault) {
   const ProductCase scaled{
       .kind = Tcgen05Kind::mxf8f6f4, .a_type = "e4m3", .b_type = "e4m3", .scale_vectors = 1};
-  const auto with = [](const ProductCase& c, int cta, int lane, int column, uint32_t flip, const char* text) {
+  // A bit of what `lane` holds differs from what lane `first` does.
+  const auto with = [](const ProductCase& c, int cta, int first, int lane, int column, const char* what,
+                       const char* operand) {
     Product p(c);
-    p.image.at(cta, lane, column) ^= flip;
+    p.image.at(cta, lane, column) ^= 1;
     const Finding f = finding_of(p, p.program());
     EXPECT_EQ(f.code, "PLD3139");
-    EXPECT_THAT(fault_text(f), HasSubstr(text));
+    EXPECT_EQ(f.message, say<Phrase::copies_differ>(what, operand, first, lane, column));
   };
-  with(scaled, 0, 37, scale_a_column + 1, 1,
-       "scales of A differ between the copies in lanes 5 and 37, column 301");
-  with(scaled, 0, 100, scale_b_column, 1, "scales of B differ between the copies in lanes 4 and 100");
-  with({.m = 128, .ctas = 2, .a_in_tensor = true}, 1, 70, a_column, 1,
-       "rows of A differ between the copies in lanes 6 and 70");
+  with(scaled, 0, 5, 37, scale_a_column + 1, "scales", "A");
+  with(scaled, 0, 4, 100, scale_b_column, "scales", "B");
+  with({.m = 128, .ctas = 2, .a_in_tensor = true}, 1, 6, 70, a_column, "rows", "A");
   ProductCase pair = scaled;
   pair.m = 128, pair.ctas = 2;
-  with(pair, 0, 96, scale_b_column, 1, "scales of B differ between the copies in lanes 64 and 96");
+  with(pair, 0, 64, 96, scale_b_column, "scales", "B");
   // Bytes that the instruction does not name may differ.
   Product p(scaled);
   p.image.at(0, 37, scale_a_column) ^= 0xFF00;
@@ -94,7 +106,8 @@ TEST(Tcgen05, UndefinedMetadataAndWhatIsNotModelledAreNamed) {
   p.image.at(0, 0, metadata_column) = 0x44444440;
   const Finding f = finding_of(p, p.program());
   EXPECT_EQ(f.code, "PLD3066");
-  EXPECT_THAT(fault_text(f), HasSubstr("row 0 have 0x0 at lane 0, column 340, bits 0 to 3"));
+  EXPECT_EQ(f.message, say<Phrase::undefined_nibble>(0, 0, 0, metadata_column, 0, 3));
+  EXPECT_EQ(f.help, say<Phrase::nibbles_of_pairs>());
   Product k96({.kind = Tcgen05Kind::mxf4, .a_type = "e2m1", .b_type = "e2m1", .scale_vectors = 2});
   Tcgen05Program program = k96.program();
   program.values[2] |= uint64_t{1} << 31;
@@ -109,7 +122,7 @@ TEST(Tcgen05, OneThreadIssues) {
   program.by_all = "  tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r5];\n";
   const Finding f = finding_of(p, program);
   EXPECT_EQ(f.code, "PLD3137");
-  EXPECT_THAT(fault_text(f), HasSubstr("32 threads"));
+  EXPECT_EQ(f.message, say<Phrase::by_several_threads>("tcgen05.commit", 32));
 }
 
 TEST(Tcgen05, APairNeedsACluster) {

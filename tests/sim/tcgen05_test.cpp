@@ -7,8 +7,6 @@
 namespace palladion::sim::testing {
 namespace {
 
-using ::testing::HasSubstr;
-
 std::string label(const ProductCase& c) {
   return fmt::format(
       "kind {} A {} B {} D {} m {} n {} ctas {} modes {} {} transposed {} {} tensor A {} ws {} sparse {} "

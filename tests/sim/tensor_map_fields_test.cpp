@@ -50,7 +50,7 @@ std::string tensor_copy_fault(const TensorMap& m, const std::string& body, size_
   const Outcome r = run(body, m, tensor, {}, Bytes(tile_bytes));
   return r.result.findings.empty()
              ? "none"
-             : r.result.findings[0].code.name() + ": " + fault_text(r.result.findings[0]);
+             : r.result.findings[0].code.name() + ": " + reason_of(r.result.findings[0]);
 }
 
 TEST(TensorMaps, WhatDoesNotFitIsAFault) {

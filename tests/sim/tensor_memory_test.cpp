@@ -1,6 +1,4 @@
 // tcgen05.ld, tcgen05.st and allocation: where registers are in tensor memory, and what is refused.
-#include <gmock/gmock.h>
-
 #include <bit>
 #include <limits>
 
@@ -8,8 +6,6 @@
 
 namespace palladion::sim::testing {
 namespace {
-
-using ::testing::HasSubstr;
 
 struct Place {
   int thread, reg;
@@ -183,22 +179,22 @@ TEST(TensorMemory, LoadsReduceTheValuesOfALane) {
   EXPECT_EQ(reduced("max", "s32", {5, 0xFFFFFFFF}), 5U);
 }
 
-std::string first_code(const Tcgen05Program& p, const char* text) {
+std::string first_code(const Tcgen05Program& p, const Statement& message) {
   Tcgen05Image image;
   const RunResult r = run_tcgen05(p, image);
   if (r.findings.empty()) return "none";
-  EXPECT_THAT(fault_text(r.findings[0]), HasSubstr(text));
+  EXPECT_EQ(r.findings[0].message, message);
   return r.findings[0].code.name();
 }
 
 TEST(TensorMemory, WhatAWarpDoesNotReachIsAFault) {
   Tcgen05Program p;
   p.by_all = at_lane(64, 0) + "  tcgen05.ld.sync.aligned.32x32b.x1.b32 {%y0}, [%r22];\n";
-  EXPECT_EQ(first_code(p, "it reaches lanes"), "PLD3131");
+  EXPECT_EQ(first_code(p, say<Phrase::lanes_not_reached>("tcgen05.ld", 0, 64, 95, 0, 31)), "PLD3131");
   p.by_all = at_lane(0, 510) + "  tcgen05.ld.sync.aligned.32x32b.x4.b32 {%y0, %y1, %y2, %y3}, [%r22];\n";
-  EXPECT_EQ(first_code(p, "columns 510 to 513"), "PLD3130");
+  EXPECT_EQ(first_code(p, say<Phrase::columns_beyond_memory>("tcgen05.ld", 510, 513)), "PLD3130");
   p.by_all = at_lane(16, 0) + "  tcgen05.st.sync.aligned.32x32b.x1.b32 [%r22], {%y0};\n";
-  EXPECT_EQ(first_code(p, "it reaches lanes"), "PLD3131");
+  EXPECT_EQ(first_code(p, say<Phrase::lanes_not_reached>("tcgen05.st", 0, 16, 47, 0, 31)), "PLD3131");
 }
 
 TEST(TensorMemory, AllocationsFollowTheirRules) {
@@ -211,15 +207,16 @@ TEST(TensorMemory, AllocationsFollowTheirRules) {
   const auto alloc = [](int columns) {
     return fmt::format("  tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r6], {};\n", columns);
   };
-  EXPECT_EQ(first_code(in_warp_0(free_all + alloc(96)), "96 columns"), "PLD3132");
-  EXPECT_EQ(first_code(in_warp_0(free_all + alloc(16)), "16 columns"), "PLD3132");
-  EXPECT_EQ(first_code(in_warp_0(free_all + alloc(1024)), "1024 columns"), "PLD3132");
+  for (const int columns : {96, 16, 1024})
+    EXPECT_EQ(first_code(in_warp_0(free_all + alloc(columns)),
+                         say<Phrase::columns_beyond_limits>("tcgen05.alloc", columns, 32, 512)),
+              "PLD3132");
   EXPECT_EQ(
       first_code(in_warp_0("  tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n" + alloc(32)),
-                 "after tcgen05.relinquish_alloc_permit"),
+                 say<Phrase::alloc_after_permit>()),
       "PLD3132");
   EXPECT_EQ(first_code(in_warp_0("  tcgen05.dealloc.cta_group::1.sync.aligned.b32 %tensor, 256;\n"),
-                       "not an allocation"),
+                       say<Phrase::no_allocation>(256, 0)),
             "PLD3133");
   // Everything is allocated: another allocation waits for ever.
   Tcgen05Image image;
@@ -233,7 +230,7 @@ TEST(TensorMemory, AllocationsFollowTheirRules) {
                                  "  tcgen05.dealloc.cta_group::1.sync.aligned.b32 256, 128;\n"
                                  "  tcgen05.dealloc.cta_group::1.sync.aligned.b32 384, 128;\n" +
                                  alloc(512)),
-                       ""),
+                       {}),
             "none");
 }
 

@@ -69,7 +69,7 @@ TEST(Values, CopiesSignalWithoutMoving) {
 }
 
 TEST(Values, AnIndexThatACopyBrought) {
-  expect_stopped(values_kernel(std::string(prologue) + R"(
+  expect_stopped_for(values_kernel(std::string(prologue) + R"(
     cp.async.ca.shared.global [tile], [%rd1], 4;
     cp.async.wait_all;
     bar.sync 0;
@@ -77,8 +77,8 @@ TEST(Values, AnIndexThatACopyBrought) {
     setp.gt.u32 %p2, %r3, 20;
     @%p2 bra $end;
     $end:)",
-                               tile_variables),
-                 {"the branch", "ld.shared"});
+                                   tile_variables),
+                     "@%p2 bra", "ld.shared");
 }
 
 // More than the host has: memory that is not accessed costs nothing.

@@ -2,7 +2,8 @@
 // Kernels that run without values: those that do as they did with them, and those that are refused.
 #include <gmock/gmock.h>
 
-#include "report/text/finding_text.h"
+#include <algorithm>
+
 #include "tests/sim/ptx_runner.h"
 #include "tests/support/event_log.h"
 
@@ -72,15 +73,27 @@ inline void expect_refused(const std::string& text, const std::vector<std::strin
   for (const std::string& w : words) EXPECT_THAT(r.errors.front().message, ::testing::HasSubstr(w));
 }
 
-// Stopped where it reads tensor data.
-inline void expect_stopped(const std::string& text, const std::vector<std::string>& words) {
+// "line 12": of the first `words` in the text
+inline std::string line_of(const std::string& text, const std::string& words) {
+  const auto at = text.find(words);
+  EXPECT_NE(at, std::string::npos);
+  return "line " + std::to_string(1 + std::count(text.begin(), text.begin() + ptrdiff_t(at), '\n'));
+}
+
+// Stopped at an `opcode` that reads tensor data.
+inline void expect_stopped(const std::string& text, const Statement& why, const std::string& opcode) {
   const RunResult r = Subject(text).run(without_values());
   EXPECT_TRUE(r.errors.empty()) << isa::render(r.errors);
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings.front().code, "PLD3120");
   EXPECT_EQ(r.findings.front().severity, FindingSeverity::unsupported);
-  for (const std::string& w : words)
-    EXPECT_THAT(report::finding_text(r.findings.front()), ::testing::HasSubstr(w));
+  EXPECT_EQ(r.findings.front().message, why);
+  EXPECT_TRUE(r.findings.front().sites.front().instruction.starts_with(opcode));
+}
+
+// On which the branch `words` depends.
+inline void expect_stopped_for(const std::string& text, const std::string& words, const std::string& opcode) {
+  expect_stopped(text, say<Phrase::values_decide>("the branch at " + line_of(text, words)), opcode);
 }
 
 inline constexpr const char* tile_variables = ".shared .align 4 .b32 tile;\n.shared .align 4 .b32 values;\n";

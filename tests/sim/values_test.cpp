@@ -11,12 +11,6 @@ namespace {
 using ::testing::HasSubstr;
 
 // The PTX line on which `words` stand.
-std::string line_of(const std::string& text, const std::string& words) {
-  const auto at = text.find(words);
-  EXPECT_NE(at, std::string::npos);
-  return "line " + std::to_string(1 + std::count(text.begin(), text.begin() + ptrdiff_t(at), '\n'));
-}
-
 TEST(Values, TensorDataAreNeitherReadNorWritten) {
   const std::string text = values_kernel(std::string(prologue) + R"(
     ld.global.f32 %f1, [%rd4];
@@ -122,7 +116,7 @@ TEST(Values, AFlagThatTensorDataOverwrote) {
     setp.eq.u32 %p1, %r3, 3;
     @%p1 bra $end;
     $end:)");
-  expect_stopped(text, {"the branch at " + line_of(text, "bra $end"), "ld.relaxed"});
+  expect_stopped_for(text, "bra $end", "ld.relaxed");
 }
 
 // The last CTA of several, found by a counter, does the rest.
@@ -176,7 +170,7 @@ TEST(Values, ATileIndexThatIsTensorData) {
   std::string text = values_kernel(std::string(prologue) + tile_loop, tile_variables);
   const std::string from = "atom.global.add.u32 %r2, [%rd2], 1;";
   text.replace(text.find(from), from.size(), "ld.global.u32 %r2, [%rd2];");
-  expect_stopped(text, {"the branch at " + line_of(text, "@%p2 bra"), "ld.shared"});
+  expect_stopped_for(text, "@%p2 bra", "ld.shared");
 }
 
 // A known value is overwritten by tensor data, and known again after the next store.
@@ -193,7 +187,7 @@ TEST(Values, DataOverATileIndex) {
       $end:)",
                          tile_variables);
   };
-  expect_stopped(with(""), {"the branch", "ld.shared"});
+  expect_stopped_for(with(""), "@%p2 bra", "ld.shared");
   expect_same_events(with("st.shared.u32 [tile], 4;"));
 }
 
@@ -271,7 +265,7 @@ TEST(Values, GenericAddresses) {
                          tile_variables);
   };
   expect_same_events(through("%rd6"));
-  expect_stopped(through("%rd7"), {"the branch", "ld.u32"});
+  expect_stopped_for(through("%rd7"), "@%p2 bra", "ld.u32");
 }
 
 TEST(Values, ATensorMapThatIsTensorData) {
@@ -281,7 +275,7 @@ TEST(Values, ATensorMapThatIsTensorData) {
     bar.sync 0;
     tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [map], 1, 100;)",
                                ".shared .align 128 .b8 map[128];\n"),
-                 {"the tensor map", "tensormap.replace"});
+                 say<Phrase::tensor_map_is_data>("changed"), "tensormap.replace");
 }
 
 }  // namespace

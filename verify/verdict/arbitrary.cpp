@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "sim/check/catalogue/code.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::verify {
 namespace {

@@ -9,7 +9,7 @@
 #include "cuda/driver/state.h"
 #include "report/text/finding_text.h"
 #include "sim/check/catalogue/catalogue.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::cuda::driver {
 

@@ -13,7 +13,7 @@
 #include "cuda/driver/reporting.h"
 #include "cuda/driver/state.h"
 #include "sim/check/catalogue/catalogue.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::cuda::driver {
 namespace {

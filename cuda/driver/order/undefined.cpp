@@ -9,7 +9,7 @@
 #include "cuda/driver/order/findings.h"
 #include "cuda/driver/order/written.h"
 #include "sim/check/catalogue/catalogue.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::cuda::driver {
 namespace {

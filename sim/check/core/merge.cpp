@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sim/check/catalogue/code.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::sim::check {
 namespace {
@@ -210,9 +210,7 @@ SourcePlaces lines_of(const Finding& f, const SourcePlaces& places) {
     if (stops) break;
   }
   if (!out.empty()) return out;
-  const auto* const fault = std::get_if<Fault>(&f.what);
-  return {{.file = fault == nullptr ? std::string() : fault->message,
-           .ptx_line = static_cast<uint32_t>(f.message.phrase)}};
+  return {{.ptx_line = static_cast<uint32_t>(f.message.phrase)}};
 }
 
 std::vector<Group> join_lines(std::vector<Group> groups) {

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "sim/check/catalogue/catalogue.h"
-#include "sim/check/catalogue/phrase.h"
 #include "sim/check/deadlock/deadlock_reasons.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/schedule/polled.h"
 
 namespace palladion::sim::check {

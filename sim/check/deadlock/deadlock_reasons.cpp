@@ -4,7 +4,7 @@
 #include <bit>
 #include <set>
 
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::sim::check {
 namespace {

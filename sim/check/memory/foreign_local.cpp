@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/state/local_address.h"
 
 namespace palladion::sim::check {

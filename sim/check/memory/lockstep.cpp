@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "sim/check/catalogue/phrase.h"
 #include "sim/check/order/meetings.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {

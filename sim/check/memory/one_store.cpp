@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstring>
 
-#include "sim/check/catalogue/phrase.h"
 #include "sim/check/memory/stored_values.h"
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::sim::check {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "sim/check/catalogue/phrase.h"
 #include "sim/check/memory/race_kinds.h"
 #include "sim/check/memory/racing_reads.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/place.h"
 

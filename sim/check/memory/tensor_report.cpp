@@ -1,6 +1,6 @@
 #include "sim/check/memory/tensor_report.h"
 
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/state/tensor_memory.h"
 
 namespace palladion::sim::check {

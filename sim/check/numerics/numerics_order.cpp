@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "isa/formats/tensor_map.h"
-#include "sim/check/catalogue/phrase.h"
 #include "sim/check/registers/watch.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {

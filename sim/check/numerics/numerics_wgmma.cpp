@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/check/catalogue/phrase.h"
 #include "sim/check/numerics/numerics.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/async/accumulators.h"
 #include "sim/machine/exec/exec.h"
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/place.h"
 

@@ -1,6 +1,6 @@
 // Uses of shared memory outside the lifetime of its CTA.
-#include "sim/check/catalogue/phrase.h"
 #include "sim/check/protocol/lifetime.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/program/program.h"
 
 namespace palladion::sim::check {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <set>
 
-#include "sim/check/catalogue/phrase.h"
 #include "sim/check/protocol/mbarrier_rules.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/state/mbarrier.h"
 

@@ -1,8 +1,8 @@
 // The rules of mbarrier objects: each breaks a sentence of PTX in an execution that took place.
 #include <algorithm>
 
-#include "sim/check/catalogue/phrase.h"
 #include "sim/check/protocol/mbarrier_rules.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/place.h"
 
 namespace palladion::sim::check {

@@ -1,6 +1,6 @@
 #include "sim/check/protocol/missable_waits.h"
 
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::sim::check {
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {

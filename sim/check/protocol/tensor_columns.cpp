@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "isa/formats/tensor_memory.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/program/program.h"
 
 namespace palladion::sim::check {

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/shuffle_sources.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "isa/formats/matrix_descriptor.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {

@@ -1,7 +1,7 @@
 // RS-02: setmaxnreg needs a kernel that declares its register count. A pool that cannot grant what its warps
 // ask for is a deadlock, and reported as one.
-#include "sim/check/catalogue/phrase.h"
 #include "sim/check/registers/registers.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim::check {

@@ -1,19 +1,18 @@
 // cp.async, and what all asynchronous copies share (PTX, "Asynchronous copy").
 #include "sim/machine/async/async_copies.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "sim/launch/fault.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/values_checked.h"
 #include "sim/machine/state/mbarrier.h"
 
 namespace palladion::sim {
 
-void async_fault(const ClusterRun& run, const AsyncOp& op, Code code, std::string message, std::string help) {
+void async_fault(const ClusterRun& run, const AsyncOp& op, Code code, Statement message, Statement help) {
   ClusterState& cluster = run.cluster;
   if (cluster.faulted) return;
   Finding f = fault(code, std::move(message), std::move(help));
@@ -23,11 +22,9 @@ void async_fault(const ClusterRun& run, const AsyncOp& op, Code code, std::strin
 }
 
 void complete_tx(const ClusterRun& run, const AsyncOp& op, SharedAddress mbarrier, uint32_t bytes) {
-  std::string why;
+  Statement why;
   if (mbarrier_complete_tx(run, origin_of(run, op), mbarrier, bytes, &why)) return;
-  async_fault(run, op, Code::mbarrier_bytes,
-              fmt::format("the copy's {} bytes cannot be counted at its mbarrier: {}", bytes, why),
-              "the mbarrier must stay initialised until every copy that completes on it has landed");
+  async_fault(run, op, Code::mbarrier_bytes, say<Phrase::copy_not_counted>(bytes, std::move(why)));
 }
 
 AsyncIssue issue_of(const ClusterRun& run, const AsyncOp& op) {
@@ -47,17 +44,13 @@ AsyncIssue issue_of(const ClusterRun& run, const AsyncOp& op) {
 
 bool check_mbarrier(Exec& x, uint64_t mbarrier, uint64_t target, const char* what, bool pairs) {
   if (mbarrier % 8 != 0) {
-    x.fault(Code::copy_mbarrier,
-            fmt::format("{} with an mbarrier at shared address 0x{:x}: must be aligned to 8 bytes", what,
-                        mbarrier & shared_offset_mask));
+    x.fault(Code::copy_mbarrier, say<Phrase::copy_mbarrier_misaligned>(what, mbarrier & shared_offset_mask));
     return false;
   }
   const CtaRank barrier_rank = rank_of(SharedAddress(mbarrier)), target_rank = rank_of(SharedAddress(target));
   if (pairs ? barrier_rank >> 1 != target_rank >> 1 : barrier_rank != target_rank) {
-    x.fault(Code::copy_mbarrier,
-            fmt::format("{} to CTA rank {} with an mbarrier in CTA rank {}", what, target_rank, barrier_rank),
-            pairs ? "with .cta_group::2 the mbarrier must be in the CTA that receives the data or in its peer"
-                  : "the mbarrier must be in the shared memory of the CTA that receives the data (mapa)");
+    x.fault(Code::copy_mbarrier, say<Phrase::copy_mbarrier_elsewhere>(what, target_rank, barrier_rank),
+            pairs ? say<Phrase::mbarrier_of_the_pair>() : say<Phrase::mbarrier_of_the_receiver>());
     return false;
   }
   return x.shared(mbarrier, 8, "mbarrier of an asynchronous copy") != nullptr;
@@ -66,8 +59,7 @@ bool check_mbarrier(Exec& x, uint64_t mbarrier, uint64_t target, const char* wha
 bool check_multicast(Exec& x, uint64_t mask, const char* what) {
   const auto size = static_cast<uint32_t>(x.cluster.ctas.size());
   if (mask >> size == 0) return true;
-  x.fault(Code::multicast_mask,
-          fmt::format("{} multicast to CTA mask 0x{:x} in a cluster of {}", what, mask, size));
+  x.fault(Code::multicast_mask, say<Phrase::multicast_beyond_cluster>(what, mask, size));
   return false;
 }
 
@@ -114,15 +106,12 @@ bool add_lane(Exec& x, const MicroOp& op, const isa::CpAsync& e, int lane, LaneC
                  source = x.address_of_lane(op.operands[e.src], lane);
   const uint64_t wanted = source_bytes(x, op, e, lane);
   if (wanted > bytes) {
-    x.fault(Code::cp_async_size, fmt::format("cp.async of {} bytes with a source size of {}", bytes, wanted));
+    x.fault(Code::cp_async_size, say<Phrase::source_beyond_copy>(bytes, wanted));
     return false;
   }
   if (target % bytes != 0 || source % bytes != 0) {
-    x.fault(
-        Code::misaligned_copy,
-        fmt::format("cp.async of {} bytes from global address 0x{:x} to shared address 0x{:x}: both must be "
-                    "multiples of {}",
-                    bytes, source, target & shared_offset_mask, bytes));
+    x.fault(Code::misaligned_copy,
+            say<Phrase::misaligned_cp_async>(bytes, source, target & shared_offset_mask, bytes));
     return false;
   }
   if (x.shared(target, bytes, "cp.async write") == nullptr) return false;
@@ -194,12 +183,10 @@ bool DeferredArrival::ready(const ClusterRun& run, const AsyncOp&) const {
 }
 
 void DeferredArrival::land(const ClusterRun& run, const AsyncOp& op) {
-  std::string why;
+  Statement why;
   const auto count = static_cast<uint32_t>(std::popcount(op.lanes));
   if (!mbarrier_arrive(run, origin_of(run, op), mbarrier, count, 0, &why))
-    async_fault(
-        run, op, Code::mbarrier_range, why,
-        "without .noinc the phase must not count these arrivals in its expected ones; with .noinc it must");
+    async_fault(run, op, Code::mbarrier_range, std::move(why), say<Phrase::count_deferred_arrivals>());
 }
 
 namespace {
@@ -220,9 +207,9 @@ bool raise_pending(Exec& x, uint8_t* bytes, uint32_t count) {
   std::memcpy(&word, bytes, 8);
   MbarrierState s = MbarrierState::decode(word);
   if (!s.valid || s.pending + count > MbarrierState::max_count) {
-    x.fault(Code::mbarrier_range, s.valid
-                                      ? "cp.async.mbarrier.arrive: the pending count leaves its range"
-                                      : "cp.async.mbarrier.arrive on an mbarrier that is not initialised");
+    const char* const what = "cp.async.mbarrier.arrive";
+    x.fault(Code::mbarrier_range,
+            s.valid ? say<Phrase::pending_beyond_range>(what) : say<Phrase::arrive_not_initialised>(what));
     return false;
   }
   s.pending += count;

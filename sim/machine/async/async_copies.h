@@ -17,8 +17,7 @@ inline Origin origin_of(const ClusterRun& run, const AsyncOp& op) {
 }
 
 // Stops the grid because of an operation in flight.
-void async_fault(const ClusterRun& run, const AsyncOp& op, Code code, std::string message,
-                 std::string help = {});
+void async_fault(const ClusterRun& run, const AsyncOp& op, Code code, Statement message, Statement help = {});
 
 // Bytes at a shared address that was checked when the operation was issued.
 inline uint8_t* shared_bytes(ClusterState& cluster, SharedAddress address) {

@@ -1,6 +1,5 @@
 // Linear bulk copies and reductions: cp.async.bulk, cp.reduce.async.bulk (PTX, "Bulk copy").
-#include <fmt/format.h>
-
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/async/async_copies.h"
 #include "sim/machine/exec/atomics.h"
 #include "sim/machine/exec/handlers.h"
@@ -106,11 +105,7 @@ bool resolve(Exec& x, isa::Space space, uint64_t address, uint64_t bytes, const 
 
 bool aligned(Exec& x, uint64_t source, uint64_t target, uint64_t bytes) {
   if ((source | target | bytes) % bulk_alignment == 0) return true;
-  x.fault(
-      Code::bulk_copy_size,
-      fmt::format("bulk copy of {} bytes from address 0x{:x} to address 0x{:x}: the size and both addresses "
-                  "must be multiples of {}",
-                  bytes, source, target, bulk_alignment));
+  x.fault(Code::bulk_copy_size, say<Phrase::misaligned_bulk_copy>(bytes, source, target, bulk_alignment));
   return false;
 }
 
@@ -127,7 +122,7 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::BulkCopy& e, int lane) {
   if (!resolve(x, e.dst_space, target, bytes, "bulk copy's write", copy.target)) return Step::fault;
   if (const auto operation = atomic_op(e.op)) {
     copy.reduce = reduction(*operation, e.type, false);
-    if (copy.reduce == nullptr) return x.unsupported("a bulk reduction that this type does not have");
+    if (copy.reduce == nullptr) return x.unsupported(say<Phrase::operation_of_no_type>("a bulk reduction"));
     copy.element_bytes = static_cast<uint32_t>(isa::bytes(e.type));
   }
   if (e.byte_mask >= 0) copy.byte_mask = static_cast<uint16_t>(x.lane_value(op.operands[e.byte_mask], lane));

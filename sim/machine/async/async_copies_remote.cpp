@@ -1,6 +1,5 @@
 // Stores and reductions to the shared memory of the cluster that land later: st.async, red.async.
-#include <fmt/format.h>
-
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/async/async_copies.h"
 #include "sim/machine/exec/atomics.h"
 #include "sim/machine/exec/handlers.h"
@@ -66,9 +65,8 @@ Step issue_values(Exec& x, const MicroOp& op, const Operands& o, ReduceFn reduce
     const uint64_t target = x.address_of_lane(op.operands[o.address], i),
                    mbarrier = x.address_of_lane(op.operands[o.mbar], i);
     if (target % bytes != 0)
-      return x.fault(Code::misaligned_copy,
-                     fmt::format("{} of {} bytes at shared address 0x{:x}: must be a multiple of {}",
-                                 stores.name(), bytes, target & shared_offset_mask, bytes));
+      return x.fault(Code::misaligned_copy, say<Phrase::misaligned_to_shared>(
+                                                stores.name(), bytes, target & shared_offset_mask, bytes));
     if (x.shared(target, bytes, "asynchronous write") == nullptr) return Step::fault;
     if (!check_mbarrier(x, mbarrier, target, stores.name())) return Step::fault;
     auto& store = stores.stores.emplace_back();
@@ -92,7 +90,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::StoreAsync& e) {
 
 Step exec(Exec& x, const MicroOp& op, const isa::ReduceAsync& e) {
   const ReduceFn reduce = reduction(e.op, e.type, false);
-  if (reduce == nullptr) return x.unsupported("a red.async that this type does not have");
+  if (reduce == nullptr) return x.unsupported(say<Phrase::operation_of_no_type>("a red.async"));
   return issue_values(x, op, {e.address, e.src, e.mbar, e.type, 1}, reduce);
 }
 

@@ -1,7 +1,6 @@
 // Cluster launch control: a cluster takes over the work of one that has not started (PTX,
 // "clusterlaunchcontrol.try_cancel", "clusterlaunchcontrol.query_cancel").
-#include <fmt/format.h>
-
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/async/async_copies.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/values_checked.h"
@@ -63,8 +62,8 @@ bool ask(Exec& x, const MicroOp& op, const isa::TryCancel& e, int lane) {
                  mbarrier = x.address_of_lane(op.operands[e.mbar], lane);
   if (target % ClusterRequest::bytes != 0) {
     x.fault(Code::bad_try_cancel,
-            fmt::format("{} of 16 bytes to shared address 0x{:x}: must be a multiple of 16", what,
-                        target & shared_offset_mask));
+            say<Phrase::misaligned_to_shared>(what, ClusterRequest::bytes, target & shared_offset_mask,
+                                              ClusterRequest::bytes));
     return false;
   }
   if (x.shared(target, ClusterRequest::bytes, "clusterlaunchcontrol.try_cancel write") == nullptr)
@@ -82,11 +81,7 @@ bool ask(Exec& x, const MicroOp& op, const isa::TryCancel& e, int lane) {
 }  // namespace
 
 Step exec(Exec& x, const MicroOp& op, const isa::TryCancel& e) {
-  if (x.cluster.saw_refusal)
-    return x.fault(
-        Code::request_after_refusal,
-        "clusterlaunchcontrol.try_cancel after a query has shown that no cluster was left: undefined",
-        "leave the loop when is_canceled is false");
+  if (x.cluster.saw_refusal) return x.fault(Code::request_after_refusal);
   for (uint32_t m = x.active; m != 0; m &= m - 1)
     if (!ask(x, op, e, std::countr_zero(m))) return Step::fault;
   return Step::next;
@@ -122,10 +117,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::QueryCancel& e) {
       p = answer.given != 0 ? p | bit : p & ~bit;
       x.cluster.saw_refusal |= answer.given == 0;
     } else if (answer.given == 0) {
-      return x.fault(Code::no_cta_in_answer,
-                     "clusterlaunchcontrol.query_cancel.get_first_ctaid of an answer that gives no cluster: "
-                     "undefined",
-                     "execute it only where is_canceled is true");
+      return x.fault(Code::no_cta_in_answer);
     } else {
       store_ctaid(x, op, e, lane, answer);
     }

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/launch/phrases/phrase.h"
+
 namespace palladion::sim {
 
 SharedMatrix shared_a(const TensorProduct& p, const StatedProduct& s) {
@@ -49,8 +51,7 @@ bool check_tensor_a(Exec& x, const char* what, const TensorProduct& p, const Sta
   if (!check_place(x, what, "A", p.a_tensor, columns, spread)) return false;
   const int lane = isa::tensor_place(p.a_tensor).lane, d_lane = isa::tensor_place(p.d).lane;
   if (lane == d_lane) return true;
-  x.fault(Code::tensor_memory_lanes,
-          fmt::format("{}: A begins at lane {} and D at lane {}: must be the same", what, lane, d_lane));
+  x.fault(Code::tensor_memory_lanes, say<Phrase::lanes_of_a_and_d>(what, lane, d_lane));
   return false;
 }
 
@@ -59,10 +60,8 @@ bool check_metadata(Exec& x, const char* what, const TensorProduct& p, const Sta
   if (!check_place(x, what, "metadata", p.metadata, m.columns() + m.selector)) return false;
   const int column = isa::tensor_place(p.metadata).column;
   if (column % 2 == 0) return true;
-  x.fault(
-      Code::tcgen05_instruction_descriptor,
-      fmt::format("{}: the metadata begin at column {}: must be even", what, column),
-      "the sparsity selector, bits 0 and 1 of the instruction descriptor, chooses columns beyond the first");
+  x.fault(Code::tcgen05_instruction_descriptor, say<Phrase::odd_metadata_column>(what, column),
+          say<Phrase::selector_chooses_columns>());
   return false;
 }
 
@@ -70,8 +69,9 @@ bool check_product(Exec& x, const TensorProduct& p, const StatedProduct& s) {
   const char* const what = s.mma.sparse ? "tcgen05.mma.sp" : "tcgen05.mma";
   const auto problems = isa::tcgen05_problems(s.d, s.mma);
   if (!problems.empty()) {
-    x.fault(Code::tcgen05_instruction_descriptor, fmt::format("{} with instruction descriptor 0x{:08x}: {}",
-                                                              what, p.idesc, fmt::join(problems, "; ")));
+    x.fault(
+        Code::tcgen05_instruction_descriptor,
+        say<Phrase::bad_instruction_descriptor>(what, p.idesc, fmt::format("{}", fmt::join(problems, "; "))));
     return false;
   }
   if (!p.a_in_tensor_memory && !check_matrix(x, what, "A", p.a_desc)) return false;
@@ -85,12 +85,11 @@ bool check_product(Exec& x, const TensorProduct& p, const StatedProduct& s) {
          check_place(x, what, "the scales of B", p.scale_b, scales_of_b(p, s).columns());
 }
 
-// Why the machine does not run a product that the manual permits; empty: it does.
-std::string not_modelled(const TensorProduct& p, const StatedProduct& s) {
+// Why the machine does not run a product that the manual permits; none: it does.
+Statement not_modelled(const TensorProduct& p, const StatedProduct& s) {
   if (s.mma.sparse && !s.mma.weight_stationary && s.rows() != 128)
-    return "tcgen05.mma.sp with 64 rows of A in a CTA: where its metadata lie is not published as text";
-  if ((p.zero_columns >> 56 & 0x3F) != 0)
-    return "a zero-column mask with a column shift: what is shifted is not published as text";
+    return say<Phrase::sparse_product_of_64_rows>();
+  if ((p.zero_columns >> 56 & 0x3F) != 0) return say<Phrase::shifted_zero_columns>();
   return {};
 }
 
@@ -183,10 +182,9 @@ Step exec(Exec& x, const MicroOp& op, const isa::Tcgen05Mma& e) {
   if (!find_pair(x, e.ctas, "tcgen05.mma", leader)) return Step::fault;
   TensorProduct product = product_of(x, op, e, leader);
   const StatedProduct s(e, product.idesc);
-  if (s.d.k96)
-    return x.unsupported("tcgen05.mma with K = 96: how its six groups are summed is not published");
+  if (s.d.k96) return x.unsupported(say<Phrase::product_of_k96>());
   if (!check_product(x, product, s)) return Step::fault;
-  if (const std::string why = not_modelled(product, s); !why.empty()) return x.unsupported(why);
+  if (Statement why = not_modelled(product, s)) return x.unsupported(std::move(why));
   product.m = static_cast<uint32_t>(s.d.m);
   product.n = static_cast<uint32_t>(s.d.n);
   product.k = static_cast<uint32_t>(s.k());

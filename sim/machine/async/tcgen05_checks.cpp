@@ -1,22 +1,19 @@
-#include <fmt/format.h>
 
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/async/tcgen05.h"
 
 namespace palladion::sim {
 
 bool check_one_thread(Exec& x, const char* what) {
   if (std::has_single_bit(x.active)) return true;
-  x.fault(Code::several_issuers,
-          fmt::format("{} is executed by {} threads of the warp together", what, std::popcount(x.active)),
-          "one thread issues it: elect.sync chooses one");
+  x.fault(Code::several_issuers, say<Phrase::by_several_threads>(what, std::popcount(x.active)));
   return false;
 }
 
 bool has_tensor_memory(Exec& x, uint32_t leader, int ctas, const char* what) {
   for (uint32_t r = leader; r < leader + static_cast<uint32_t>(ctas); ++r) {
     if (!x.cluster.ctas[r].tensor.words.empty()) continue;
-    x.fault(Code::tensor_memory_columns,
-            fmt::format("{}: CTA rank {} has allocated no tensor memory", what, r));
+    x.fault(Code::tensor_memory_columns, say<Phrase::no_tensor_memory>(what, r));
     return false;
   }
   return true;
@@ -26,24 +23,21 @@ bool check_place(Exec& x, const char* what, const char* operand, uint32_t addres
                  bool may_begin_at_16) {
   const isa::TensorPlace p = isa::tensor_place(address);
   if (p.column + columns > static_cast<int>(TensorMemory::columns)) {
-    x.fault(Code::tensor_memory_columns, fmt::format("{}: {} in columns {} to {}: tensor memory has 512",
-                                                     what, operand, p.column, p.column + columns - 1));
+    x.fault(Code::tensor_memory_columns,
+            say<Phrase::operand_beyond_memory>(what, operand, p.column, p.column + columns - 1));
     return false;
   }
   if (p.lane == 0 || (may_begin_at_16 && p.lane == 16)) return true;
   x.fault(Code::tensor_memory_lanes,
-          fmt::format("{}: {} begins at lane {}: must be {}", what, operand, p.lane,
-                      may_begin_at_16 ? "0 or 16" : "0"),
-          "the upper half of an address of tensor memory is the lane");
+          may_begin_at_16 ? say<Phrase::operand_not_at_0_or_16>(what, operand, p.lane)
+                          : say<Phrase::operand_not_at_0>(what, operand, p.lane),
+          say<Phrase::lane_is_upper_half>());
   return false;
 }
 
 bool check_matrix(Exec& x, const char* what, const char* operand, uint64_t descriptor) {
   if (isa::is_tcgen05_matrix(descriptor)) return true;
-  x.fault(
-      Code::tcgen05_matrix_descriptor,
-      fmt::format("{}: 0x{:016x} is no shared-memory descriptor of tcgen05 ({})", what, descriptor, operand),
-      "bits 46 to 48 are 0b001, bits 61 to 63 name a swizzle, bits 14, 15, 30, 31 and 52 to 60 are 0");
+  x.fault(Code::tcgen05_matrix_descriptor, say<Phrase::no_matrix_descriptor>(what, descriptor, operand));
   return false;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/async/tcgen05.h"
 
 namespace palladion::sim {
@@ -24,10 +25,10 @@ bool TensorCommit::ready(const ClusterRun& run, const AsyncOp&) const {
 
 void TensorCommit::land(const ClusterRun& run, const AsyncOp& op) {
   const auto arrive = [&](uint32_t address) {
-    std::string why;
+    Statement why;
     if (!mbarrier_arrive(run, origin_of(run, op), SharedAddress(address), 1, 0, &why))
-      async_fault(run, op, Code::mbarrier_range, "tcgen05.commit: " + why,
-                  "the mbarrier expects one arrival for each tcgen05.commit on it");
+      async_fault(run, op, Code::mbarrier_range, say<Phrase::commit_not_counted>(std::move(why)),
+                  say<Phrase::one_arrival_a_commit>());
   };
   if (ctas == 0) return arrive(mbarrier);
   for_each_rank(ctas, [&](CtaRank rank) { arrive(at_rank(mbarrier, rank)); });

@@ -1,6 +1,6 @@
 #include "sim/machine/async/tcgen05_operands.h"
 
-#include <fmt/format.h>
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::sim {
 
@@ -57,13 +57,9 @@ void align_narrow_elements(isa::Type type, std::vector<uint8_t>& bytes) {
 
 namespace {
 
-OperandFault differing_copies(const std::string& what, int lane, int other, int column) {
-  return {
-      Code::copies_differ,
-      fmt::format("tcgen05.mma: {} differ between the copies in lanes {} and {}, column {}", what, lane,
-                  other, column),
-      "copy the operand to every part of the lanes: tcgen05.cp with .warpx4 or .warpx2, or a tcgen05.st of "
-      "each warp"};
+// `what` of an operand: "rows", "scales".
+OperandFault differing_copies(const char* what, const char* operand, int lane, int other, int column) {
+  return {Code::copies_differ, say<Phrase::copies_differ>(what, operand, lane, other, column), {}};
 }
 
 }  // namespace
@@ -82,7 +78,7 @@ OperandFault read_tensor_rows(const CtaState& cta, uint32_t address, isa::DataPa
       if (part == 0)
         std::memcpy(to, from, row_bytes);
       else if (std::memcmp(to, from, row_bytes) != 0)
-        return differing_copies("rows of A", at.lane + isa::lane_of_row(path, r), lane, at.column);
+        return differing_copies("rows", "A", at.lane + isa::lane_of_row(path, r), lane, at.column);
     }
   }
   return {};
@@ -110,7 +106,7 @@ OperandFault read_scales(const CtaState& cta, const ScaleOperand& s, std::vector
     std::memcpy(to, scale_bytes(cta, s, lane, column), count);
     for (int q = 1; q < quarters; ++q)
       if (std::memcmp(to, scale_bytes(cta, s, lane + 32 * q, column), count) != 0)
-        return differing_copies(fmt::format("scales of {}", s.name), lane, lane + 32 * q, column);
+        return differing_copies("scales", s.name, lane, lane + 32 * q, column);
   }
   return {};
 }

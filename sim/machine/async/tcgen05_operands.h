@@ -49,7 +49,7 @@ void align_narrow_elements(isa::Type type, std::vector<uint8_t>& bytes);
 // What is wrong with the contents of an operand, found when it is read. No code: nothing.
 struct OperandFault {
   std::optional<Code> code;
-  std::string message, help;
+  Statement message, help;
 };
 
 // A of tensor memory, 32 bytes of each row. Where the data path divides N over the lanes, each part of the

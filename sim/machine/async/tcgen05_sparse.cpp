@@ -1,8 +1,7 @@
 // A of sparse tcgen05.mma: its metadata in tensor memory, and its dense form (PTX, "Sparse Matrices").
-#include <fmt/format.h>
-
 #include <cstring>
 
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/async/tcgen05_operands.h"
 
 namespace palladion::sim {
@@ -29,13 +28,10 @@ uint32_t nibble_of(const CtaState& cta, const MetadataOperand& m, int row, int i
 OperandFault undefined_nibble(const MetadataOperand& m, int row, int i, uint32_t nibble) {
   const isa::TensorPlace at = isa::tensor_place(m.address);
   const isa::MetadataPlace place = isa::metadata_place(m.element_bits, row, i);
-  return {
-      Code::sparse_metadata,
-      fmt::format("tcgen05.mma.sp: the metadata of row {} have 0x{:x} at lane {}, column {}, bits {} to {}: "
-                  "its meaning is undefined",
-                  row, nibble, place.lane, at.column + m.selector + place.column, place.bit, place.bit + 3),
-      m.element_bits == 32 ? "0x4 selects the first of two elements, 0xE the second"
-                           : "0x4, 0x8, 0xC, 0x9, 0xD, 0x6 and 0xE select two of four elements"};
+  return {Code::sparse_metadata,
+          say<Phrase::undefined_nibble>(row, nibble, place.lane, at.column + m.selector + place.column,
+                                        place.bit, place.bit + 3),
+          m.element_bits == 32 ? say<Phrase::nibbles_of_tf32>() : say<Phrase::nibbles_of_pairs>()};
 }
 
 struct Row {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/async/tensor_pieces.h"
 #include "sim/machine/exec/handlers.h"
 
@@ -69,17 +70,14 @@ using MapBytes = uint8_t[isa::tensor_map_bytes];
 const uint8_t* map_bytes(Exec& x, uint64_t address, MapBytes& copy) {
   if (address + isa::tensor_map_bytes <= x.launch.params.size()) address += x.launch.param_base;
   if (space_of(address) != isa::Space::global) {
-    x.fault(
-        Code::tensor_map_address,
-        fmt::format("tensor map at generic address 0x{:x}: must be in global, constant or parameter memory",
-                    address));
+    x.fault(Code::tensor_map_address, say<Phrase::tensor_map_outside>(address));
     return nullptr;
   }
   const uint8_t* const bytes =
       x.read(isa::Space::global, address, isa::tensor_map_bytes, 0, "tensor map's read", copy);
   if (bytes == nullptr || address % isa::tensor_map_alignment == 0) return bytes;
-  x.fault(Code::misaligned_access, fmt::format("tensor map at address 0x{:x}: must be aligned to {} bytes",
-                                               address, isa::tensor_map_alignment));
+  x.fault(Code::misaligned_access,
+          say<Phrase::misaligned_object>("tensor map", address, isa::tensor_map_alignment));
   return nullptr;
 }
 
@@ -90,9 +88,7 @@ const isa::TensorMap* checked_map(Exec& x, uint64_t address) {
   if (bytes == nullptr) return nullptr;
   const ReadMap& read = read_tensor_map(bytes, *x.launch.arch);
   if (!read.error.empty()) {
-    x.fault(Code::bad_tensor_map,
-            fmt::format("tensor copy with a tensor map that breaks a rule: {}", read.error),
-            "cuTensorMapEncode would have refused it");
+    x.fault(Code::bad_tensor_map, say<Phrase::tensor_map_rule>(read.error));
     return nullptr;
   }
   return &read.map;
@@ -108,7 +104,7 @@ size_t values_of(const Exec& x, const DecodedOperand& o, int lane, std::array<T,
   return n;
 }
 
-tl::expected<isa::TensorWalk, std::string> walk_im2col(const Exec& x, const MicroOp& op,
+tl::expected<isa::TensorWalk, isa::NoWalk> walk_im2col(const Exec& x, const MicroOp& op,
                                                        const isa::TensorCopy& e, const isa::TensorMap& map,
                                                        std::span<const int32_t> at, int lane) {
   std::array<uint16_t, 3> offsets{};
@@ -118,12 +114,12 @@ tl::expected<isa::TensorWalk, std::string> walk_im2col(const Exec& x, const Micr
     return isa::TensorWalk::im2col(map, at, std::span(offsets).first(given));
   const bool fixed = e.mode == isa::TensorMode::im2col_w_128;
   if (fixed != (map.mode == isa::TensorMapMode::im2col_w_128))
-    return tl::unexpected(fmt::format("the instruction is {} but the tensor map was made for {}",
-                                      fixed ? ".im2col::w::128" : ".im2col::w", name(map.mode)));
+    return tl::unexpected(isa::NoWalk{fmt::format("the instruction is {} but the tensor map was made for {}",
+                                                  fixed ? ".im2col::w::128" : ".im2col::w", name(map.mode))});
   return isa::TensorWalk::im2col_wide(map, at, offsets[0], offsets[1]);
 }
 
-tl::expected<isa::TensorWalk, std::string> walk_of(const Exec& x, const MicroOp& op, const isa::TensorCopy& e,
+tl::expected<isa::TensorWalk, isa::NoWalk> walk_of(const Exec& x, const MicroOp& op, const isa::TensorCopy& e,
                                                    const isa::TensorMap& map, int lane) {
   std::array<int32_t, isa::max_tensor_rank> at{};
   size_t n = 0;
@@ -131,7 +127,7 @@ tl::expected<isa::TensorWalk, std::string> walk_of(const Exec& x, const MicroOp&
   const auto coordinates = std::span(at).first(n);
   const bool rows = e.mode == isa::TensorMode::gather4 || e.mode == isa::TensorMode::scatter4;
   if (n != (rows ? 5 : static_cast<size_t>(e.rank)))
-    return tl::unexpected(fmt::format("a {}d copy with {} coordinates", e.rank, n));
+    return tl::unexpected(isa::NoWalk{fmt::format("a {}d copy with {} coordinates", e.rank, n)});
   if (rows) return isa::TensorWalk::four_rows(map, coordinates);
   if (e.mode == isa::TensorMode::tile) return isa::TensorWalk::tiled(map, coordinates);
   return walk_im2col(x, op, e, map, coordinates, lane);
@@ -140,8 +136,8 @@ tl::expected<isa::TensorWalk, std::string> walk_of(const Exec& x, const MicroOp&
 bool check_tile(Exec& x, uint64_t address, const isa::TensorWalk& walk) {
   if (address % isa::tensor_copy_shared_alignment != 0) {
     x.fault(Code::misaligned_tile,
-            fmt::format("tensor copy with its tile at shared address 0x{:x}: must be aligned to {} bytes",
-                        address & shared_offset_mask, isa::tensor_copy_shared_alignment));
+            say<Phrase::misaligned_in_shared>("tensor copy with its tile", address & shared_offset_mask,
+                                              isa::tensor_copy_shared_alignment));
     return false;
   }
   return x.shared(address, walk.footprint_bytes(), "tensor copy's tile") != nullptr;
@@ -199,8 +195,7 @@ Step issue_store(Exec& x, const isa::TensorCopy& e, int lane, TileCopy tile) {
         tile.type == isa::TensorDataType::f32_ftz || tile.type == isa::TensorDataType::tf32_ftz;
     tile.reduce = reduction(*operation, element_type(tile.type), flush);
     if (tile.reduce == nullptr)
-      return x.fault(Code::tensor_reduction_type,
-                     fmt::format("a tensor reduction that tensors of {} do not have", name(tile.type)));
+      return x.fault(Code::tensor_reduction_type, say<Phrase::tensor_reduction>(name(tile.type)));
   }
   return issue_tile(x, lane, std::move(tile), isa::AsyncGroup::bulk);
 }
@@ -210,15 +205,12 @@ Step issue_lane(Exec& x, const MicroOp& op, const isa::TensorCopy& e, int lane) 
   const isa::TensorMap* map = checked_map(x, x.address_of_lane(op.operands[e.tensor], lane));
   if (map == nullptr) return Step::fault;
   if (const std::string why = isa::why_not_copied(*map, e.load); !why.empty() && !e.prefetch)
-    return x.fault(Code::tensor_map_mismatch,
-                   fmt::format("tensor copy that does not fit its tensor map: {}", why));
+    return x.fault(Code::tensor_map_mismatch, say<Phrase::tensor_map_does_not_fit>(why));
   auto walk = walk_of(x, op, e, *map, lane);
   if (walk && !e.load && !e.prefetch) walk = walk->for_store();
   if (!walk) {
-    constexpr std::string_view prefix = "unsupported: ";
-    if (walk.error().starts_with(prefix)) return x.unsupported(walk.error().substr(prefix.size()));
-    return x.fault(Code::tensor_map_mismatch,
-                   fmt::format("tensor copy that does not fit its tensor map: {}", walk.error()));
+    if (walk.error().is_unsupported) return x.unsupported(say<Phrase::stated_reason>(walk.error().reason));
+    return x.fault(Code::tensor_map_mismatch, say<Phrase::tensor_map_does_not_fit>(walk.error().reason));
   }
   if (e.prefetch) return Step::next;  // a hint to L2, without an effect on values
   const uint64_t shared = x.address_of_lane(op.operands[e.shared], lane);
@@ -254,8 +246,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::TensormapReplace& e) {
     const uint64_t address = x.address_of_lane(op.operands[e.address], i);
     if (address % isa::tensor_map_alignment != 0)
       return x.fault(Code::misaligned_access,
-                     fmt::format("tensormap.replace at address 0x{:x}: must be aligned to {} bytes", address,
-                                 isa::tensor_map_alignment));
+                     say<Phrase::misaligned_object>("tensormap.replace", address, isa::tensor_map_alignment));
     std::array<std::byte, isa::tensor_map_bytes> map;
     auto* const copy = reinterpret_cast<uint8_t*>(map.data());
     const uint8_t* const bytes = x.read(e.space, address, map.size(), i, "tensormap.replace", copy);
@@ -266,7 +257,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::TensormapReplace& e) {
     if (e.field == isa::TensorMapField::global_stride && before_8_5) value *= 16;
     const int ordinal = e.ordinal < 0 ? 0 : static_cast<int>(x.lane_value(op.operands[e.ordinal], i));
     if (auto done = isa::replace_field(map, e.field, ordinal, value); !done)
-      return x.fault(Code::bad_tensormap_replace, done.error());
+      return x.fault(Code::bad_tensormap_replace, say<Phrase::stated_reason>(done.error()));
     x.write(e.space, address, copy, map.size(), i, "tensormap.replace");
   }
   x.changed();

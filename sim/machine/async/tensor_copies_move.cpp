@@ -1,7 +1,6 @@
 // How the bytes of a tile move: gathered run by run into a dense copy of the tile, then written.
-#include <fmt/format.h>
-
 #include "isa/formats/tensor_values.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/async/tensor_copies.h"
 #include "sim/machine/exec/values_checked.h"
 
@@ -42,10 +41,8 @@ class TensorBytes {
     if (run.global_offset >= first_ && run.global_offset + run.bytes <= end_)
       return origin_ + run.global_offset;
     async_fault(run_, op_, Code::global_bounds,
-                fmt::format("tensor copy's {} of {} bytes at global address {}: out of bounds", what,
-                            run.bytes, run_.memory.describe(address(run))),
-                "the tensor map describes a tensor larger than its buffer (rows of stores end at multiples "
-                "of 16 bytes)");
+                say<Phrase::outside_global>(what, run.bytes, run_.memory.describe(address(run))),
+                say<Phrase::tensor_beyond_buffer>());
     return nullptr;
   }
 
@@ -149,7 +146,7 @@ void gather_box(TileCopy& t, const TensorBytes& tensor) {
   t.walk.for_each_run([&](const isa::BoxRun& run) {
     uint8_t* to = t.tile.data() + run.tile_offset;
     if (!run.in_bounds) return fill(to, run.bytes, t.fill);
-    const uint8_t* from = tensor.at(run, "read");
+    const uint8_t* from = tensor.at(run, "tensor copy's read");
     if (from == nullptr) return;
     tensor.read(run, from, to);
     if (isa::is_rounded_by_loads(t.type)) isa::round_loaded({to, run.bytes});
@@ -159,7 +156,7 @@ void gather_box(TileCopy& t, const TensorBytes& tensor) {
 void scatter_box(const TileCopy& t, const TensorBytes& tensor) {
   t.walk.for_each_run([&](const isa::BoxRun& run) {
     if (!run.in_bounds) return;
-    uint8_t* to = tensor.at(run, "write");
+    uint8_t* to = tensor.at(run, "tensor copy's write");
     if (to == nullptr) return;
     if (t.reduce != nullptr)
       t.reduce(to, t.tile.data() + run.tile_offset, run.bytes / t.element_bytes);

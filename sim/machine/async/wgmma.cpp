@@ -1,6 +1,5 @@
 // wgmma: an asynchronous operation of four warps. mma.sync is in mma_sync.cpp.
-#include <fmt/format.h>
-
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/async/wgmma_operands.h"
 #include "sim/machine/exec/elements.h"
 #include "sim/numerics/tensor_core.h"
@@ -120,12 +119,6 @@ bool metadata_defined(const Exec& x, const MicroOp& op, const isa::Wgmma& e) {
   return read_sparse_metadata(words, sparse_shape(op.operands, e), rows);
 }
 
-Step refuse_partial_warp(Exec& x) {
-  return x.fault(Code::partial_warpgroup,
-                 "wgmma is executed by part of a warp, or by a warp outside a full warpgroup",
-                 "all 128 threads of a warpgroup execute the same wgmma");
-}
-
 // The product that other warps of the warpgroup have issued already, or nullptr.
 AsyncOp* issued_by_others(Exec& x, uint64_t sequence) {
   for (AsyncOp& op : x.cluster.pending) {
@@ -161,9 +154,10 @@ Step exec(Exec& x, const MicroOp& op, const isa::Wgmma& e) {
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   const uint32_t mma_warps = x.program.mma_warps();
   const uint32_t warpgroup = x.warp->id / mma_warps, in_group = x.warp->id % mma_warps;
-  if (x.active != ~0U || (warpgroup + 1) * mma_warps > x.cta->warps.size()) return refuse_partial_warp(x);
+  if (x.active != ~0U || (warpgroup + 1) * mma_warps > x.cta->warps.size())
+    return x.fault(Code::partial_warpgroup);
   if (e.sparse && op.moves && !metadata_defined(x, op, e))
-    return x.fault(Code::sparse_metadata, undefined_sparse_metadata);
+    return x.fault(Code::sparse_metadata, say<Phrase::undefined_metadata>());
   auto& groups = x.cta->warpgroups;
   if (groups.empty())
     groups.assign(x.cta->warps.size() / mma_warps, {.issued = std::vector<uint64_t>(mma_warps), .tiles = {}});

@@ -1,6 +1,5 @@
 // Conversions of addresses between spaces, and questions about them.
-#include <fmt/format.h>
-
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/state/local_address.h"
 
@@ -83,8 +82,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::MapShared& e) {
     const int i = std::countr_zero(m);
     const uint64_t a = x.lane_value(op.operands[e.address], i), rank = x.lane_value(op.operands[e.rank], i);
     if (rank >= x.cluster.ctas.size())
-      return x.fault(Code::cta_rank,
-                     fmt::format("mapa to CTA rank {} in a cluster of {}", rank, x.cluster.ctas.size()));
+      return x.fault(Code::cta_rank, say<Phrase::mapped_to_no_cta>(rank, x.cluster.ctas.size()));
     const uint64_t mapped = (a & shared_offset_mask) | rank << cta_rank_shift;
     write_integer(x, op.operands[e.dst], i, e.generic ? shared_window + mapped : mapped);
   }

@@ -1,14 +1,13 @@
 // atom and red (PTX, "Parallel Synchronization and Communication Instructions").
 #include "sim/machine/exec/atomics.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <span>
 
 #include "isa/num/arith.h"
 #include "isa/num/order.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/shuffle.h"
 
@@ -221,16 +220,11 @@ bool resolve(Exec& x, const isa::Atomic& e, const uint64_t* addresses, uint64_t 
     const int i = std::countr_zero(m);
     const isa::Space space = space_of(e.space, addresses[i]);
     if (addresses[i] % size != 0) {
-      x.fault(
-          Code::misaligned_access,
-          fmt::format("atomic access of {} bytes at address 0x{:x}: misaligned (must be a multiple of {})",
-                      size, addresses[i], size));
+      x.fault(Code::misaligned_access, say<Phrase::misaligned>("atomic access", size, addresses[i], size));
       return false;
     }
     if (space == isa::Space::local || space == isa::Space::param) {
-      x.fault(Code::local_atomic,
-              fmt::format("atomic access at address 0x{:x} of local memory: must be global or shared",
-                          addresses[i]));
+      x.fault(Code::local_atomic, say<Phrase::atomic_on_local>(addresses[i]));
       return false;
     }
     if (space == isa::Space::global) t.global |= 1U << i;
@@ -260,7 +254,8 @@ Step exec(Exec& x, const MicroOp& op, const isa::Atomic& e) {
   const bool swaps = e.op == AtomicOp::exch || e.op == AtomicOp::cas;
   const ReduceFn flushing = swaps ? nullptr : reduction(e.op, e.type, true),
                  plain = swaps ? nullptr : reduction(e.op, e.type, false);
-  if (!swaps && plain == nullptr) return x.unsupported("an atomic operation that this type does not have");
+  if (!swaps && plain == nullptr)
+    return x.unsupported(say<Phrase::operation_of_no_type>("an atomic operation"));
   uint64_t addresses[32];
   x.addresses(op.operands[e.address], addresses);
   Targets targets;

@@ -1,9 +1,8 @@
 // Named barriers, cluster barriers, setmaxnreg.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "sim/launch/fault.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
 
 namespace palladion::sim {
@@ -50,9 +49,8 @@ Step refuse_count(Exec& x, uint64_t id, const NamedBarrier& b, uint32_t threads)
   first.warp = &x.cta->warps[b.first_warp];
   first.pc = b.first_pc;
   Finding f = fault(Code::barrier_counts_differ,
-                    fmt::format("barrier {} is in use for {} threads, this instruction says {}", id,
-                                expected_threads(*x.cta, b), threads == 0 ? x.cta->alive_threads : threads),
-                    "all threads that use a barrier at the same time give the same number of threads");
+                    say<Phrase::barrier_of_other_count>(id, expected_threads(*x.cta, b),
+                                                        threads == 0 ? x.cta->alive_threads : threads));
   f.sites = {x.site(), first.site()};
   x.report(std::move(f));
   x.cluster.faulted = true;
@@ -81,8 +79,7 @@ Step arrive(Exec& x, const MicroOp& op, const isa::CtaBarrier& e, uint64_t id, u
   const uint32_t needed = (expected_threads(*x.cta, b) + 31) / 32 * 32;
   const uint32_t exact = e.aligned && threads != 0 ? needed : expected_threads(*x.cta, b);
   if (b.arrived > needed)
-    return x.fault(Code::barrier_overrun,
-                   fmt::format("{} threads arrived at barrier {}, which expects {}", b.arrived, id, exact));
+    return x.fault(Code::barrier_overrun, say<Phrase::too_many_threads_arrived>(b.arrived, id, exact));
   const uint64_t generation = b.generation;
   if (b.arrived >= exact) reset(b);
   const bool completed = b.generation != generation;
@@ -108,8 +105,8 @@ Step exec(Exec& x, const MicroOp& op, const isa::CtaBarrier& e) {
     return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   const uint64_t id = e.id < 0 ? 0 : x.uniform_value(op.operands[e.id]);
   if (id >= x.cta->barriers.size())
-    return x.fault(Code::no_such_barrier, fmt::format("barrier {} does not exist: a CTA has {}, 0 to {}", id,
-                                                      x.cta->barriers.size(), x.cta->barriers.size() - 1));
+    return x.fault(Code::no_such_barrier,
+                   say<Phrase::barrier_beyond_last>(id, x.cta->barriers.size(), x.cta->barriers.size() - 1));
   const auto threads = e.threads < 0 ? 0 : static_cast<uint32_t>(x.uniform_value(op.operands[e.threads]));
   if (x.take_resumed()) {
     write_result(x, e, op, x.cta->barriers[id]);
@@ -117,12 +114,9 @@ Step exec(Exec& x, const MicroOp& op, const isa::CtaBarrier& e) {
     return Step::next;
   }
   if (e.action == isa::BarrierAction::arrive && threads == 0)
-    return x.fault(Code::barrier_count,
-                   fmt::format("barrier {}: an arrival must say for how many threads", id),
-                   "bar.arrive id, count: the default count is for bar.sync alone");
-  if (threads % 32 != 0)
-    return x.fault(Code::barrier_count,
-                   fmt::format("barrier {} for {} threads: the count must be a multiple of 32", id, threads));
+    return x.fault(Code::barrier_count, say<Phrase::arrival_without_count>(id),
+                   say<Phrase::state_the_count>());
+  if (threads % 32 != 0) return x.fault(Code::barrier_count, say<Phrase::count_of_part_of_warp>(id, threads));
   return arrive(x, op, e, id, threads);
 }
 
@@ -170,13 +164,12 @@ Step exec(Exec& x, const MicroOp&, const isa::SetMaxRegisters& e) {
   const auto count = static_cast<uint32_t>(e.count);
   if (const isa::ArchSpec& a = *x.launch.arch; !isa::setmaxnreg_takes(a, count))
     return x.fault(Code::setmaxnreg_count,
-                   fmt::format("setmaxnreg to {}: must be {} to {} and a multiple of {}", count,
-                               a.min_setmaxnreg, a.max_setmaxnreg, a.register_unit_per_thread));
+                   say<Phrase::registers_beyond_limits>(count, a.min_setmaxnreg, a.max_setmaxnreg,
+                                                        a.register_unit_per_thread));
   const uint32_t now = x.warp->register_limit;
   if (!e.increase) {
     if (count > now)
-      return x.fault(Code::setmaxnreg_direction,
-                     fmt::format("setmaxnreg.dec to {} registers from {}", count, now));
+      return x.fault(Code::setmaxnreg_direction, say<Phrase::registers_other_way>("dec", count, now));
     x.cta->free_registers += (now - count) * 32;
     x.warp->register_limit = count;
     x.changed();
@@ -184,8 +177,7 @@ Step exec(Exec& x, const MicroOp&, const isa::SetMaxRegisters& e) {
     return Step::next;
   }
   if (count < now)
-    return x.fault(Code::setmaxnreg_direction,
-                   fmt::format("setmaxnreg.inc to {} registers from {}", count, now));
+    return x.fault(Code::setmaxnreg_direction, say<Phrase::registers_other_way>("inc", count, now));
   const uint32_t needed = (count - now) * 32;
   if (x.cta->free_registers < needed) return x.wait(Wait::Kind::registers, needed, count);
   x.self().resumed = false;

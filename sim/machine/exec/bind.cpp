@@ -2,10 +2,10 @@
 
 #include <utility>
 
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/product_waits.h"
 #include "sim/machine/exec/values_checked.h"
-#include "sim/program/early_waits.h"
 
 namespace palladion::sim {
 namespace {
@@ -25,7 +25,7 @@ Step perform_noted(Exec& x, const MicroOp& op) {
 Step perform_nothing(Exec&, const MicroOp&) { return Step::next; }
 Step ask_early(Exec& x, const MicroOp& op) { return exec_early_wait(x, op, effect<isa::Mbarrier>(op)); }
 Step run_off_the_end(Exec& x, const MicroOp& op) { return exec(x, op, isa::Return{}); }
-Step refuse(Exec& x, const MicroOp&) { return x.unsupported("these types and modifiers"); }
+Step refuse(Exec& x, const MicroOp&) { return x.unsupported(say<Phrase::these_types>()); }
 
 template <class E>
 concept Checked = requires(Exec& x, const MicroOp& op, const E& e) { exec_checked(x, op, e); };
@@ -68,8 +68,7 @@ void bind_handlers(Program& program) {
     op.handler = op.effect == nullptr
                      ? run_off_the_end
                      : std::visit([&]<class E>(const E&) { return handler_of<E>(op); }, *op.effect);
-  const EarlyWaits early(program);
-  for (const auto& [pc, waits] : early.skipped()) program.code[pc].handler = ask_early;
+  for (const auto& [pc, waits] : program.early_waits) program.code[pc].handler = ask_early;
   for (auto& [pc, wait] : program.injected_waits) {
     MicroOp& op = program.code[pc];
     if (op.data == DataUse::full) wait.handler = std::exchange(op.handler, exec_after_products);

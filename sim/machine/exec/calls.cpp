@@ -1,6 +1,5 @@
 // Calls: arguments are copied into the callee's parameters, results back.
-#include <fmt/format.h>
-
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/actuals.h"
 #include "sim/machine/exec/frames.h"
 #include "sim/machine/exec/handlers.h"
@@ -140,25 +139,21 @@ Step exec(Exec& x, const MicroOp& op, const isa::Call& e) {
     if (callee != isa::no_id && !x.program.frames[callee].exists) copy_results(x, op, callee);
     return Step::next;
   }
-  if (callee == isa::no_id && x.launch.recorded)
-    return x.unsupported("a call through an address of a function that a device recorded");
+  if (callee == isa::no_id && x.launch.recorded) return x.unsupported(say<Phrase::function_not_recorded>());
   if (callee == isa::no_id)
     return x.fault(Code::no_function,
-                   fmt::format("a call through the value 0x{:x}, which is the address of no function",
-                               x.uniform_value(op.operands[e.function])),
-                   "the pointer was not set, or is of the host");
+                   say<Phrase::call_of_no_function>(x.uniform_value(op.operands[e.function])));
   const isa::Function& f = x.program.module->functions[callee];
-  if (f.entry) return x.unsupported(fmt::format("a call of the kernel `{}`", f.name));
+  if (f.entry) return x.unsupported(say<Phrase::call_of_kernel>(f.name));
   if (!f.defined) {
-    if (lanes != x.active) return x.unsupported("an indirect call of an external function by some lanes");
+    if (lanes != x.active) return x.unsupported(say<Phrase::external_call_by_some>());
     return call_system(x, op, e, f);
   }
   const size_t results = actuals(op, e.returns).size();
   if (actuals(op, e.arguments).size() != f.params.size() || (results != 0 && results != f.returns.size()))
-    return x.fault(Code::call_signature,
-                   fmt::format("a call of `{}` with another number of arguments or results", f.name));
+    return x.fault(Code::call_signature, say<Phrase::call_of_another_signature>(f.name));
   if (x.program.function_start[callee] == isa::no_id)
-    return x.unsupported(fmt::format("an indirect call of `{}`", f.name));
+    return x.unsupported(say<Phrase::indirect_call>(f.name));
   LaneGroup& g = x.self();
   const bool differ = lanes != x.active;
   x.active = lanes;

@@ -1,8 +1,7 @@
 // Pure functions and control flow.
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/specials.h"
 
@@ -63,8 +62,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::BranchIndexed& e) {
     const int i = std::countr_zero(m);
     const uint64_t value = x.lane_value(index, i);
     if (value >= targets.size())
-      return x.fault(Code::branch_index,
-                     fmt::format("brx.idx with index {} of a list of {} targets", value, targets.size()));
+      return x.fault(Code::branch_index, say<Phrase::no_branch_target>(value, targets.size()));
     if (value == first) same |= 1U << i;
   }
   // Lanes with another index stay at this instruction and try again as a group of their own.
@@ -141,13 +139,9 @@ bool lacks_grid_barrier(const Exec& x) {
 
 Step exec(Exec& x, const MicroOp&, const isa::Trap& e) {
   if (e.breakpoint)
-    return x.fault(Code::trap, "the kernel executed `brkpt`",
-                   "there is no debugger here: remove the breakpoint");
-  if (lacks_grid_barrier(x))
-    return x.fault(Code::no_grid_barrier, "the grid's barrier is used, and the launch is not cooperative",
-                   "launch it with cudaLaunchCooperativeKernel, or with the attribute cooperative");
-  return x.fault(Code::trap, "the kernel executed `trap`",
-                 "an assertion of the kernel failed, or unreachable code was reached");
+    return x.fault(Code::trap, say<Phrase::trap_executed>("brkpt"), say<Phrase::remove_breakpoint>());
+  if (lacks_grid_barrier(x)) return x.fault(Code::no_grid_barrier);
+  return x.fault(Code::trap, say<Phrase::trap_executed>("trap"), say<Phrase::why_trap>());
 }
 
 Step exec(Exec&, const MicroOp&, const isa::Nanosleep&) { return Step::yield; }
@@ -155,6 +149,8 @@ Step exec(Exec&, const MicroOp&, const isa::Nanosleep&) { return Step::yield; }
 // One grid runs at a time: there is nothing to wait for.
 Step exec(Exec&, const MicroOp&, const isa::GridDependency&) { return Step::next; }
 
-Step exec(Exec& x, const MicroOp&, const isa::Unsupported& e) { return x.unsupported(std::string(e.reason)); }
+Step exec(Exec& x, const MicroOp&, const isa::Unsupported& e) {
+  return x.unsupported(say<Phrase::stated_reason>(e.reason));
+}
 
 }  // namespace palladion::sim

@@ -1,8 +1,9 @@
 #include "sim/machine/exec/exec.h"
 
-#include <fmt/format.h>
+#include <utility>
 
 #include "sim/launch/fault.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/frames.h"
 #include "sim/machine/exec/place.h"
 #include "sim/machine/state/local_address.h"
@@ -35,10 +36,7 @@ bool Exec::same_in_lanes(const DecodedOperand& o, const char* what) {
     const int lane = std::countr_zero(m);
     if (lane_value(o, lane) == value) continue;
     fault(Code::differing_operand,
-          fmt::format("{} is 0x{:x} in lane {} and 0x{:x} in lane {}", what, value, first,
-                      lane_value(o, lane), lane),
-          "all lanes of the warp must give one value: is it computed from the lane, or loaded before it was "
-          "stored?");
+          say<Phrase::operand_differs>(what, value, first, lane_value(o, lane), lane));
     return false;
   }
   return true;
@@ -59,17 +57,13 @@ uint8_t* Exec::shared(uint64_t address, uint64_t size, const char* what) {
   const auto a = static_cast<uint32_t>(address);
   const uint32_t rank = a >> cta_rank_shift, offset = a & shared_offset_mask;
   if (rank >= cluster.ctas.size()) {
-    fault(Code::no_such_cta, fmt::format("{} of shared memory of CTA rank {} in a cluster of {}", what, rank,
-                                         cluster.ctas.size()));
+    fault(Code::no_such_cta, say<Phrase::shared_of_no_cta>(what, rank, cluster.ctas.size()));
     return nullptr;
   }
   CtaState& target = cluster.ctas[rank];
   if (target.shared.empty() || offset + size > target.shared.size() || offset < program.reserved_shared) {
     fault(Code::shared_bounds,
-          fmt::format(
-              "{} of {} bytes at shared address 0x{:x}: outside the CTA's shared memory (0x{:x} to 0x{:x})",
-              what, size, offset, program.reserved_shared, target.shared.size()),
-          "more dynamic shared memory may be needed (--smem), or an index runs past its buffer");
+          say<Phrase::outside_shared>(what, size, offset, program.reserved_shared, target.shared.size()));
     return nullptr;
   }
   return target.shared.data() + offset;
@@ -77,16 +71,16 @@ uint8_t* Exec::shared(uint64_t address, uint64_t size, const char* what) {
 
 namespace {
 
-std::string help_of(GlobalMemory::Where where) {
+Statement help_of(GlobalMemory::Where where) {
   switch (where) {
     case GlobalMemory::Where::null:
-      return "give the kernel the address of an array: an allocation that failed leaves none";
+      return say<Phrase::give_an_array>();
     case GlobalMemory::Where::freed:
-      return "free the array behind the last kernel that uses it, and wait for that kernel first";
+      return say<Phrase::free_behind_last_use>();
     case GlobalMemory::Where::host:
-      return "give the kernel memory of the device: cudaMalloc, cudaMallocManaged or cudaMallocHost";
+      return say<Phrase::give_device_memory>();
     default:
-      return "an index runs past its array, often in the last tile: guard the access, or round the array up";
+      return say<Phrase::guard_the_access>();
   }
 }
 
@@ -97,14 +91,9 @@ uint8_t* Exec::global(Address address, uint64_t size, const char* what) {
   // The device would have faulted too, but for memory that exists there and was not recorded.
   constexpr uint64_t device_page = 2 << 20;
   if (p == nullptr && launch.recorded && memory.distance(address) >= device_page)
-    unsupported(fmt::format(
-        "{} of {} bytes at global address 0x{:x}, which was not recorded (blocks of the device's heap, "
-        "which an earlier launch allocated with malloc, are in no bundle)",
-        what, size, address));
+    unsupported(say<Phrase::global_not_recorded>(what, size, address));
   else if (p == nullptr)
-    fault(Code::global_bounds,
-          fmt::format("{} of {} bytes at global address {}: out of bounds", what, size,
-                      memory.describe(address)),
+    fault(Code::global_bounds, say<Phrase::outside_global>(what, size, memory.describe(address)),
           help_of(memory.where(address)));
   return p;
 }
@@ -112,10 +101,8 @@ uint8_t* Exec::global(Address address, uint64_t size, const char* what) {
 bool Exec::own(isa::Space stated, uint64_t address, const char* what) {
   const uint32_t rank = shared_address(address) >> cta_rank_shift;
   if (stated != isa::Space::shared_cta || rank == cta->rank || rank >= cluster.ctas.size()) return true;
-  fault(Code::remote_as_own,
-        fmt::format("{} at shared address 0x{:x} of CTA rank {} by CTA rank {}, as its own", what,
-                    shared_address(address) & shared_offset_mask, rank, cta->rank),
-        "an address of another CTA needs .shared::cluster; of mbarriers only arrivals reach there");
+  fault(Code::remote_as_own, say<Phrase::shared_of_another_cta>(
+                                 what, shared_address(address) & shared_offset_mask, rank, cta->rank));
   return false;
 }
 
@@ -131,8 +118,8 @@ uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int la
       uint8_t* p = find_local(*this, lane, offset, size);
       if (p == nullptr)
         fault(Code::local_bounds,
-              fmt::format("{} of {} bytes at local address 0x{:x}: outside the thread's {} bytes", what, size,
-                          offset, program.local_bytes + warp->stacks[static_cast<size_t>(lane)].used));
+              say<Phrase::outside_local>(what, size, offset,
+                                         program.local_bytes + warp->stacks[static_cast<size_t>(lane)].used));
       return p;
     }
     default:
@@ -176,15 +163,15 @@ void Exec::report(Finding finding) {
   cluster.findings.push_back(std::move(finding));
 }
 
-Step Exec::fault(Code code, std::string message, std::string help) {
+Step Exec::fault(Code code, Statement message, Statement help) {
   if (!cluster.faulted) report(sim::fault(code, std::move(message), std::move(help)));
   cluster.faulted = true;
   return Step::fault;
 }
 
-Step Exec::unsupported(const std::string& what) {
-  Finding f = sim::fault(Code::not_modelled, {}, {}, FindingSeverity::unsupported);
-  f.what = Unsupported{what};
+Step Exec::unsupported(Statement what) {
+  Finding f = sim::fault(Code::not_modelled, std::move(what), {}, FindingSeverity::unsupported);
+  f.what = Unsupported{};
   report(std::move(f));
   cluster.faulted = true;
   return Step::fault;

@@ -167,8 +167,9 @@ struct Exec : ClusterRun {
   Origin origin() const { return origin(active); }
   Origin origin(uint32_t lanes) const;
   Site site() const;
-  Step fault(Code code, std::string message, std::string help = {});
-  Step unsupported(const std::string& what);
+  // No message: the code's title; no help: the code's fix.
+  Step fault(Code code, Statement message = {}, Statement help = {});
+  Step unsupported(Statement what);
   void report(Finding finding);
   void changed() { ++cluster.progress; }
   // The same, where no other cluster can observe it.
@@ -223,8 +224,8 @@ void release_after_exit(CtaState& cta);
 // mbarrier operations on the 8 bytes at a shared address, for handlers and async operations. False
 // (with `why`) when the object is not initialised or a count leaves its range.
 bool mbarrier_arrive(const ClusterRun& run, const Origin& origin, SharedAddress address, uint32_t count,
-                     int32_t expect_tx, std::string* why);
+                     int32_t expect_tx, Statement* why);
 bool mbarrier_complete_tx(const ClusterRun& run, const Origin& origin, SharedAddress address, uint32_t bytes,
-                          std::string* why);
+                          Statement* why);
 
 }  // namespace palladion::sim

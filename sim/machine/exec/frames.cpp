@@ -1,7 +1,6 @@
 #include "sim/machine/exec/frames.h"
 
-#include <fmt/format.h>
-
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
 
 namespace palladion::sim {
@@ -11,9 +10,7 @@ namespace {
 bool grow(Exec& x, int lane, uint64_t to) {
   WarpState::LaneStack& stack = x.warp->stacks[static_cast<size_t>(lane)];
   if (to > x.launch.stack_bytes) {
-    x.fault(Code::stack_full,
-            fmt::format("a thread needs {} bytes of stack and has {}", to, x.launch.stack_bytes),
-            "the recursion has no end, or the launch needs a larger stack (cudaLimitStackSize)");
+    x.fault(Code::stack_full, say<Phrase::stack_too_small>(to, x.launch.stack_bytes));
     return false;
   }
   if (stack.bytes.size() < to) stack.bytes.resize(align_up(to, 1024));
@@ -123,8 +120,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::Stack& e) {
       result = fixed + start;
     } else if (e.action == isa::StackAction::restore) {
       const uint64_t top = x.lane_value(op.operands[e.value], lane) - fixed;
-      if (top > stack.used)
-        return x.fault(Code::local_bounds, "stackrestore with a pointer that stacksave did not give");
+      if (top > stack.used) return x.fault(Code::local_bounds, say<Phrase::stack_not_saved>());
       stack.used = top;
       continue;
     }

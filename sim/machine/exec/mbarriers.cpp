@@ -1,33 +1,30 @@
 // mbarriers: the operations on their eight bytes, and the instructions.
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/state/mbarrier.h"
 
 namespace palladion::sim {
 namespace {
-uint8_t* barrier_bytes(ClusterState& cluster, uint64_t address, std::string* why) {
+uint8_t* barrier_bytes(ClusterState& cluster, uint64_t address, Statement* why) {
   const auto a = static_cast<uint32_t>(address);
   const uint32_t rank = a >> cta_rank_shift, offset = a & shared_offset_mask;
   if (rank >= cluster.ctas.size() || offset + 8 > cluster.ctas[rank].shared.size()) {
-    *why = fmt::format("mbarrier at shared address 0x{:x} is outside the cluster's shared memory", a);
+    *why = say<Phrase::mbarrier_outside_cluster>(a);
     return nullptr;
   }
   if (offset % 8 != 0) {
-    *why = fmt::format("mbarrier at shared address 0x{:x} is not aligned to 8 bytes", offset);
+    *why = say<Phrase::mbarrier_not_aligned>(offset);
     return nullptr;
   }
   return cluster.ctas[rank].shared.data() + offset;
 }
 
-std::string why_refused(MbarrierState::Refusal refusal, const MbarrierState& s, const MbarrierEvent& event) {
+Statement why_refused(MbarrierState::Refusal refusal, const MbarrierState& s, const MbarrierEvent& event) {
   if (refusal == MbarrierState::Refusal::tx_range)
-    return fmt::format("the mbarrier's transaction count {} leaves its range of +-{}", s.tx + event.tx,
-                       MbarrierState::max_tx);
-  return fmt::format("{} arrivals on an mbarrier that expects only {} more in this phase (of {})",
-                     event.count, s.pending, s.expected);
+    return say<Phrase::bytes_beyond_range>(s.tx + event.tx, MbarrierState::max_tx);
+  return say<Phrase::arrivals_beyond_phase>(event.count, s.pending, s.expected);
 }
 
 void announce(const ClusterRun& run, const Origin& origin, MbarrierEvent event) {
@@ -42,14 +39,13 @@ void announce(const ClusterRun& run, const Origin& origin, MbarrierEvent event) 
 }
 
 // `event` says what signals, and where.
-bool signal(const ClusterRun& run, const Origin& origin, MbarrierEvent event, std::string* why) {
+bool signal(const ClusterRun& run, const Origin& origin, MbarrierEvent event, Statement* why) {
   uint8_t* bytes = barrier_bytes(run.cluster, event.address, why);
   if (bytes == nullptr) return false;
   std::memcpy(&event.before, bytes, 8);
   MbarrierState s = MbarrierState::decode(event.before);
   if (!s.valid) {
-    *why = fmt::format("mbarrier at shared address 0x{:x} is not initialised",
-                       event.address & shared_offset_mask);
+    *why = say<Phrase::mbarrier_not_initialised>(event.address & shared_offset_mask);
     event.after = event.before;
     announce(run, origin, event);
     return false;
@@ -69,7 +65,7 @@ bool signal(const ClusterRun& run, const Origin& origin, MbarrierEvent event, st
 }  // namespace
 
 bool mbarrier_arrive(const ClusterRun& run, const Origin& origin, SharedAddress address, uint32_t count,
-                     int32_t expect_tx, std::string* why) {
+                     int32_t expect_tx, Statement* why) {
   using A = isa::MbarrierAction;
   return signal(
       run, origin,
@@ -78,7 +74,7 @@ bool mbarrier_arrive(const ClusterRun& run, const Origin& origin, SharedAddress 
 }
 
 bool mbarrier_complete_tx(const ClusterRun& run, const Origin& origin, SharedAddress address, uint32_t bytes,
-                          std::string* why) {
+                          Statement* why) {
   return signal(run, origin,
                 {.action = isa::MbarrierAction::complete_tx, .address = address, .tx = -int64_t{bytes}}, why);
 }
@@ -87,13 +83,11 @@ namespace {
 
 uint8_t* mbarrier_word(Exec& x, const isa::Mbarrier& e, uint64_t address) {
   if (address % 8 != 0) {
-    x.fault(Code::misaligned_mbarrier,
-            fmt::format("mbarrier at address 0x{:x}: must be aligned to 8 bytes", address));
+    x.fault(Code::misaligned_mbarrier, say<Phrase::misaligned_object>("mbarrier", address, 8));
     return nullptr;
   }
   if (e.space == isa::Space::generic && space_of(address) != isa::Space::shared_cluster) {
-    x.fault(Code::mbarrier_space,
-            fmt::format("mbarrier at generic address 0x{:x}: not in shared memory", address));
+    x.fault(Code::mbarrier_space, say<Phrase::mbarrier_outside_shared>(address));
     return nullptr;
   }
   using A = isa::MbarrierAction;  // arrivals alone may be those of another CTA
@@ -141,8 +135,7 @@ Step init(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     const uint64_t count = x.lane_value(op.operands[e.count], i);
     const auto most = static_cast<uint64_t>(x.launch.arch->max_mbarrier_count);
     if (count == 0 || count > most)
-      return x.fault(Code::mbarrier_init_count,
-                     fmt::format("mbarrier.init with a count of {}: must be 1 to {}", count, most));
+      return x.fault(Code::mbarrier_init_count, say<Phrase::init_count_beyond_limits>(count, most));
     const uint64_t before = word_at(bytes);
     MbarrierState s;
     s.pending = s.expected = static_cast<uint32_t>(count);
@@ -183,16 +176,14 @@ Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     const uint64_t before = state_at(bytes).encode();
     const uint64_t n = e.count < 0 ? 1 : x.lane_value(op.operands[e.count], i);
     const bool is_tx = e.action != A::arrive;
-    std::string why;
+    Statement why;
     bool ok = true;
     if (e.action == A::complete_tx) {
       ok = mbarrier_complete_tx(x, x.origin(1U << i), SharedAddress(address), static_cast<uint32_t>(n), &why);
     } else {
       if (e.drop) {
         MbarrierState s = state_at(bytes);
-        if (s.expected == 0)
-          return x.fault(Code::arrive_drop_at_zero,
-                         "mbarrier.arrive_drop on an mbarrier that expects no arrivals");
+        if (s.expected == 0) return x.fault(Code::arrive_drop_at_zero);
         s.expected -= is_tx || e.expect_tx ? 1 : static_cast<uint32_t>(n);
         put_state(bytes, s);
       }
@@ -205,11 +196,8 @@ Step arrive_like(Exec& x, const MicroOp& op, const isa::Mbarrier& e) {
     }
     if (!ok)
       return x.fault(
-          Code::mbarrier_range, why,
-          e.action == A::arrive
-              ? "fewer threads arrive, or mbarrier.init counts all of them; an arrival too many may also "
-                "be one of a round before, whose thread was not waited for"
-              : "every phase needs exactly as many bytes as it expects");
+          Code::mbarrier_range, std::move(why),
+          e.action == A::arrive ? say<Phrase::count_all_arrivals>() : say<Phrase::bytes_as_expected>());
     write_state(x, e, op, i, before);
   }
   return Step::next;
@@ -275,9 +263,7 @@ Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e, bool early) {
     if (!s.valid && x.wants<MbarrierEvent>()) notify_wait(x, op, e, 0);
     if (!s.valid)
       return x.fault(Code::mbarrier_not_initialised,
-                     fmt::format("wait on an mbarrier that is not initialised (shared address 0x{:x})",
-                                 address & shared_offset_mask),
-                     "mbarrier.init must run first, and be made visible: fence.mbarrier_init or a barrier");
+                     say<Phrase::wait_not_initialised>(address & shared_offset_mask));
     done |= static_cast<uint32_t>(s.parity != (awaited_parity(x, e, op, i) != 0)) << i;
   }
   const bool asks = early && x.launch.options.schedule.kind != Schedule::Kind::hardware;

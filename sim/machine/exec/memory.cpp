@@ -1,8 +1,7 @@
 // Loads, stores, fences.
-#include <fmt/format.h>
-
 #include <optional>
 
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/own_stores.h"
 #include "sim/machine/exec/values_checked.h"
@@ -58,8 +57,7 @@ bool resolve_params(Exec& x, const uint64_t* addresses, uint64_t size, Pointers&
     const int i = std::countr_zero(m);
     if (size > x.launch.params.size() || addresses[i] > x.launch.params.size() - size) {
       x.fault(Code::parameter_bounds,
-              fmt::format("{} of {} bytes at byte {} of {} bytes of kernel parameters", what, size,
-                          addresses[i], x.launch.params.size()));
+              say<Phrase::outside_parameters>(what, size, addresses[i], x.launch.params.size()));
       return false;
     }
     p.at[i] = const_cast<uint8_t*>(x.launch.params.data()) + addresses[i];
@@ -134,9 +132,7 @@ bool resolve_all(Exec& x, isa::Space space, const uint64_t* addresses, uint64_t 
                  Pointers& p, Access::Kind kind) {
   const char* const what = kind == Access::Kind::read ? "read" : "write";
   if (const int i = misaligned_lane(x, addresses, alignment); i >= 0) {
-    x.fault(Code::misaligned_access,
-            fmt::format("{} of {} bytes at address 0x{:x}: misaligned (must be a multiple of {})", what, size,
-                        addresses[i], alignment));
+    x.fault(Code::misaligned_access, say<Phrase::misaligned>(what, size, addresses[i], alignment));
     return false;
   }
   space = common_space(x, space, addresses);
@@ -346,13 +342,9 @@ Step exec(Exec& x, const MicroOp& op, const isa::StoreBulk& e) {
     const uint64_t address = x.address_of_lane(op.operands[e.address], lane);
     const uint64_t size = x.lane_value(op.operands[e.size], lane);
     if (address % unit != 0 || size % unit != 0 || size > most)
-      return x.fault(
-          Code::misaligned_access,
-          fmt::format("st.bulk of {} bytes at address 0x{:x}: both are multiples of {}, at most {}", size,
-                      address, unit, most));
+      return x.fault(Code::misaligned_access, say<Phrase::misaligned_bulk_store>(size, address, unit, most));
     if (e.space == isa::Space::generic && space_of(address) != isa::Space::shared_cta)
-      return x.fault(Code::misaligned_access,
-                     fmt::format("st.bulk at address 0x{:x}, not in shared memory", address));
+      return x.fault(Code::misaligned_access, say<Phrase::bulk_store_outside_shared>(address));
     if (size == 0) continue;
     uint8_t* const bytes = x.shared(address, size, "st.bulk");
     if (bytes == nullptr) return Step::fault;

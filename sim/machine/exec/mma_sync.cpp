@@ -1,4 +1,5 @@
 // mma.sync: fragments of one warp to matrices and back; the arithmetic is sim/numerics'.
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/elements.h"
 #include "sim/machine/exec/fragment_tiles.h"
 #include "sim/machine/exec/handlers.h"
@@ -45,10 +46,9 @@ bool collect_sparse(const Exec& x, const MicroOp& op, const isa::Mma& e, SparseR
 
 Step exec(Exec& x, const MicroOp& op, const isa::Mma& e) {
   const auto a = element_of(e.a), b = element_of(e.b);
-  if (!a || !b || !e.a_row || !e.b_col || e.c != e.d)
-    return x.unsupported("mma.sync of this shape and these types");
+  if (!a || !b || !e.a_row || !e.b_col || e.c != e.d) return x.unsupported(say<Phrase::mma_of_this_shape>());
   if (!x.converged(x.warp->alive)) return x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
-  if (x.active != ~0U) return x.fault(Code::partial_warp, "mma.sync is executed by part of a warp");
+  if (x.active != ~0U) return x.fault(Code::partial_warp, say<Phrase::by_part_of_warp>("mma.sync"));
   tc::MmaSync m{.a = *a,
                 .b = *b,
                 .d = result_of(e.d),
@@ -60,7 +60,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::Mma& e) {
   m.bit_op = e.xor_popc ? tc::MmaSync::BitOp::xor_popc : tc::MmaSync::BitOp::and_popc;
   if (e.a == isa::Type::f64) m.rounding = rounding_of(e.rounding);
   if (!(e.sparse ? sparse_mma_is_modelled(m) : tc::is_modelled(m)))
-    return x.unsupported("mma.sync of this shape and these types");
+    return x.unsupported(say<Phrase::mma_of_this_shape>());
   if (!op.moves) return Step::next;
   const int bits_ab = isa::bits(e.a), bits_cd = isa::bits(e.d);
   const size_t row_ab = static_cast<size_t>(e.k) * static_cast<size_t>(bits_ab) / 8;
@@ -70,7 +70,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::Mma& e) {
   if (!e.sparse)
     collect(x, op.operands[e.ra], isa::mma_a(e.m, e.k, bits_ab), bits_ab, ma, row_ab);
   else if (!collect_sparse(x, op, e, places, ma))
-    return x.fault(Code::sparse_metadata, undefined_sparse_metadata);
+    return x.fault(Code::sparse_metadata, say<Phrase::undefined_metadata>());
   collect(x, op.operands[e.rb], isa::mma_b(e.k, bits_ab), bits_ab, mb, row_ab);
   const isa::FragmentLayout cd = isa::mma_c(e.m, bits_cd);
   collect(x, op.operands[e.rc], cd, bits_cd, mc, row_cd);

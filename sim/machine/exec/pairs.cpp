@@ -1,16 +1,13 @@
 #include "sim/machine/exec/pairs.h"
 
-#include <fmt/format.h>
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::sim {
 
 bool find_pair(Exec& x, int ctas, const char* what, uint32_t& leader) {
   leader = ctas == 2 ? x.cta->rank & ~1U : x.cta->rank;
   if (ctas == 1 || leader + 1 < x.cluster.ctas.size()) return true;
-  x.fault(Code::no_peer_cta,
-          fmt::format("{}.cta_group::2 in a cluster of {}: CTA rank {} has no peer", what,
-                      x.cluster.ctas.size(), x.cta->rank),
-          "a pair of CTAs are two ranks of a cluster that differ in the last bit: launch clusters of 2");
+  x.fault(Code::no_peer_cta, say<Phrase::no_peer>(what, x.cluster.ctas.size(), x.cta->rank));
   return false;
 }
 

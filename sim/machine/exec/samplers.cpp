@@ -1,5 +1,6 @@
 // Samplers of the independent texturing mode.
 #include "isa/formats/sampler.h"
+#include "sim/launch/phrases/phrase.h"
 
 #include "sim/machine/exec/texture_objects.h"
 
@@ -11,12 +12,12 @@ constexpr AddressMode address_modes[] = {AddressMode::wrap, AddressMode::mirror,
                                          AddressMode::clamp, AddressMode::border};
 constexpr uint32_t clamp_ogl = 2;
 
-std::string refusal(const isa::Sampler& s, int dimensions, bool filtered) {
+Statement refusal(const isa::Sampler& s, int dimensions, bool filtered) {
   for (size_t d = 0; d < static_cast<size_t>(dimensions); ++d) {
-    if (!s.address[d]) return fmt::format("a look-up by a sampler that does not set addr_mode_{}", d);
-    if (*s.address[d] == clamp_ogl) return "the address mode clamp_ogl is not modelled";
+    if (!s.address[d]) return say<Phrase::no_address_mode>(d);
+    if (*s.address[d] == clamp_ogl) return say<Phrase::clamp_ogl>();
   }
-  return filtered && !s.filter ? "a look-up by a sampler that does not set filter_mode" : "";
+  return filtered && !s.filter ? say<Phrase::no_filter_mode>() : Statement();
 }
 
 }  // namespace
@@ -32,12 +33,8 @@ std::optional<isa::Sampler> sampler_of(const Exec& x, uint64_t value) {
 
 Step take_sampler(Exec& x, uint64_t value, int dimensions, bool filtered, Sampling& sampling) {
   const auto sampler = sampler_of(x, value);
-  if (!sampler)
-    return x.fault(Code::no_texture_object,
-                   fmt::format("0x{:x} is no sampler, and no .samplerref variable that has one; "
-                               "`--bind NAME=sampler:...` gives a variable one",
-                               value));
-  if (const auto why = refusal(*sampler, dimensions, filtered); !why.empty()) return x.unsupported(why);
+  if (!sampler) return x.fault(Code::no_texture_object, say<Phrase::no_sampler>(value));
+  if (Statement why = refusal(*sampler, dimensions, filtered)) return x.unsupported(std::move(why));
   for (size_t d = 0; d < 3; ++d) sampling.address[d] = address_modes[sampler->address[d].value_or(0)];
   sampling.linear = sampler->filter == 1;
   sampling.normalized = sampling.normalized && !sampler->force_unnormalized;

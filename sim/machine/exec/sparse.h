@@ -22,10 +22,6 @@ struct SparseRows {
 // placed as the low bits say.
 bool read_sparse_metadata(const uint32_t* words, const SparseShape& shape, SparseRows& rows);
 
-inline constexpr const char* undefined_sparse_metadata =
-    "sparse metadata that select an element twice, or for tf32 are not 0b0100 or 0b1110: the result is "
-    "undefined";
-
 // Rows of k / 2 packed elements to rows of k elements, zeros where nothing was selected. SparseRows::count
 // rows of each.
 void expand_sparse_rows(const uint8_t* from, size_t from_stride, const SparseShape& shape,

@@ -1,6 +1,5 @@
 // suld, sust, sured.
-#include <fmt/format.h>
-
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/texture_objects.h"
 
@@ -31,8 +30,7 @@ Place place_of(Exec& x, const isa::SurfaceAccess& e, const DecodedOperand& o, co
   if (e.texels) at[0] *= s.format.bytes();
   const int64_t row = int64_t{level.width} * s.format.bytes();
   if (at[0] % size != 0) {
-    x.fault(Code::surface_bounds,
-            fmt::format("x is {}, which is no multiple of the {} bytes that are accessed", at[0], size));
+    x.fault(Code::surface_bounds, say<Phrase::surface_misaligned>(at[0], size));
     return {Place::Kind::fault};
   }
   const int64_t most[3] = {row - size, int64_t{level.height} - 1, int64_t{level.depth} - 1};
@@ -43,8 +41,8 @@ Place place_of(Exec& x, const isa::SurfaceAccess& e, const DecodedOperand& o, co
       at[d] = std::clamp<int64_t>(at[d], 0, std::max<int64_t>(most[d], 0));
       continue;
     }
-    x.fault(Code::surface_bounds, fmt::format("({}, {}, {}) lies outside a surface of {} bytes by {} by {}",
-                                              at[0], at[1], at[2], row, level.height, level.depth));
+    x.fault(Code::surface_bounds,
+            say<Phrase::outside_surface>(at[0], at[1], at[2], row, level.height, level.depth));
     return {Place::Kind::fault};
   }
   return {Place::Kind::here, level.address + static_cast<uint64_t>(at[2]) * level.slice +
@@ -89,13 +87,10 @@ void move_element(const Exec& x, const isa::SurfaceAccess& e, const DecodedOpera
   }
 }
 
-// Why a formatted store (sust.p) to texels of this format is not performed; empty: it is.
-std::string refusal_of_format(const isa::SurfaceAccess& e, const TexelFormat& f) {
-  if (f.bits != 32)
-    return fmt::format("`sust.p` to channels of {} bits: how the hardware converts is not modelled", f.bits);
-  if (e.elements < f.channels)
-    return fmt::format("`sust.p` of {} of the {} channels of a texel: PTX leaves the others unpredictable",
-                       e.elements, f.channels);
+// Why a formatted store (sust.p) to texels of this format is not performed; none: it is.
+Statement refusal_of_format(const isa::SurfaceAccess& e, const TexelFormat& f) {
+  if (f.bits != 32) return say<Phrase::store_to_small_channels>(f.bits);
+  if (e.elements < f.channels) return say<Phrase::store_of_some_channels>(e.elements, f.channels);
   return {};
 }
 
@@ -119,12 +114,11 @@ Step exec(Exec& x, const MicroOp& op, const isa::SurfaceAccess& e) {
     const uint64_t value = x.address_of_lane(op.operands[e.texel], lane);
     const Image* s = x.launch.textures->surface(handle_of(x, value));
     if (s == nullptr) return no_such_object(x, "surface", value);
-    if (!s->unsupported.empty()) return x.unsupported(s->unsupported);
+    if (!s->unsupported.empty()) return x.unsupported(say<Phrase::stated_reason>(s->unsupported));
     if (!surface_fits(e.geometry, *s))
-      return x.fault(Code::no_texture_object,
-                     "the surface has another number of dimensions than the instruction");
+      return x.fault(Code::no_texture_object, say<Phrase::other_dimensions>("surface"));
     if (formatted) {
-      if (const auto why = refusal_of_format(e, s->format); !why.empty()) return x.unsupported(why);
+      if (Statement why = refusal_of_format(e, s->format)) return x.unsupported(std::move(why));
       size = s->format.bytes();
     }
     const Place place = place_of(x, e, op.operands[e.texel], *s, size, lane);

@@ -1,9 +1,8 @@
 #include "sim/machine/exec/system_calls.h"
 
-#include <fmt/format.h>
-
 #include "sim/launch/device_queue.h"
 #include "sim/launch/graph_conditions.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/actuals.h"
 #include "sim/machine/exec/heap.h"
 #include "sim/machine/exec/printf.h"
@@ -13,7 +12,7 @@ namespace {
 
 // int vprintf(const char* format, void* arguments)
 Step call_vprintf(Exec& x, const Actuals& a, const Actuals& results) {
-  if (a.size() != 2) return x.unsupported("vprintf without a format and an argument block");
+  if (a.size() != 2) return x.unsupported(say<Phrase::other_arguments>("vprintf"));
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     const auto text =
@@ -26,13 +25,13 @@ Step call_vprintf(Exec& x, const Actuals& a, const Actuals& results) {
 }
 
 Step call_assertfail(Exec& x, const Actuals& a) {
-  if (a.size() < 4) return x.fault(Code::failed_assertion, "the kernel's assertion failed");
+  if (a.size() < 4) return x.fault(Code::failed_assertion);
   const int lane = std::countr_zero(x.active);
   const auto text = guest_string(x, argument<uint64_t>(x, a, 0, lane), lane),
              file = guest_string(x, argument<uint64_t>(x, a, 1, lane), lane);
   if (!text || !file) return Step::fault;
-  return x.fault(Code::failed_assertion, fmt::format("the kernel's assertion `{}` failed at {}:{}", *text,
-                                                     *file, argument<uint32_t>(x, a, 2, lane)));
+  return x.fault(Code::failed_assertion,
+                 say<Phrase::assertion_failed>(*text, *file, argument<uint32_t>(x, a, 2, lane)));
 }
 
 std::span<uint8_t> heap_of(const Exec& x) {
@@ -52,7 +51,7 @@ bool release(const Exec& x, uint64_t address) {
 // void* malloc(size_t): at the quantum boundary, so that addresses do not depend on the number of host
 // threads.
 Step call_malloc(Exec& x, const Actuals& a, const Actuals& results) {
-  if (a.size() != 1) return x.unsupported("malloc without a size");
+  if (a.size() != 1) return x.unsupported(say<Phrase::other_arguments>("malloc"));
   if (!x.at_boundary) return x.wait(Wait::Kind::quantum_boundary);
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
@@ -62,14 +61,11 @@ Step call_malloc(Exec& x, const Actuals& a, const Actuals& results) {
 }
 
 Step call_free(Exec& x, const Actuals& a) {
-  if (a.size() != 1) return x.unsupported("free without an address");
+  if (a.size() != 1) return x.unsupported(say<Phrase::other_arguments>("free"));
   if (!x.at_boundary) return x.wait(Wait::Kind::quantum_boundary);
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const auto address = argument<uint64_t>(x, a, 0, std::countr_zero(m));
-    if (!release(x, address))
-      return x.fault(Code::bad_free,
-                     fmt::format("free of the address 0x{:x}, which malloc did not give", address),
-                     "the block is free already, or was allocated by the host");
+    if (!release(x, address)) return x.fault(Code::bad_free, say<Phrase::free_of_no_block>(address));
   }
   return Step::next;
 }
@@ -191,10 +187,8 @@ bool perform_device_call(Exec& x, DeviceQueue& queue, DeviceCall call, const Act
 Step call_device_runtime(Exec& x, const isa::Function& f, DeviceCall call, const Actuals& a,
                          const Actuals& results) {
   const Allocation* const memory = queue_of(x);
-  if (memory == nullptr)
-    return x.unsupported(
-        fmt::format("a call of `{}`: kernels launch kernels under `palladion exec` alone", f.name));
-  if (a.size() != f.params.size()) return x.unsupported(fmt::format("`{}` with other arguments", f.name));
+  if (memory == nullptr) return x.unsupported(say<Phrase::launch_outside_exec>(f.name));
+  if (a.size() != f.params.size()) return x.unsupported(say<Phrase::other_arguments>(f.name));
   if (!x.at_boundary) return x.wait(Wait::Kind::quantum_boundary);
   DeviceQueue queue({memory->bytes, memory->size});
   for (uint32_t m = x.active; m != 0; m &= m - 1)
@@ -207,9 +201,8 @@ Step call_device_runtime(Exec& x, const isa::Function& f, DeviceCall call, const
 // call does not depend on the number of host threads.
 Step call_set_conditional(Exec& x, const Actuals& a) {
   const Allocation* const table = environment_memory(x, conditions_high, conditions_low);
-  if (table == nullptr)
-    return x.unsupported("a call of `cudaGraphSetConditional`: graphs are run under `palladion exec` alone");
-  if (a.size() != 2) return x.unsupported("`cudaGraphSetConditional` with other arguments");
+  if (table == nullptr) return x.unsupported(say<Phrase::graph_outside_exec>("cudaGraphSetConditional"));
+  if (a.size() != 2) return x.unsupported(say<Phrase::other_arguments>("cudaGraphSetConditional"));
   if (!x.at_boundary) return x.wait(Wait::Kind::quantum_boundary);
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
@@ -217,10 +210,7 @@ Step call_set_conditional(Exec& x, const Actuals& a) {
     const auto value = argument<uint32_t>(x, a, 1, lane);
     const uint64_t offset = handle - table->base;  // wraps below the table
     if (offset >= table->size || offset % sizeof value != 0)
-      return x.fault(
-          Code::no_graph_condition,
-          fmt::format("`cudaGraphSetConditional` with 0x{:x}, which is no handle of a condition", handle),
-          "cudaGraphConditionalHandleCreate gives the handle of a graph's condition");
+      return x.fault(Code::no_graph_condition, say<Phrase::no_condition_handle>(handle));
     std::memcpy(table->bytes + offset, &value, sizeof value);
   }
   x.changed();
@@ -237,7 +227,7 @@ Step call_system(Exec& x, const MicroOp& op, const isa::Call& e, const isa::Func
   if (f.name == "free") return call_free(x, a);
   if (f.name == "cudaGraphSetConditional") return call_set_conditional(x, a);
   if (const auto call = device_call(f.name)) return call_device_runtime(x, f, *call, a, results);
-  return x.unsupported(fmt::format("a call of the external function `{}`", f.name));
+  return x.unsupported(say<Phrase::external_call>(f.name));
 }
 
 }  // namespace palladion::sim

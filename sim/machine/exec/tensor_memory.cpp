@@ -1,8 +1,7 @@
 // Tensor memory: allocation, and the loads and stores of warps (PTX, "Tensor Memory Allocation and Management
 // Instructions", "Tensor Memory Data Movement Instructions").
-#include <fmt/format.h>
-
 #include "isa/formats/tensor_memory.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/pairs.h"
 #include "sim/machine/exec/values_checked.h"
@@ -22,8 +21,8 @@ bool is_power_of_two(uint64_t n) { return (n & (n - 1)) == 0; }
 bool check_columns(Exec& x, uint64_t columns, const char* what) {
   if (columns >= TensorMemory::unit && columns <= TensorMemory::columns && is_power_of_two(columns))
     return true;
-  x.fault(Code::bad_tcgen05_alloc, fmt::format("{} of {} columns: must be a power of two from {} to {}", what,
-                                               columns, TensorMemory::unit, TensorMemory::columns));
+  x.fault(Code::bad_tcgen05_alloc,
+          say<Phrase::columns_beyond_limits>(what, columns, TensorMemory::unit, TensorMemory::columns));
   return false;
 }
 
@@ -60,15 +59,12 @@ Step allocate(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e) 
   const uint64_t columns = x.uniform_value(op.operands[e.columns]);
   if (!check_columns(x, columns, "tcgen05.alloc")) return Step::fault;
   if (t.relinquished)
-    return x.fault(Code::bad_tcgen05_alloc,
-                   "tcgen05.alloc after tcgen05.relinquish_alloc_permit in the same CTA",
-                   "allocate before the permit is given up");
+    return x.fault(Code::bad_tcgen05_alloc, say<Phrase::alloc_after_permit>(),
+                   say<Phrase::alloc_before_permit>());
   const uint64_t at = x.address_of_lane(op.operands[e.address], std::countr_zero(x.active));
   if (at % 4 != 0)
-    return x.fault(Code::bad_tcgen05_alloc,
-                   fmt::format("tcgen05.alloc stores its address to shared address 0x{:x}: must be "
-                               "aligned to 4 bytes",
-                               at & shared_offset_mask));
+    return x.fault(Code::bad_tcgen05_alloc, say<Phrase::misaligned_in_shared>("the result of tcgen05.alloc",
+                                                                              at & shared_offset_mask, 4));
   uint8_t* const to = x.shared(at, 4, "tcgen05.alloc write");
   if (to == nullptr) return Step::fault;
   uint32_t leader = 0;
@@ -110,11 +106,7 @@ Step deallocate(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e
     const bool inside = u >= first / TensorMemory::unit && u < (first + count) / TensorMemory::unit;
     matches = (t.owner[u] == owner) == inside;
   }
-  if (!matches)
-    return x.fault(
-        Code::bad_tcgen05_dealloc,
-        fmt::format("tcgen05.dealloc of {} columns at address 0x{:08x}: not an allocation", columns, address),
-        "pass the address that tcgen05.alloc stored, and the same number of columns");
+  if (!matches) return x.fault(Code::bad_tcgen05_dealloc, say<Phrase::no_allocation>(columns, address));
   for (uint16_t& o : t.owner)
     if (o == owner) o = 0;
   if (x.wants<TensorAllocated>()) x.emit(TensorAllocated{x.origin(), true, first, count, e.ctas});
@@ -151,19 +143,17 @@ bool place_block(Exec& x, const MicroOp& op, const Request& r, const char* what,
   // The chip takes the warp's own lanes where the address has none; PTX wants them stated.
   if (block.lane + block.lanes <= isa::lanes_of_a_warp) block.lane += first;
   if (block.lane < first || block.lane + block.lanes > first + isa::lanes_of_a_warp || block.lane % 16 != 0) {
-    x.fault(
-        Code::tensor_memory_lanes,
-        fmt::format("{} by warp {} of lanes {} to {}: it reaches lanes {} to {}", what, x.warp->id,
-                    block.lane, block.lane + block.lanes - 1, first, first + isa::lanes_of_a_warp - 1),
-        "warp w of a warpgroup reaches lanes 32 (w % 4) to 32 (w % 4) + 31: add that lane to the address, "
-        "shifted left by 16");
+    x.fault(Code::tensor_memory_lanes,
+            say<Phrase::lanes_not_reached>(what, x.warp->id, block.lane, block.lane + block.lanes - 1, first,
+                                           first + isa::lanes_of_a_warp - 1),
+            say<Phrase::lane_in_address>());
     return false;
   }
   if (block.column + block.columns > TensorMemory::columns || x.cta->tensor.words.empty()) {
-    x.fault(Code::tensor_memory_columns,
-            fmt::format("{} of columns {} to {}: {}", what, block.column, block.column + block.columns - 1,
-                        x.cta->tensor.words.empty() ? "the CTA has allocated no tensor memory"
-                                                    : "tensor memory has 512"));
+    const uint32_t last = block.column + block.columns - 1;
+    x.fault(Code::tensor_memory_columns, x.cta->tensor.words.empty()
+                                             ? say<Phrase::columns_without_memory>(what, block.column, last)
+                                             : say<Phrase::columns_beyond_memory>(what, block.column, last));
     return false;
   }
   return true;
@@ -245,8 +235,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::TensorMemoryAllocation& e) {
 Step exec(Exec& x, const MicroOp& op, const isa::TensorMemoryLoad& e) {
   if (const auto step = gather_whole_warp(x)) return *step;
   if (e.reduces && e.shape != isa::TensorShape::l32x32b)
-    return x.unsupported(
-        "tcgen05.ld.red.16x32bx2: whether it reduces each half of a lane or both is not published");
+    return x.unsupported(say<Phrase::load_of_halves_reduces>());
   const Request request{e.shape, e.repeat, e.pack, e.address, e.split};
   Block block;
   if (!place_block(x, op, request, "tcgen05.ld", block)) return Step::fault;

@@ -1,11 +1,11 @@
 #pragma once
 // What the handlers of textures and surfaces share: the object behind an operand, and the texels that lanes
 // touch.
-#include <fmt/format.h>
 
 #include <cstring>
 
 #include "isa/formats/sampler.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/exec.h"
 
 namespace palladion::sim {
@@ -54,15 +54,11 @@ class TouchedTexels {
 
 // In a recorded launch the use of an object that is not in the bundle is unsupported.
 inline Step no_such_object(Exec& x, std::string_view kind, uint64_t value) {
-  if (x.launch.recorded)
-    return x.unsupported(fmt::format("it uses the {} object 0x{:x}, which was not recorded", kind, value));
+  if (x.launch.recorded) return x.unsupported(say<Phrase::object_not_recorded>(kind, value));
   const std::string_view word = kind == "texture" ? "tex" : "surf";  // .texref, .surfref; tex:, surf:
   if (x.memory.find(Address(value), sizeof value) != nullptr)
-    return x.fault(Code::no_texture_object,
-                   fmt::format("0x{:x} is no {} object, and no .{}ref variable that holds one; "
-                               "`--bind NAME={}:...` gives a variable one",
-                               value, kind, word, word));
-  return x.fault(Code::no_texture_object, fmt::format("0x{:x} is no {} object", value, kind));
+    return x.fault(Code::no_texture_object, say<Phrase::no_object_nor_variable>(value, kind, word, word));
+  return x.fault(Code::no_texture_object, say<Phrase::no_object>(value, kind));
 }
 
 }  // namespace palladion::sim

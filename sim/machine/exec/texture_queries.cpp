@@ -1,4 +1,5 @@
 // txq, suq, istypep.
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/texture_objects.h"
 
@@ -91,7 +92,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::TextureQuery& e) {
     }
     if (const auto sampler = is_of_sampler(e.attribute) ? sampler_of(x, value) : std::nullopt) {
       const auto found = attribute_of(e.attribute, *sampler);
-      if (!found) return x.unsupported("a query for a field that the sampler does not set");
+      if (!found) return x.unsupported(say<Phrase::no_sampler_field>());
       x.lanes<uint32_t>(op.operands[e.dst])[lane] = *found;
       continue;
     }

@@ -1,8 +1,7 @@
 // tex, tld4.
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/texture_objects.h"
 #include "sim/numerics/texture.h"
@@ -261,20 +260,20 @@ class Lookup {
   int count_ = 0;
 };
 
-// What the machine does not do with this object; empty: nothing.
-std::string refusal(const isa::TextureLoad& e, const Texture& t) {
-  std::string problem = problem_of(t);
-  if (!problem.empty()) return problem;
-  if (t.sampling.srgb) return "sRGB textures are not modelled";
+// What the machine does not do with this object; none: nothing.
+Statement refusal(const isa::TextureLoad& e, const Texture& t) {
+  if (std::string problem = problem_of(t); !problem.empty())
+    return say<Phrase::stated_reason>(std::move(problem));
+  if (t.sampling.srgb) return say<Phrase::srgb_texture>();
   const bool linear = t.sampling.linear && !e.integer_coordinates;
   if (linear && t.image.format.kind == TexelKind::signed_int && t.image.format.bits == 8)
-    return "linear filtering of signed 8-bit texels is not modelled: how an H200 rounds it is not known";
+    return say<Phrase::filter_signed_bytes>();
   if (linear && t.sampling.linear_levels && t.image.geometry == Geometry::d3 && t.image.levels.size() > 1)
-    return "linear filtering between levels of a 3D texture is not modelled: some weights are not known";
-  if (e.ddx >= 0 && t.image.levels.size() > 1) return "choosing mipmap levels by gradients is not modelled";
-  if (e.ddx >= 0 && t.sampling.anisotropy > 1) return "anisotropic filtering is not modelled";
+    return say<Phrase::filter_levels_of_3d>();
+  if (e.ddx >= 0 && t.image.levels.size() > 1) return say<Phrase::levels_by_gradients>();
+  if (e.ddx >= 0 && t.sampling.anisotropy > 1) return say<Phrase::anisotropic_filter>();
   if (e.type == isa::Type::f32 && t.image.format.kind != TexelKind::floating && !t.sampling.as_float)
-    return "a texture of integers read as .f32 is not modelled";
+    return say<Phrase::integers_as_f32>();
   return {};
 }
 
@@ -303,11 +302,10 @@ Step exec(Exec& x, const MicroOp& op, const isa::TextureLoad& e) {
       if (step != Step::next) return step;
       t = &sampled;
     }
-    if (!t->image.unsupported.empty()) return x.unsupported(t->image.unsupported);
+    if (!t->image.unsupported.empty()) return x.unsupported(say<Phrase::stated_reason>(t->image.unsupported));
     if (!texture_fits(e.geometry, t->image))
-      return x.fault(Code::no_texture_object,
-                     "the texture has another number of dimensions than the instruction");
-    if (const std::string why = refusal(e, *t); !why.empty()) return x.unsupported(why);
+      return x.fault(Code::no_texture_object, say<Phrase::other_dimensions>("texture"));
+    if (Statement why = refusal(e, *t)) return x.unsupported(std::move(why));
     texel_bytes = t->image.format.bytes();
     Value result;
     if (!Lookup(x, e, *t, lane, x.wants<Access>() ? &touched : nullptr).run(op, result)) return Step::fault;

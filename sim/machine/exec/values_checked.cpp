@@ -1,10 +1,9 @@
 // Handlers of runs without values, in programs where control reads memory: what is read must be known.
-#include <fmt/format.h>
-
+#include "sim/machine/exec/values_checked.h"
 #include "isa/formats/tensor_map.h"
 #include "sim/launch/fault.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
-#include "sim/machine/exec/values_checked.h"
 #include "sim/program/compile/drop_values.h"
 #include "sim/program/values_flow.h"
 
@@ -52,20 +51,17 @@ bool is_unmaterialised(const Exec& x, const Touched& t, bool weak) {
   return any;
 }
 
-Step refuse(Exec& x, const std::string& need) {
+Step refuse(Exec& x, Statement need) {
   if (x.cluster.faulted) return Step::fault;
-  x.report(fault(Code::values_needed, "a run without values is not possible: " + need, values_needed_help,
-                 FindingSeverity::unsupported));
+  x.report(fault(Code::values_needed, std::move(need), {}, FindingSeverity::unsupported));
   x.cluster.faulted = true;
   return Step::fault;
 }
 
 Step refuse_read(Exec& x) {
   const ValueFlow::Sink sink = ValueFlow::first_need(x.program, x.pc);
-  if (sink.pc == isa::no_id)
-    return refuse(x, "control reads, through shared memory, what this instruction finds: tensor data");
-  return refuse(x, fmt::format("{} depends on what this instruction reads: tensor data",
-                               describe_need(x.program, sink.pc, sink.operand, sink.address)));
+  if (sink.pc == isa::no_id) return refuse(x, say<Phrase::control_needs_values>());
+  return refuse(x, say<Phrase::values_decide>(describe_need(x.program, sink.pc, sink.operand, sink.address)));
 }
 
 void note(const Exec& x, const Touched& t, bool moved) {
@@ -103,8 +99,7 @@ Step exec_checked(Exec& x, const MicroOp& op, const isa::Fence& e) {
                  size = x.lane_value(op.operands[e.size], lane);
   const Step step = exec(x, op, e);
   if (step != Step::next) return step;
-  if (shared_unmaterialised(x, from, size))
-    return refuse(x, "the tensor map that is copied here is tensor data");
+  if (shared_unmaterialised(x, from, size)) return refuse(x, say<Phrase::tensor_map_is_data>("copied"));
   x.memory.note(Address(to), size, true);
   return step;
 }
@@ -117,8 +112,7 @@ Step exec_checked(Exec& x, const MicroOp& op, const isa::TensormapReplace& e) {
     inside &= !is_shared(s) || x.shared(a, isa::tensor_map_bytes, "tensormap.replace") != nullptr;
   });
   if (!inside) return Step::fault;
-  if (is_unmaterialised(x, touched, false))
-    return refuse(x, "the tensor map that is changed here is tensor data");
+  if (is_unmaterialised(x, touched, false)) return refuse(x, say<Phrase::tensor_map_is_data>("changed"));
   return exec(x, op, e);
 }
 
@@ -127,8 +121,7 @@ Step exec_checked(Exec& x, const MicroOp& op, const isa::TensorCopy& e) {
   if (step != Step::next) return step;
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const uint64_t map = x.address_of_lane(op.operands[e.tensor], std::countr_zero(m));
-    if (x.memory.unmaterialised(Address(map), 1))
-      return refuse(x, "the tensor map that is used here is tensor data");
+    if (x.memory.unmaterialised(Address(map), 1)) return refuse(x, say<Phrase::tensor_map_is_data>("used"));
   }
   return step;
 }

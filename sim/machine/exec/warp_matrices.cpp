@@ -1,8 +1,8 @@
 // ldmatrix, stmatrix, movmatrix: 8x8 matrices of 16-bit elements in the registers of a warp.
-#include <fmt/format.h>
 #include <immintrin.h>
 
 #include "isa/formats/fragments.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/lane_writes.h"
 #include "sim/machine/exec/values_checked.h"
@@ -49,14 +49,11 @@ void transpose(Matrix& matrix) {
 uint8_t* row_at(Exec& x, isa::Space space, const DecodedOperand& address, int lane, const char* what) {
   const uint64_t a = x.address_of_lane(address, lane);
   if (a % 16 != 0) {
-    x.fault(Code::misaligned_matrix_row,
-            fmt::format("{} with a row at shared address 0x{:x}: must be aligned to 16 bytes", what,
-                        a & shared_offset_mask));
+    x.fault(Code::misaligned_matrix_row, say<Phrase::misaligned_row>(what, a & shared_offset_mask));
     return nullptr;
   }
   if (space == isa::Space::generic && space_of(a) != isa::Space::shared_cluster) {
-    x.fault(Code::matrix_space,
-            fmt::format("{} with a row at generic address 0x{:x}: not in shared memory", what, a));
+    x.fault(Code::matrix_space, say<Phrase::row_outside_shared>(what, a));
     return nullptr;
   }
   return x.shared(a, 16, what);
@@ -75,7 +72,7 @@ void notify(const Exec& x, Access::Kind kind, int rows, const DecodedOperand& ad
 }  // namespace
 
 Step exec(Exec& x, const MicroOp& op, const isa::LoadMatrix& e) {
-  if (e.type != isa::Type::b16) return x.unsupported("ldmatrix of 8-bit elements begins with sm_100a");
+  if (e.type != isa::Type::b16) return x.unsupported(say<Phrase::matrix_of_bytes>("ldmatrix"));
   if (const Step s = gather_warp(x); s != Step::next) return s;
   const DecodedOperand& address = op.operands[e.address];
   Matrix matrices[4];
@@ -94,7 +91,7 @@ Step exec(Exec& x, const MicroOp& op, const isa::LoadMatrix& e) {
 }
 
 Step exec(Exec& x, const MicroOp& op, const isa::StoreMatrix& e) {
-  if (e.type != isa::Type::b16) return x.unsupported("stmatrix of 8-bit elements begins with sm_100a");
+  if (e.type != isa::Type::b16) return x.unsupported(say<Phrase::matrix_of_bytes>("stmatrix"));
   if (const Step s = gather_warp(x); s != Step::next) return s;
   const DecodedOperand& address = op.operands[e.address];
   uint8_t* rows[warp_size];

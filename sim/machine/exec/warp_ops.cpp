@@ -1,9 +1,9 @@
 // What the lanes of a warp do together: shuffles, votes, matches, reductions, election.
-#include <fmt/format.h>
 #include <immintrin.h>
 
 #include "isa/num/arith.h"
 #include "isa/num/order.h"
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/lane_writes.h"
 #include "sim/machine/exec/shuffle_sources.h"
@@ -33,13 +33,10 @@ class Members {
 
   uint32_t all() const { return all_; }
   uint32_t outside() const { return outside_; }  // lanes that are not in their own mask
-  std::string outside_text() const {
-    if (uniform_)
-      return fmt::format("the member mask 0x{:08x} leaves out lanes that execute the instruction (0x{:08x})",
-                         all_, outside_);
+  Statement mistake() const {                    // where there are some
+    if (uniform_) return say<Phrase::mask_leaves_out>(all_, outside_);
     const int first = std::countr_zero(outside_);
-    return fmt::format("lanes 0x{:08x} pass member masks that leave them out: lane {} passes 0x{:08x}",
-                       outside_, first, masks_[first]);
+    return say<Phrase::masks_leave_out>(outside_, first, masks_[first]);
   }
 
   // Calls team(lanes) for each set of lanes with the same mask.
@@ -64,9 +61,7 @@ class Members {
 
 // Step::next when the instruction can be performed; else it waits or faults.
 Step gather_members(Exec& x, const Members& members) {
-  if (members.outside() != 0)
-    return x.fault(Code::member_mask, members.outside_text(),
-                   "a lane must be in the mask it passes to a .sync instruction");
+  if (members.outside() != 0) return x.fault(Code::member_mask, members.mistake());
   if (x.converged(members.all())) return Step::next;
   x.wait(Wait::Kind::convergence, x.missing(members.all()));
   // Lanes may wait at another copy of the same instruction (compilers duplicate code): run_warp joins

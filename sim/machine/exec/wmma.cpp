@@ -1,6 +1,7 @@
 // wmma: whole matrices of a warp. Loads and stores move rows (or columns) between memory and the fragments of
 // isa/formats/wmma_fragments.h; a product is as many mma.sync as the chip makes of it.
 #include "isa/formats/wmma_fragments.h"
+#include "sim/launch/phrases/phrase.h"
 
 #include "isa/num/convert.h"
 #include "sim/machine/exec/elements.h"
@@ -154,7 +155,7 @@ bool whole_warp(Exec& x, Step& step) {
   if (!x.converged(x.warp->alive))
     step = x.wait(Wait::Kind::convergence, x.missing(x.warp->alive));
   else if (x.active != ~0U)
-    step = x.fault(Code::partial_warp, "wmma is executed by part of a warp");
+    step = x.fault(Code::partial_warp, say<Phrase::by_part_of_warp>("wmma"));
   else
     return true;
   return false;
@@ -220,7 +221,7 @@ Step product_of(Exec& x, const MicroOp& op, const isa::Wmma& e) {
   Step step = Step::next;
   if (!whole_warp(x, step)) return step;
   const auto a_element = element_of(e.a), b_element = element_of(e.b);
-  if (!a_element || !b_element) return x.unsupported("wmma of these types");
+  if (!a_element || !b_element) return x.unsupported(say<Phrase::wmma_of_these_types>());
   if (!op.moves) return Step::next;
   const auto fragment = [&](WmmaMatrix matrix, isa::Type type) {
     return Fragment::of(matrix, e.m, e.n, e.k, type).by_its_lines();

@@ -1,6 +1,5 @@
 #include "sim/machine/state/global_memory.h"
 
-#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include "sim/launch/phrases/phrase.h"
 #include "sim/machine/state/unmaterialised.h"
 
 namespace palladion::sim {
@@ -226,31 +226,28 @@ GlobalMemory::Where GlobalMemory::where(Address address) const {
   return distance(address) < far ? Where::near : Where::nowhere;
 }
 
-std::string GlobalMemory::describe(Address address) const {
+Statement GlobalMemory::describe(Address address) const {
   uint64_t best = 0;
   const Allocation* const nearest = this->nearest(address, best);
   switch (where(address)) {
     case Where::null:
-      return address == 0 ? "NULL" : fmt::format("NULL + {}", address);
+      return address == 0 ? say<Phrase::null_address>() : say<Phrase::near_null>(address);
     case Where::freed: {
       const Allocation& a = *freed(address);
-      return fmt::format("0x{:x}, byte {} of `{}` ({} bytes), which was freed", address, address - a.base,
-                         a.name, a.size);
+      return say<Phrase::in_freed_array>(address, address - a.base, a.name, a.size);
     }
     case Where::host:
-      return fmt::format("0x{:x}, a pointer of the host", address);
+      return say<Phrase::pointer_of_host>(address);
     case Where::nowhere:
-      return fmt::format("0x{:x}, where no array is", address);
+      return say<Phrase::at_no_array>(address);
     case Where::inside:
     case Where::near:
       break;
   }
-  if (address < nearest->base)
-    return fmt::format("0x{:x}, {} bytes before `{}`", address, best, nearest->name);
+  if (address < nearest->base) return say<Phrase::before_array>(address, best, nearest->name);
   if (best == 0 && address < nearest->base + nearest->size)
-    return fmt::format("`{}` byte {}", nearest->name, address - nearest->base);
-  return fmt::format("0x{:x}, {} bytes past the end of `{}` ({} bytes)", address, best, nearest->name,
-                     nearest->size);
+    return say<Phrase::in_array>(nearest->name, address - nearest->base);
+  return say<Phrase::past_array>(address, best, nearest->name, nearest->size);
 }
 
 }  // namespace palladion::sim

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/launch/index.h"
+#include "sim/launch/statement.h"
 
 namespace palladion::sim {
 
@@ -107,8 +108,8 @@ class GlobalMemory {
   Where where(Address address) const;
   // From the nearest byte of an allocation.
   uint64_t distance(Address address) const;
-  // For messages: NULL, what was freed there, a pointer of the host, else the nearest allocation.
-  std::string describe(Address address) const;
+  // For findings: NULL, what was freed there, a pointer of the host, else the nearest allocation.
+  Statement describe(Address address) const;
 
  private:
   // With the largest base that is not above the address.

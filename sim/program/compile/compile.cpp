@@ -8,6 +8,7 @@
 #include "sim/program/compile/layout.h"
 #include "sim/program/compile/wgmma_copies.h"
 #include "sim/program/contraction/contract.h"
+#include "sim/program/early_waits.h"
 
 namespace palladion::sim {
 namespace {
@@ -58,6 +59,7 @@ std::unique_ptr<Program> compile(const isa::Module& module, const isa::Function&
   place_wgmma_copies(p);
   place_injected_waits(p);
   contract(p, fmad);
+  p.early_waits = find_early_waits(p);
   return program;
 }
 

@@ -34,8 +34,7 @@ isa::Diagnostic refusal(const Program& program, const ValueFlow::Sink& sink) {
   isa::Diagnostic d = sim::refusal(Code::values_needed,
                                    fmt::format("a run without values is not possible: {} depends on {}",
                                                describe_need(program, sink.pc, sink.operand, sink.address),
-                                               describe_source(program, Pc(sink.source))),
-                                   values_needed_help);
+                                               describe_source(program, Pc(sink.source))));
   if (const isa::SourceLoc* loc = program.module->source(i))
     d.loc = *loc;
   else

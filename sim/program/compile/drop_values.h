@@ -20,9 +20,6 @@ namespace palladion::sim {
 // Rewrites the program; or returns why it cannot run without values (Code::values_needed, three at most).
 isa::Diagnostics drop_values(Program& program);
 
-inline constexpr const char* values_needed_help =
-    "--values full: control flow and addresses that depend on tensor data need them";
-
 // "the branch at line 12"
 std::string describe_need(const Program& program, Pc pc, int operand, bool address);
 

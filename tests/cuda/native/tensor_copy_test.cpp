@@ -67,7 +67,7 @@ class TensorCopy : public OnDevice {
                           ? isa::TensorWalk::tiled(map, coordinates)
                           : isa::TensorWalk::im2col(
                                 map, coordinates, std::span(taps.data(), static_cast<size_t>(map.rank - 2)));
-    if (!walk) throw std::runtime_error(walk.error());
+    if (!walk) throw std::runtime_error(walk.error().reason);
     EXPECT_LE(walk->footprint_bytes(), probe_tile_bytes);
     return *walk;
   }

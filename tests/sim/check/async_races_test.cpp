@@ -1,7 +1,7 @@
 // Races with copies and products, whose cause another one could hide.
 #include <gmock/gmock.h>
 
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 #include "tests/sim/check/checked.h"
 #include "tests/sim/check/protocol_run.h"
 
@@ -9,7 +9,6 @@ namespace palladion::sim::testing {
 namespace {
 
 using ::testing::Contains;
-using ::testing::HasSubstr;
 using ::testing::Not;
 
 // Warp 0 fills the tile twice; warp 1 waits for the first copy and reads behind the issue of the second one.

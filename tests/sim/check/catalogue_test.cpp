@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "report/text/finding_text.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::sim::check {
 namespace {

@@ -5,17 +5,15 @@
 #include <algorithm>
 
 #include "report/text/finding_text.h"
-#include "sim/check/catalogue/phrase.h"
 #include "sim/check/checker.h"
 #include "sim/check/observers.h"
+#include "sim/launch/phrases/phrase.h"
 #include "tests/sim/check/checked.h"
 #include "tests/sim/check/protocol_run.h"
 #include "tests/sim/ptx_runner.h"
 
 namespace palladion::sim::testing {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr const char* fill_tile = R"(
   shl.b32 %r3, %r1, 2;

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/check/catalogue/code.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 #include "tests/sim/check/checked.h"
 #include "tests/sim/check/protocol_run.h"
 

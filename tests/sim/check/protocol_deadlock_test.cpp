@@ -1,5 +1,5 @@
 // The content of a deadlock report, and how soon a deadlock is recognised.
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 #include "tests/sim/check/protocol_run.h"
 
 namespace palladion::sim::testing {
@@ -7,7 +7,6 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(ProtocolDeadlock, AMissingArrival) {

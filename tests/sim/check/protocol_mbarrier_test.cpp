@@ -1,6 +1,6 @@
 // Rules of mbarriers: phases, counts, life.
 #include "report/text/finding_text.h"
-#include "sim/check/catalogue/phrase.h"
+#include "sim/launch/phrases/phrase.h"
 #include "tests/sim/check/protocol_run.h"
 
 namespace palladion::sim::testing {
@@ -8,7 +8,6 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Warp 0 fills, warp 1 frees, four times.

@@ -4,15 +4,14 @@
 #include <algorithm>
 
 #include "report/text/finding_text.h"
-#include "sim/check/catalogue/phrase.h"
 #include "sim/check/checker.h"
+#include "sim/launch/phrases/phrase.h"
 #include "tests/sim/ptx_runner.h"
 
 namespace palladion::sim::testing {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 // Two warps, without a barrier between them; `body` has a place of shared memory at [place].
 RunResult races(const std::string& body, const RunOptions& how = {}) {

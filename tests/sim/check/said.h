@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/check/catalogue/phrase.h"
 #include "sim/launch/finding.h"
+#include "sim/launch/phrases/phrase.h"
 
 namespace palladion::sim::testing {
 

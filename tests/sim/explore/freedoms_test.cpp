@@ -6,10 +6,10 @@
 #include <numeric>
 #include <set>
 
-#include "sim/check/catalogue/phrase.h"
 #include "sim/check/observers.h"
 #include "sim/explore/decide.h"
 #include "sim/explore/residency.h"
+#include "sim/launch/phrases/phrase.h"
 #include "tests/sim/ptx_runner.h"
 
 namespace palladion::tests {

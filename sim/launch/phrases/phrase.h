@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "sim/launch/statement.h"
@@ -15,17 +16,17 @@ namespace palladion::sim {
 enum class Phrase : uint16_t {
   none,
 #define PLD_PHRASE(name, text) name,
-#include "sim/check/catalogue/phrases.inc"
+#include "sim/launch/phrases/phrases.inc"
 #undef PLD_PHRASE
 };
 
-// `{}` is the next value, `{x}` one in hexadecimal digits, `{*}` all others, `{s}` is an s unless the last
-// number is 1.
+// `{}` is the next value, `{x}` one in hexadecimal digits, `{x8}` in 8 of them, `{u}` one without a sign,
+// `{*}` all others, `{s}` is an s unless the last number is 1.
 constexpr std::string_view template_of(Phrase phrase) {
   constexpr std::string_view templates[] = {
       "",
 #define PLD_PHRASE(name, text) text,
-#include "sim/check/catalogue/phrases.inc"
+#include "sim/launch/phrases/phrases.inc"
 #undef PLD_PHRASE
   };
   return templates[static_cast<size_t>(phrase)];
@@ -36,13 +37,17 @@ constexpr size_t values_of(Phrase phrase) {
   const std::string_view text = template_of(phrase);
   size_t count = 0;
   for (size_t at = 0; at + 1 < text.size(); ++at)
-    count += text[at] == '{' && (text[at + 1] == '}' || text[at + 1] == 'x') ? 1U : 0U;
+    count += text[at] == '{' && (text[at + 1] == '}' || text[at + 1] == 'x' || text[at + 1] == 'u') ? 1U : 0U;
   return count;
 }
 
+// A number, or an index (isa/core/index.h).
+template <class T>
+concept PhraseNumber = std::integral<T> || (std::is_class_v<T> && std::convertible_to<T, uint64_t>);
+
 template <class T>
 PhraseValue value_of(T&& value) {
-  if constexpr (std::integral<std::remove_cvref_t<T>>)
+  if constexpr (PhraseNumber<std::remove_cvref_t<T>>)
     return static_cast<int64_t>(value);
   else if constexpr (std::convertible_to<T, std::string_view>)
     return std::string(std::string_view(value));
