@@ -44,9 +44,10 @@ TEST_F(Cublas, WhatComputesAnswersByName) {
   ASSERT_EQ(call("cublasCreate_v2", &handle), success);
   testing::internal::CaptureStderr();
   EXPECT_EQ(call("cublasSsymm_v2", handle), blas_not_supported);
-  EXPECT_EQ(call("cublasLtMatmul", handle), blas_not_supported);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "palladion exec: unsupported: cublasSsymm_v2\npalladion exec: unsupported: cublasLtMatmul\n");
+  EXPECT_EQ(call("cublasLtMatrixTransform", handle), blas_not_supported);
+  EXPECT_EQ(
+      testing::internal::GetCapturedStderr(),
+      "palladion exec: unsupported: cublasSsymm_v2\npalladion exec: unsupported: cublasLtMatrixTransform\n");
   EXPECT_EQ(call("cublasDestroy_v2", handle), success);
 }
 
