@@ -96,7 +96,7 @@ void find(const Singular<T>& s, int64_t i, void* const* views) {
   if (s.u.columns > 0) s.u.write(found.u, at(s.u, 2));
   if (of_v > 0) s.v.write(s.v_transposed ? Matrix<Wide<T>>(found.v.adjoint()) : found.v, at(s.v, 3));
 }
-// A is overwritten by cuSOLVER with what no manual says: here it is kept.
+// A is overwritten by cuSOLVER with what no manual says, unless vectors take its place: here it is kept.
 template <class T>
 Status gesvd(Handle* h, const Singular<T>& s) {
   if (!s.a.fits() || !s.u.fits() || !s.v.fits() || s.batch < 0) return invalid_value;
@@ -113,19 +113,18 @@ Status gesvd(Handle* h, const Singular<T>& s) {
                for (int64_t i = 0; i < s.batch && count > 0; ++i) find(s, i, views);
              });
 }
-// gesvd's letters: all columns, those of singular values, none. 'O', in A's place, is not here.
+// gesvd's letters: all columns, those of singular values, the same in A's place, none.
 template <class T>
 Status gesvd_by_letters(Handle* h, Singular<T> s, signed char of_u, signed char of_v, T* u, int64_t ldu,
                         T* vt, int64_t ldvt) {
+  if (of_u == 'O' && of_v == 'O') return invalid_value;
   const int64_t m = s.a.rows, n = s.a.columns, count = std::min(m, n);
-  if (of_u == 'O' || of_v == 'O') {
-    palladion_exec_unsupported((std::string(s.name) + " with vectors in A's place").c_str());
-    return not_supported;
-  }
-  const auto columns = [&](signed char letter, int64_t all) {
-    return letter == 'A' ? all : letter == 'S' ? count : 0;
+  const auto kept = [&](signed char letter, int64_t all) {
+    return letter == 'A' ? all : letter == 'S' || letter == 'O' ? count : 0;
   };
-  const int64_t kept_u = columns(of_u, m), kept_v = columns(of_v, n);
+  const int64_t kept_u = kept(of_u, m), kept_v = kept(of_v, n);
+  if (of_u == 'O') u = const_cast<T*>(s.a.at), ldu = s.a.leading;
+  if (of_v == 'O') vt = const_cast<T*>(s.a.at), ldvt = s.a.leading;
   s.u = {u, kept_u == 0 ? 0 : m, kept_u, std::max<int64_t>(1, ldu)};
   s.v = {vt, kept_v, kept_v == 0 ? 0 : n, std::max<int64_t>(1, ldvt)};
   s.v_transposed = true;
