@@ -34,9 +34,11 @@ constexpr Place im2col_at{1, 0, 1}, rank_at{1, 4, 3}, element_at{1, 7, 4}, inter
     swizzle_mode_at{1, 13, 2}, fill_at{1, 15, 1}, tf32_at{1, 16, 1}, l2_at{1, 17, 2}, atomicity_at{1, 19, 2},
     swizzle_96_at{1, 22, 1};
 constexpr Place channels_at{6, 56, 8}, pixels_at{7, 32, 10};
-// What the driver notes and the chip does not need: bytes of a box, and what its shared address must be
-// aligned to. Ours: which of the im2col modes of sm_100 the map was made for; the driver writes zeros there.
-constexpr Place box_bytes_at{8, 0, 32}, shared_alignment_at{9, 0, 32}, wide_mode_at{15, 0, 8};
+// What the driver notes behind the words that the chip reads: bytes of a box, and what its shared address
+// must be aligned to. Ours: which of the im2col modes of sm_100 the map was made for; the driver writes zeros
+// there.
+constexpr int words_read = 8;
+constexpr Place box_bytes_at{8, 0, 32}, shared_alignment_at{9, 0, 32}, wide_mode_at{15, 0, 64};
 
 constexpr uint8_t number(int i) { return static_cast<uint8_t>(i); }
 constexpr Place dim_at(int i) { return {number(4 + i / 2), number(32 * (i % 2)), 32}; }
@@ -87,19 +89,28 @@ std::optional<TensorDataType> element_type(const std::byte* bytes) {
   return std::nullopt;
 }
 
-// Bits that belong to no field. Bit 21 of word 1 is none of them: drivers up to 13.1 set it for some tensors
-// of less than 128 KiB (CUTLASS clears it); an H200's never was.
-constexpr uint64_t unused_bits[16] = {0, 0xFF80'000E, 0, uint64_t{0xFFFF} << 48, 0, 0, uint64_t{0x1FF} << 47};
+// Bits that neither the driver nor CuTe DSL sets. Bits 1 and 21 of word 1 are none of them
+// (tensor_map_layout.md).
+constexpr uint64_t unused_bits[words_read] = {0, 0xFF80'000C,           0, uint64_t{0xFFFF} << 48, 0,
+                                              0, uint64_t{0x1FF} << 47, 0};
 
 bool is_zero(std::span<const std::byte, tensor_map_bytes> bytes) {
-  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
+  return std::ranges::all_of(bytes.first<8 * words_read>(),
+                             [](std::byte byte) { return byte == std::byte{0}; });
 }
 bool has_unused_bits(const std::byte* bytes) {
-  for (int i = 0; i < 8; ++i)
+  for (int i = 0; i < words_read; ++i)
     if ((word_of(bytes, i) & unused_bits[i]) != 0) return true;
+  return false;
+}
+
+// Behind the words that are read can be anything: CuTe DSL leaves there what the memory held.
+TensorMapMode im2col_mode(const std::byte* bytes) {
   for (int i = 10; i < 15; ++i)
-    if (word_of(bytes, i) != 0) return true;
-  return word_of(bytes, 15) > static_cast<uint64_t>(TensorMapMode::im2col_w_128);
+    if (word_of(bytes, i) != 0) return TensorMapMode::im2col;
+  for (const TensorMapMode mode : {TensorMapMode::im2col_w, TensorMapMode::im2col_w_128})
+    if (get(bytes, wide_mode_at) == static_cast<uint64_t>(mode)) return mode;
+  return TensorMapMode::im2col;
 }
 
 }  // namespace
@@ -255,8 +266,7 @@ tl::expected<TensorMap, std::string> decode_tensor_map(std::span<const std::byte
   map.swizzle = *swizzle;
   map.rank = static_cast<int>(get(b, rank_at)) + 1;
   map.global_address = get(b, address_at);
-  if (get(b, im2col_at) != 0)
-    map.mode = std::max(TensorMapMode::im2col, static_cast<TensorMapMode>(get(b, wide_mode_at)));
+  if (get(b, im2col_at) != 0) map.mode = im2col_mode(b);
   get_arrays(b, map);
   return map;
 }

@@ -22,6 +22,7 @@ import warnings
 from typing import Any, Callable, Counter, Dict, List, Tuple
 
 from ._active import active, activate, host_view
+from ._attention import OPERATORS
 from ._errors import Error
 
 # Allocate, or read one element: the driver does it.
@@ -221,7 +222,7 @@ def _on_host(operator: Any) -> Callable[..., Any]:
         positional = [call.down(value, writes[order[i]]) for i, value in enumerate(args)]
         named = {key: call.down(value, writes[key]) for key, value in kwargs.items()}
         try:
-            result = of_overload(positional, named)(*positional, **named)
+            result = OPERATORS.get(name, of_overload(positional, named))(*positional, **named)
         except NotImplementedError as e:
             raise NotImplementedError(f"palladion: PyTorch has no {name} for the host, and for the device machine code "
                                       "alone") from e

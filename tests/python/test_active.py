@@ -165,6 +165,41 @@ def test_operators_of_torch_are_computed_on_the_host():
     assert "computed on the host, not checked" in done.stderr
 
 
+def test_fused_attention_is_computed_on_the_host():
+    """By plain operators, where a program chooses a kernel that the device alone has."""
+    pytest.importorskip("torch")
+    program(TORCH + """
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.nn.functional import scaled_dot_product_attention as attend
+    host = [torch.randn(2, 4, 24, 16, requires_grad=True) for _ in range(3)]
+    device = [t.detach().cuda().requires_grad_() for t in host]
+    for causal in (False, True):
+        with sdpa_kernel(SDPBackend.MATH):
+            wanted = attend(*host, is_causal=causal)
+        out, sums = torch.ops.aten._scaled_dot_product_flash_attention(*device, 0.0, causal)[:2]
+        torch.testing.assert_close(out.cpu(), wanted)
+        gradients = torch.autograd.grad(out, device, torch.ones_like(out))
+        for got, want in zip(gradients, torch.autograd.grad(wanted, host, torch.ones_like(wanted))):
+            torch.testing.assert_close(got.cpu(), want)
+        efficient = torch.ops.aten._scaled_dot_product_efficient_attention(*device, None, True, 0.0, causal)
+        torch.testing.assert_close(efficient[0].cpu(), wanted)
+        torch.testing.assert_close(efficient[1], sums)
+    q, k, v = (t.detach().transpose(1, 2) for t in device)  # positions before heads
+    k, v = k[:, :20, :2], v[:, :20, :2]  # fewer keys, and heads that share them
+    out = torch.ops.aten._flash_attention_forward(q, k, v, None, None, 24, 20, 0.0, True, False, window_size_left=3)[0]
+    ahead = torch.arange(20) - (torch.arange(24)[:, None] - 4)
+    kept = (ahead <= 0) & (ahead >= -3)
+    with sdpa_kernel(SDPBackend.MATH):
+        plain = attend(host[0], *(t.cpu().transpose(1, 2).repeat_interleave(2, 1) for t in (k, v)), attn_mask=kept)
+    torch.testing.assert_close(out.cpu().transpose(1, 2), plain.detach().nan_to_num(0))
+    try:
+        torch.ops.aten._flash_attention_forward(q, k, v, None, None, 24, 20, 0.5, True, False)
+        raise AssertionError("dropout")
+    except NotImplementedError as e:
+        assert "aten::_flash_attention_forward" in str(e) and "dropout" in str(e.__cause__)
+    """)
+
+
 def test_a_program_may_give_operators_of_its_own():
     """As FlagGems does, for a while."""
     pytest.importorskip("torch")

@@ -28,6 +28,29 @@ def test_products_and_transforms_are_computed_on_the_host_and_counted(tmp_path):
     assert counted["cublasGemmStridedBatchedEx"] >= 4 and counted["cufftExecZ2Z"] >= 6
 
 
+def test_linear_algebra_is_computed_on_the_host(tmp_path):
+    out = run(tmp_path, """
+    import cupy as cp, numpy as np
+    rng = np.random.default_rng(1)
+    for kind, bound in ((np.float32, 1e-3), (np.float64, 1e-10), (np.complex64, 1e-3), (np.complex128, 1e-10)):
+        a = (rng.standard_normal((7, 7)) + 1j * rng.standard_normal((7, 7))).astype(kind)
+        p, b = a @ a.conj().T + 7 * np.eye(7, dtype=kind), rng.random((7, 3)).astype(kind)
+        same = lambda got, wanted: np.testing.assert_allclose(got.get(), wanted, rtol=bound, atol=bound)
+        same(cp.linalg.cholesky(cp.asarray(p)), np.linalg.cholesky(p))
+        same(cp.linalg.solve(cp.asarray(a), cp.asarray(b)), np.linalg.solve(a, b))
+        same(cp.linalg.eigvalsh(cp.asarray(p)), np.linalg.eigvalsh(p))
+        q, r = cp.linalg.qr(cp.asarray(a[:, :4]))
+        same(q @ r, a[:, :4])
+        u, s, v = cp.linalg.svd(cp.asarray(a[:, :4]), full_matrices=False)
+        same(u * s @ v, a[:, :4])
+    print("equal")
+    """, "--json", str(tmp_path / "exec.json"))
+    assert out == "equal\n"
+    import json
+    counted = {row["call"]: row["count"] for row in json.loads((tmp_path / "exec.json").read_text())["computed_on_host"]}
+    assert counted["cusolverDnSpotrf"] == 1 and counted["cusolverDnZgesvd"] == 1
+
+
 def test_random_numbers_of_a_seed_are_the_same(tmp_path):
     out = run(tmp_path, """
     import cupy as cp

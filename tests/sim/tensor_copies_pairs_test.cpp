@@ -221,6 +221,41 @@ $end:)";
   EXPECT_EQ(sum.tensor[38 * 256 + 33], 0);
 }
 
+// --- im2col along W ---------------------------------------------------------------------------------------
+// The driver writes the same bytes for .im2col, .im2col::w and .im2col::w::128; ours say which.
+TEST(Im2colAlongW, MapsThatDoNotSayTheModeHaveTheInstructions) {
+  const auto body = [](const std::string& mode) {
+    return R"(
+  @%p7 mbarrier.arrive.expect_tx.shared.b64 _, [%r30], 4096;
+  mov.u32 %r20, 0; mov.u32 %r21, 3; mov.u32 %r22, 1; mov.u16 %h1, 0; mov.u16 %h2, 0;
+  @%p7 cp.async.bulk.tensor.3d.shared::cta.global.)" +
+           mode +
+           R"(.mbarrier::complete_tx::bytes [%r2], [%rd9, {%r20, %r21, %r22}], [%r30], {%h1, %h2};
+)" + wait_for_bar +
+           whole_tile(false);
+  };
+  TileRun t{rows_of_f16(64, 7, 1), some_bytes(size_t{128} * 7 * 30, 3), Octets(4096),
+            1};  // 7 pixels, 30 images
+  t.map.rank = 3;
+  t.map.dims = {64, 7, 30};
+  t.map.strides = {128, 128 * 7};
+  t.map.box = {};
+  t.map.channels_per_pixel = 64;
+  t.map.pixels_per_column = 32;
+  t.map.mode = isa::TensorMapMode::im2col_w;
+  RunResult r = t.run(body("im2col::w"));
+  EXPECT_TRUE(r.clean()) << PtxRunner::describe(r);
+  const Octets expected = t.out;
+  EXPECT_NE(expected, Octets(4096));
+  expect_code(t.run(body("im2col::w::128")), "PLD3095");
+
+  t.out = Octets(4096);
+  t.map.mode = isa::TensorMapMode::im2col;
+  r = t.run(body("im2col::w"));
+  EXPECT_TRUE(r.clean()) << PtxRunner::describe(r);
+  EXPECT_EQ(t.out, expected);
+}
+
 // --- packed types -----------------------------------------------------------------------------------------
 TEST(PaddedTiles, SixteenElementsInSixteenBytes) {
   const std::string body = R"(

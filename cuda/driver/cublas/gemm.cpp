@@ -1,47 +1,12 @@
 // Products of matrices: C = alpha op(A) op(B) + beta C, by columns, one or a batch of them at equal
 // distances.
-#include <Eigen/Core>
 #include <array>
-#include <complex>
-#include <cstring>
-#include <optional>
 
 #include "cuda/driver/cublas/handle.h"
+#include "cuda/driver/cublas/matrices.h"
 
 namespace palladion::cuda::cublas {
 namespace {
-
-using Complex32 = std::complex<float>;
-using Complex64 = std::complex<double>;
-
-enum class Type : int {  // cudaDataType
-  f32 = 0,
-  f64 = 1,
-  f16 = 2,
-  i8 = 3,
-  c32 = 4,
-  c64 = 5,
-  i32 = 10,
-  bf16 = 14
-};
-size_t size_of(Type t) {
-  switch (t) {
-    case Type::i8:
-      return 1;
-    case Type::f16:
-    case Type::bf16:
-      return 2;
-    case Type::f32:
-    case Type::i32:
-      return 4;
-    case Type::f64:
-    case Type::c32:
-      return 8;
-    case Type::c64:
-      return 16;
-  }
-  return 0;
-}
 
 struct Operand {
   const void* at = nullptr;
@@ -59,58 +24,10 @@ struct Gemm {
 };
 
 template <class T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-
-template <class To, class From>
-Matrix<To> read_as(const void* view, int64_t rows, int64_t columns, int64_t leading) {
-  using Stored = Eigen::Map<const Matrix<From>, 0, Eigen::OuterStride<>>;
-  return Stored(static_cast<const From*>(view), rows, columns, Eigen::OuterStride<>(leading))
-      .template cast<To>();
-}
-template <class To>
-Matrix<To> read(Type type, const void* view, int64_t rows, int64_t columns, int64_t leading) {
-  if constexpr (std::is_same_v<To, Complex32>) return read_as<To, Complex32>(view, rows, columns, leading);
-  if constexpr (std::is_same_v<To, Complex64>) return read_as<To, Complex64>(view, rows, columns, leading);
-  if constexpr (std::is_same_v<To, double>) return read_as<To, double>(view, rows, columns, leading);
-  if constexpr (std::is_same_v<To, int32_t>)
-    return type == Type::i8 ? read_as<To, int8_t>(view, rows, columns, leading)
-                            : read_as<To, int32_t>(view, rows, columns, leading);
-  if constexpr (std::is_same_v<To, float>) {
-    if (type == Type::f16) return read_as<To, Eigen::half>(view, rows, columns, leading);
-    if (type == Type::bf16) return read_as<To, Eigen::bfloat16>(view, rows, columns, leading);
-    if (type == Type::i8) return read_as<To, int8_t>(view, rows, columns, leading);
-    return read_as<To, float>(view, rows, columns, leading);
-  }
-}
-template <class Stored, class T>
-void write_as(const Matrix<T>& values, void* view, int64_t leading) {
-  using Target = Eigen::Map<Matrix<Stored>, 0, Eigen::OuterStride<>>;
-  Target(static_cast<Stored*>(view), values.rows(), values.cols(), Eigen::OuterStride<>(leading)) =
-      values.template cast<Stored>();
-}
-template <class T>
-void write(const Matrix<T>& values, Type type, void* view, int64_t leading) {
-  if constexpr (std::is_same_v<T, float>) {
-    if (type == Type::f16) return write_as<Eigen::half>(values, view, leading);
-    if (type == Type::bf16) return write_as<Eigen::bfloat16>(values, view, leading);
-  }
-  write_as<T>(values, view, leading);
-}
-
-template <class T>
 Matrix<T> operand(const Operand& o, const void* view, int64_t rows, int64_t columns) {
   if (o.op == 0) return read<T>(o.type, view, rows, columns, o.leading);
   const Matrix<T> stored = read<T>(o.type, view, columns, rows, o.leading);
   return o.op == 1 ? Matrix<T>(stored.transpose()) : Matrix<T>(stored.adjoint());
-}
-
-template <class T>
-T scalar(Type type, const void* at) {
-  if constexpr (std::is_same_v<T, float>)
-    if (type == Type::f16) return static_cast<float>(*static_cast<const Eigen::half*>(at));
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
 }
 
 // With alpha = 0 neither A nor B is read, with beta = 0 not C.
@@ -162,13 +79,14 @@ Status run(const Handle* handle, Gemm g) {
       !fits(g.a, g.m, g.k) || !fits(g.b, g.k, g.n) || !fits(g.c, g.m, g.n))
     return invalid_value;
   if (g.m == 0 || g.n == 0 || g.batch == 0) return success;
+  const bool of_device = handle->pointer_mode == 1;
+  const bool reads_c = of_device || !is_zero(g.scalar, g.beta);
   std::vector<Piece> pieces;
   for (int64_t i = 0; i < g.batch; ++i) {
     pieces.push_back(piece_of(g.a, i, g.a.op == 0 ? g.m : g.k, g.a.op == 0 ? g.k : g.m, false, true));
     pieces.push_back(piece_of(g.b, i, g.b.op == 0 ? g.k : g.n, g.b.op == 0 ? g.n : g.k, false, true));
-    pieces.push_back(piece_of(g.c, i, g.m, g.n, true, true));
+    pieces.push_back(piece_of(g.c, i, g.m, g.n, true, reads_c));
   }
-  const bool of_device = handle->pointer_mode == 1;
   std::array<char, sizeof(Complex64)> alpha{}, beta{};
   const size_t size = size_of(g.scalar);
   if (of_device)
@@ -180,20 +98,6 @@ Status run(const Handle* handle, Gemm g) {
     multiply(g, of_device ? scalars[0] : alpha.data(), of_device ? scalars[1] : beta.data(), views);
   });
   return done == 0 ? success : execution_failed;
-}
-
-// What cublasComputeType_t sums in; none: nothing that is here. In f32 where it may be narrower (TF32, bf16).
-std::optional<Type> summed(int compute, Type c) {
-  constexpr int f16 = 64, f16_pedantic = 65, f64 = 70, f64_pedantic = 71, f64_emulated = 79, i32 = 72,
-                i32_pedantic = 73;
-  const bool complex = c == Type::c32 || c == Type::c64;
-  if (compute == f16 || compute == f16_pedantic) return Type::f16;
-  if (compute == f64 || compute == f64_pedantic || compute == f64_emulated)
-    return complex ? Type::c64 : Type::f64;
-  if (compute == i32 || compute == i32_pedantic) return c == Type::i32 ? Type::i32 : Type::f32;
-  constexpr int first_f32 = 68, last_f32 = 78;
-  if (compute < first_f32 || compute > last_f32) return std::nullopt;
-  return complex ? Type::c32 : Type::f32;
 }
 
 bool are_there(const Gemm& g) {

@@ -87,10 +87,11 @@ std::vector<RuntimeFunction> functions_by_symbol(const ElfFile& file, uint32_t t
 }
 
 std::vector<RuntimeFunction> functions_by_own_name(const ElfFile& file) {
-  constexpr std::string_view everyones("cudaMalloc", 11);  // with the NUL that ends it
   const ElfFile::Section data = file.section(".rodata"), code = file.section(".text");
-  if (::memmem(data.bytes.data(), data.bytes.size(), everyones.data(), everyones.size()) == nullptr)
-    return {};
+  // Python's bindings name the functions too, but it is the runtime library that opens the driver.
+  for (const std::string_view text :
+       {std::string_view("cudaMalloc", 11), std::string_view("libcuda.so.1", 13)})
+    if (data.bytes.find(text) == std::string_view::npos) return {};  // with the NUL that ends it
   const Starts starts(file);
   std::multimap<std::string, RuntimeFunction> users;
   for_each_reference(code, [&](uint64_t from, uint64_t to) {

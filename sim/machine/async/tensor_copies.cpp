@@ -112,11 +112,14 @@ tl::expected<isa::TensorWalk, isa::NoWalk> walk_im2col(const Exec& x, const Micr
   if (e.im2col_offsets >= 0) given = values_of(x, op.operands[e.im2col_offsets], lane, offsets);
   if (e.mode == isa::TensorMode::im2col)
     return isa::TensorWalk::im2col(map, at, std::span(offsets).first(given));
-  const bool fixed = e.mode == isa::TensorMode::im2col_w_128;
-  if (fixed != (map.mode == isa::TensorMapMode::im2col_w_128))
-    return tl::unexpected(isa::NoWalk{fmt::format("the instruction is {} but the tensor map was made for {}",
-                                                  fixed ? ".im2col::w::128" : ".im2col::w", name(map.mode))});
-  return isa::TensorWalk::im2col_wide(map, at, offsets[0], offsets[1]);
+  const auto mode = e.mode == isa::TensorMode::im2col_w_128 ? isa::TensorMapMode::im2col_w_128
+                                                            : isa::TensorMapMode::im2col_w;
+  isa::TensorMap wide = map;
+  if (map.mode == isa::TensorMapMode::im2col) wide.mode = mode;  // a device's map does not say which
+  if (wide.mode != mode)
+    return tl::unexpected(isa::NoWalk{
+        fmt::format("the instruction is {} but the tensor map was made for {}", name(mode), name(map.mode))});
+  return isa::TensorWalk::im2col_wide(wide, at, offsets[0], offsets[1]);
 }
 
 tl::expected<isa::TensorWalk, isa::NoWalk> walk_of(const Exec& x, const MicroOp& op, const isa::TensorCopy& e,

@@ -44,9 +44,10 @@ TEST_F(Cublas, WhatComputesAnswersByName) {
   ASSERT_EQ(call("cublasCreate_v2", &handle), success);
   testing::internal::CaptureStderr();
   EXPECT_EQ(call("cublasSsymm_v2", handle), blas_not_supported);
-  EXPECT_EQ(call("cublasLtMatmul", handle), blas_not_supported);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "palladion exec: unsupported: cublasSsymm_v2\npalladion exec: unsupported: cublasLtMatmul\n");
+  EXPECT_EQ(call("cublasLtMatrixTransform", handle), blas_not_supported);
+  EXPECT_EQ(
+      testing::internal::GetCapturedStderr(),
+      "palladion exec: unsupported: cublasSsymm_v2\npalladion exec: unsupported: cublasLtMatrixTransform\n");
   EXPECT_EQ(call("cublasDestroy_v2", handle), success);
 }
 
@@ -85,6 +86,25 @@ TEST_F(Cublas, ConjugatesAndTakesScalarsOfTheDevice) {
             success);
   const c64 wanted = 2.0 * (std::conj(c64{1, 2}) * c64{2, 0} + std::conj(c64{3, -1}) * c64{0, 1});
   EXPECT_EQ(c.values(), std::vector<c64>{wanted}) << "with beta 0, C is not read";
+  EXPECT_EQ(call("cublasDestroy_v2", handle), success);
+}
+
+// (2 0; 1 4) X = 2 B, and X^T by the transpose from the right; the upper triangle is not read.
+TEST_F(Cublas, SolvesByTriangles) {
+  void* handle = nullptr;
+  ASSERT_EQ(call("cublasCreate_v2", &handle), success);
+  const OfDevice<float> a(*this, {2, 1, NAN, 4}), b(*this, {2, 5});
+  const float two = 2;
+  EXPECT_EQ(call("cublasStrsm_v2", handle, 0, 0, 0, 0, 2, 1, static_cast<const void*>(&two), a.pointer(), 2,
+                 b.pointer(), 2),
+            success);
+  EXPECT_EQ(b.values(), (std::vector<float>{2, 2}));
+  const OfDevice<double> c(*this, {2, 1, NAN, 4}), row(*this, {2, 5});
+  const double double_two = 2;
+  EXPECT_EQ(call("cublasDtrsm_v2_64", handle, 1, 0, 1, 0, int64_t{1}, int64_t{2},
+                 static_cast<const void*>(&double_two), c.pointer(), int64_t{2}, row.pointer(), int64_t{1}),
+            success);
+  EXPECT_EQ(row.values(), (std::vector<double>{2, 2}));
   EXPECT_EQ(call("cublasDestroy_v2", handle), success);
 }
 

@@ -366,4 +366,9 @@ TEST_F(ExecRuntime, AStrippedProgramRuns) {
   EXPECT_EQ(execute("", stripped + " launches"), 0);
 }
 
+// As modules of Cython do, whose functions name the function of the API that they call in their errors.
+TEST_F(ExecRuntime, FunctionsThatNameTheRuntimesAreNotItsOwn) {
+  EXPECT_EQ(execute("", compiled("-cudart none -Xlinker -s", "bindings", {"programs/bindings.cpp"})), 0);
+}
+
 }  // namespace

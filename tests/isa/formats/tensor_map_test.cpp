@@ -228,9 +228,24 @@ TEST(TensorMap, ForeignBytesAreRefused) {
   EncodedTensorMap m = encode(matrix());
   m.bytes[9] |= std::byte{0x18};  // interleave 3
   EXPECT_THAT(decode_tensor_map(m.bytes).error(), HasSubstr("does not exist"));
-  m = encode(matrix());
-  m.bytes[80] = std::byte{1};
-  EXPECT_THAT(decode_tensor_map(m.bytes).error(), HasSubstr("not a tensor map"));
+  for (const int at : {8, 11, 30, 54}) {  // in words 1, 3 and 6
+    m = encode(matrix());
+    m.bytes[static_cast<size_t>(at)] |= std::byte{0x8C};
+    EXPECT_THAT(decode_tensor_map(m.bytes).error(), HasSubstr("not a tensor map")) << at;
+  }
+}
+
+// CuTe DSL writes words 0 to 7, sets bit 1 of word 1, and bit 21 for tensors of 128 KiB and more.
+TEST(TensorMap, BytesOfCuteDslAreRead) {
+  for (const TensorMap& map : {matrix(), image()}) {
+    EncodedTensorMap m = encode(map);
+    m.bytes[8] |= std::byte{0x02};
+    m.bytes[10] |= std::byte{0x20};
+    for (size_t i = 64; i < m.bytes.size(); ++i) m.bytes[i] = static_cast<std::byte>(0xA5 + 7 * i);
+    EXPECT_EQ(*decode_tensor_map(m.bytes), map);
+    EXPECT_TRUE(replace_field(m.bytes, TensorMapField::global_address, 0, 0x4000));
+    EXPECT_EQ(decode_tensor_map(m.bytes)->global_address, 0x4000);
+  }
 }
 
 TEST(TensorMapReplace, SetsEachField) {
@@ -277,7 +292,7 @@ TEST(TensorMapReplace, RefusesWhatDoesNotExist) {
   EXPECT_THAT(replace_field(e.bytes, TensorMapField::global_stride, 4, 16).error(), HasSubstr("ordinal 4"));
   EXPECT_THAT(replace_field(e.bytes, TensorMapField::elemtype, 0, 16).error(), HasSubstr("outside 0..15"));
   EncodedTensorMap other;
-  other.bytes[100] = std::byte{1};
+  other.bytes[11] = std::byte{1};
   EXPECT_THAT(replace_field(other.bytes, TensorMapField::rank, 0, 1).error(), HasSubstr("not a tensor map"));
   EXPECT_FALSE(tensor_map_field_named("colour"));
 }
