@@ -159,6 +159,17 @@ bool CheckReport::knows_all_schedules() const {
   return decided || (explored && explored->all_schedules && !explored->frozen);
 }
 
+bool CheckReport::knows_schedules_of_warps() const {
+  if (knows_all_schedules()) return true;
+  return !trials.empty() && trials.front().watched && trials.front().watched->decision &&
+         trials.front().watched->decision->warps_together;
+}
+
+bool CheckReport::holds_for_smaller_grids() const {
+  return knows_all_schedules() && races_checked && incomplete.empty() && findings.empty() &&
+         !data.depends_on_grid;
+}
+
 bool CheckReport::hangs() const { return !std::ranges::all_of(trials, &Trial::ended); }
 
 void judge(CheckReport& report) {
@@ -166,6 +177,7 @@ void judge(CheckReport& report) {
   report.verdict = verdict_of(report);
   report.verdict.scope = {
       .all_schedules = report.decided || (report.explored && report.explored->all_schedules),
+      .warps_together = report.knows_schedules_of_warps(),
       .tried = report.trials.size()};
 }
 

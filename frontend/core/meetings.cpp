@@ -9,8 +9,8 @@ namespace palladion::frontend {
 
 namespace {
 
-constexpr uint64_t arrives = 1, accessed = 2;
-constexpr size_t first_barrier_bit = 2, last_barrier_bit = 63;  // all further arrays share the last
+constexpr uint64_t comes = 1, accessed = 2, others_arrive = 4;
+constexpr size_t first_barrier_bit = 3, last_barrier_bit = 63;  // all further arrays share the last
 
 bool compare(std::string_view how, int64_t a, int64_t b) {
   if (how == "eq") return a == b;
@@ -96,10 +96,11 @@ std::optional<bool> Meetings::value_of(const isa::Instruction& i, int64_t thread
     if ((a && !*a) || (b && !*b)) return false;
     return a && b ? std::optional(*a && *b) : std::nullopt;
   }
-  if (i.operands.size() == 3 && known_.thread.is(Operand::Kind::reg) && i.operands[1] == known_.thread &&
-      i.operands[2].is(Operand::Kind::imm))
-    return compare(i.mod("cmp"), thread, static_cast<int64_t>(i.operands[2].bits));
-  return {};
+  const Operand *const a = i.operand("a"), *const b = i.operand("b");
+  if (a == nullptr || b == nullptr || i.operand("c") != nullptr || !known_.thread.is(Operand::Kind::reg) ||
+      *a != known_.thread || !b->is(Operand::Kind::imm))
+    return {};
+  return compare(i.mod("cmp"), thread, static_cast<int64_t>(b->bits));
 }
 
 Meetings::State Meetings::bit_of(const void* barrier) {
@@ -109,10 +110,18 @@ Meetings::State Meetings::bit_of(const void* barrier) {
   return State{1} << std::min(first_barrier_bit + n, last_barrier_bit);
 }
 
+Meetings::State Meetings::note_arrival(const BarrierUse& u, State s) {
+  const State shared = State{1} << last_barrier_bit;
+  if (u.kind != BarrierUse::Kind::wait) own_ |= bit_of(u.barrier) & ~shared;
+  return s;
+}
+
 Meetings::State Meetings::use(const BarrierUse& u, State s) {
-  if (!u.is_copy) return s | bit_of(u.barrier);
-  if ((s & (bit_of(u.barrier) | accessed)) != 0) needed_[u.index] = true;
-  return needed_[u.index] ? arrives : s;
+  const State bit = bit_of(u.barrier);
+  if (u.kind == BarrierUse::Kind::arrival) return s;
+  if (u.kind == BarrierUse::Kind::wait) return s | bit | ((own_ & bit) != 0 ? 0 : others_arrive);
+  if ((s & (bit | accessed | others_arrive)) != 0) needed_[u.index] = true;
+  return needed_[u.index] ? comes : s;
 }
 
 Meetings::State Meetings::branch(const isa::Instruction& i, State s) {
@@ -134,7 +143,7 @@ Meetings::State Meetings::pass(size_t i, State s) {
     case Kind::end:
       return 0;
     case Kind::meeting:
-      return arrives;
+      return comes;
     case Kind::access:
       return s | accessed;
     case Kind::other:
@@ -144,21 +153,27 @@ Meetings::State Meetings::pass(size_t i, State s) {
 }
 
 void Meetings::follow(int64_t thread) {
-  std::ranges::fill(at_label_, 0);
   values_.clear();
   for (const isa::Instruction& i :
        body_)  // in their order: recursion could be as deep as the program is long
     if (const auto value = defines_predicate(i) ? value_of(i, thread) : std::nullopt)
       values_.emplace(i.operands[0].id, *value);
+  own_ = 0;
+  flow(&Meetings::note_arrival);
+  flow(&Meetings::use);
+}
+
+void Meetings::flow(Use what) {
+  std::ranges::fill(at_label_, 0);
   do {
     changed_ = false;
-    State s = arrives;
+    State s = comes;
     auto u = uses_.begin();
     for (size_t i = 0; i < body_.size(); ++i) {
       const auto [first, last] = labels_at_.equal_range(i);
       for (auto l = first; l != last; ++l) s |= at_label_[l->second];
       for (; u != uses_.end() && u->index == i; ++u)
-        if (s != 0) s = use(*u, s);
+        if (s != 0) s = (this->*what)(*u, s);
       if (s != 0) s = pass(i, s);
     }
   } while (changed_);

@@ -1,10 +1,11 @@
 #pragma once
 // Where the four warps of a Pallas thread must meet before a copy. Pallas puts a warpgroup barrier before
 // every copy into SMEM; ours has one where a path leads to the copy on which the warps may be apart:
-//   - one of them may still wait for the phase before, of the mbarrier at which the copy arrives
-//     (the copy would complete the next phase, and the late warp would never see its own), or
+//   - one of them may still wait, and what the copy starts could complete the phase after the awaited one, so
+//     that the late warp never sees its own. It can where the copy arrives at the awaited mbarrier itself,
+//     and where only other threads arrive at that mbarrier, as they do when they have used what was copied;
+//     or
 //   - one may still access memory that the copy overwrites (not with `unsafe_no_auto_barriers`).
-// A thread that never waits for the mbarriers of its copies, a producer, is free of the first.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -30,9 +31,14 @@ class Meetings {
   const std::vector<bool>& needed() const { return needed_; }
 
  private:
-  using State = uint64_t;  // bits: the thread comes here; memory was accessed; barriers that were waited for
+  // Bits: the thread comes here; memory was accessed; a barrier was waited for at which the thread does not
+  // arrive; barriers that were waited for.
+  using State = uint64_t;
+  using Use = State (Meetings::*)(const BarrierUse&, State);
   State bit_of(const void* barrier);
+  State note_arrival(const BarrierUse& u, State s);
   State use(const BarrierUse& u, State s);
+  void flow(Use what);
   State pass(size_t i, State s);
   State branch(const isa::Instruction& i, State s);
   std::optional<bool> holds(const Operand& predicate) const;
@@ -53,6 +59,7 @@ class Meetings {
   std::vector<const void*> barriers_;
   std::unordered_multimap<size_t, size_t> labels_at_;
   std::vector<State> at_label_;
+  State own_ = 0;  // barriers at which the thread arrives
   std::vector<bool> needed_;
   bool changed_ = false;
 };

@@ -103,14 +103,10 @@ void Recorder::needs_warpgroup(std::string_view what, std::string_view help) con
          std::string(help.empty() ? "move it before or behind the warp-level code" : help));
 }
 
-void Recorder::waits_for(const void* barrier) {
-  barrier_uses_.push_back({function().body.size(), barrier, false});
-}
-
-void Recorder::begins_copy(const void* barrier) {
-  // Warp-level code: a warp's copies follow its own waits, which all its lanes execute together.
-  if (warp) return;
-  barrier_uses_.push_back({function().body.size(), barrier, true});
+void Recorder::uses(const void* barrier, BarrierUse::Kind kind) {
+  // Warp-level code: a warp's copies follow its own waits, behind which its lanes meet.
+  if (warp && kind == BarrierUse::Kind::copy) return;
+  barrier_uses_.push_back({function().body.size(), barrier, kind});
 }
 
 void Recorder::meet_before_copies() {

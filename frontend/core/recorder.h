@@ -36,11 +36,12 @@ struct MeshAxes {
   int64_t cluster_size() const;
 };
 
-// A wait for, or a copy that arrives at, one of an array of mbarriers, just before an instruction.
+// What is done with one of an array of mbarriers, just before an instruction.
 struct BarrierUse {
+  enum class Kind : uint8_t { wait, arrival, copy };  // arrival: by each warp; copy: by one lane for all
   size_t index;
   const void* barrier;
-  bool is_copy;
+  Kind kind;
 };
 
 struct Options {
@@ -99,10 +100,9 @@ class Recorder : public Emitter {
   void needs_warpgroup(std::string_view what, std::string_view help = {}) const;
   Operand elected();         // predicate: one lane of the warpgroup, in warp-level code of the warp
   void warpgroup_barrier();  // in warp-level code: of the warp
-  // The next instruction follows a wait for one of these mbarriers, or begins a copy that arrives at one:
-  // from this the warps' meetings before copies follow (core/meetings.h).
-  void waits_for(const void* barrier);
-  void begins_copy(const void* barrier);
+  // The next instruction follows a wait for one of these mbarriers, an arrival of all warps at one, or begins
+  // a copy that arrives at one: from this the warps' meetings before copies follow (core/meetings.h).
+  void uses(const void* barrier, BarrierUse::Kind kind);
 
   bool uses_dependency_wait = false;
   bool in_scoped_thread = false;

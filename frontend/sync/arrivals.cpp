@@ -48,7 +48,7 @@ void remember_arrival(Recorder& r, BarrierRef::State& s, const std::string& mnem
 void BarrierRef::State::copy_arrival(Recorder& r, const Operand& address, int64_t address_offset,
                                      const Operand& bytes, const Operand& guard) {
   tma_arrivals = true;
-  r.begins_copy(this);
+  r.uses(this, frontend::BarrierUse::Kind::copy);
   const Operand where = Operand::address(address, address_offset);
   r.emit("mbarrier.arrive.expect_tx.shared::cta.b64", {Operand::sink(), where, bytes}, guard);
   remember_arrival(r, *this, "mbarrier.arrive.shared::cta.b64", where, guard);
@@ -57,7 +57,7 @@ void BarrierRef::State::copy_arrival(Recorder& r, const Operand& address, int64_
 void BarrierRef::State::commit_arrival(Recorder& r, const Operand& address, int64_t address_offset, int ctas,
                                        const Operand& cta_mask) {
   tma_arrivals = true;
-  r.begins_copy(this);
+  r.uses(this, frontend::BarrierUse::Kind::copy);
   const Operand where = Operand::address(address, address_offset);
   const std::string mnemonic =
       fmt::format("tcgen05.commit.cta_group::{}.mbarrier::arrive::one.shared::cluster{}.b64", ctas,
@@ -82,6 +82,7 @@ void arrive(Recorder& r, const BarrierRef& barrier, const Operand& guard) {
   int64_t offset = 0;
   const Operand address = barrier.address("barrier_arrive", &offset);
   barrier.state().group_arrivals = true;
+  r.uses(&barrier.state(), frontend::BarrierUse::Kind::arrival);
   if (barrier.state().type.options.orders_tensor_core) r.emit("tcgen05.fence::before_thread_sync", {});
   // The other lanes' accesses come before the arrival of the lane that arrives for all.
   r.emit("bar.warp.sync", {Operand::imm(-1)});

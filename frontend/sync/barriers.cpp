@@ -48,7 +48,7 @@ void complete_wait(Recorder& r, const BarrierRef& barrier) {
   // The lane that goes on to reuse the stage would leave lanes behind that have not seen the phase yet.
   if (r.warp) r.emit("bar.warp.sync", {Operand::imm(-1)});
   if (barrier.state().type.options.orders_tensor_core) r.emit("tcgen05.fence::after_thread_sync", {});
-  r.waits_for(&barrier.state());
+  r.uses(&barrier.state(), frontend::BarrierUse::Kind::wait);
 }
 
 // The parity that this wait expects, and the mask of the bit that holds it.

@@ -25,7 +25,12 @@ const Watched* widest(const CheckReport& report) {
 std::string undecided_text(const CheckReport& report) {
   if (report.trials.empty() || !report.trials.front().watched) return {};
   const auto& decision = report.trials.front().watched->decision;
-  return decision && !decision->decided ? "; not decided for all others: " + decision->reason : std::string();
+  if (!decision || decision->decided) return {};
+  return (decision->warps_together
+              ? "; decided for all in which lanes of a warp that return from one wait go on "
+                "together; not for the others: "
+              : "; not decided for all others: ") +
+         decision->reason;
 }
 
 std::string explored_text(const sim::check::ExploreReport& e) {
@@ -75,13 +80,22 @@ std::string reference_text(const Launched& launched, const CheckReport& report, 
 }
 
 json::object scope_json(const CheckReport& report) {
-  const bool all = report.knows_all_schedules();
-  return {{"schedules", all ? "all" : "these"}, {"data", all ? scope_name(report.data) : "these data"}};
+  const bool all = report.knows_all_schedules(), warps = report.knows_schedules_of_warps();
+  return {{"schedules", all     ? "all"
+                        : warps ? "all that keep warps together"
+                                : "these"},
+          {"data", warps ? scope_name(report.data) : "these data"},
+          {"grid", report.holds_for_smaller_grids() ? "this grid and smaller ones" : "this grid"}};
 }
 
 // What the scope rests on, and why it is no wider.
 std::vector<std::string> assumptions(const Launched& launched, const CheckReport& report) {
   if (report.knows_all_schedules()) return scope_reasons(report.data, launched.ptx_name);
+  if (report.knows_schedules_of_warps()) {
+    std::vector<std::string> all = scope_reasons(report.data, launched.ptx_name);
+    all.insert(all.begin(), "lanes of a warp that return from one wait go on together");
+    return all;
+  }
   if (report.trials.empty() || !report.trials.front().watched) return {};
   const auto& decision = report.trials.front().watched->decision;
   return decision ? std::vector{decision->reason} : std::vector<std::string>();
@@ -111,7 +125,7 @@ std::vector<Part> check_text(const Launched& launched, const CheckReport& report
   std::string text = reference_text(launched, report, view.color);
   text += row("findings", findings_count_text(report.findings));
   text += row("schedules", schedules_text(report));
-  if (report.knows_all_schedules()) text += row("data", scope_text(report.data, launched.ptx_name));
+  if (report.knows_schedules_of_warps()) text += row("data", scope_text(report.data, launched.ptx_name));
   if (report.explored) text += row(verify::exploration, explored_text(*report.explored));
   if (const Watched* watched = widest(report)) text += row("coverage", coverage_text(watched->coverage));
   text += row("verdict", verdict_text(report.verdict, view.color));

@@ -200,6 +200,8 @@ std::string describe_comparison(const verify::OutputComparison& named) {
 std::string scope_text(const Verdict& verdict) {
   if (verdict.word != Verdict::Word::clean && verdict.word != Verdict::Word::strict) return {};
   if (verdict.scope.all_schedules) return ", decided for all schedules";
+  if (verdict.scope.warps_together)
+    return ", decided for all schedules that keep the lanes of a warp together";
   const size_t n = verdict.scope.tried;
   return fmt::format(", not decided for all schedules: {} {} tried", n, n == 1 ? "was" : "were");
 }

@@ -30,6 +30,8 @@ struct DataScope {
   // Reads of arrays that the kernel does not write, whose place depends on data: the run is one for all data
   // that keep them inside of their arrays.
   std::vector<DataDependence> in_bounds;
+  // Whether a CTA can know how many others there are: the run is not that of a smaller grid.
+  bool depends_on_grid = true;
 };
 
 class ClusterData;

@@ -7,11 +7,16 @@
 namespace palladion::sim::check {
 namespace {
 
-std::string why_not(const Skeleton& skeleton) {
-  if (!skeleton.incomplete.empty()) return skeleton.incomplete;
-  if (!skeleton.frozen.empty()) return skeleton.frozen.front();
+RunDecision decide_skeleton(const Skeleton& skeleton) {
+  if (!skeleton.incomplete.empty()) return {.reason = skeleton.incomplete};
+  if (!skeleton.frozen.empty()) return {.reason = skeleton.frozen.front()};
   const ForcedVerdict verdict = decide_forced(skeleton);
-  return verdict.forced ? std::string() : unforced_text(skeleton, verdict);
+  if (verdict.forced) return {.decided = true, .warps_together = true};
+  RunDecision out{.reason = unforced_text(skeleton, verdict)};
+  if (skeleton.together.empty()) return out;
+  const ForcedVerdict together = decide_forced(skeleton.with_warps_together());
+  out.warps_together = together.forced && !together.deadlocks;
+  return out;
 }
 
 }  // namespace
@@ -23,12 +28,18 @@ std::string unforced_text(const Skeleton& skeleton, const ForcedVerdict& v) {
 }
 
 RunDecision decide_run(const std::vector<SkeletonObserver::Recorded>& recorded, const Coverage& coverage) {
-  if (!coverage.incomplete.empty()) return {false, coverage.incomplete.front()};
-  if (coverage.timing_dependent_control) return {false, "values that depend on timing are read"};
-  if (recorded.empty()) return {false, "nothing was recorded"};
-  for (const SkeletonObserver::Recorded& r : recorded)
-    if (std::string why = why_not(r.skeleton); !why.empty()) return {false, std::move(why)};
-  return {true, {}};
+  if (!coverage.incomplete.empty()) return {.reason = coverage.incomplete.front()};
+  if (coverage.timing_dependent_control) return {.reason = "values that depend on timing are read"};
+  if (recorded.empty()) return {.reason = "nothing was recorded"};
+  RunDecision all{.decided = true, .warps_together = true};
+  for (const SkeletonObserver::Recorded& r : recorded) {
+    RunDecision one = decide_skeleton(r.skeleton);
+    if (all.decided && !one.decided) all.reason = std::move(one.reason);
+    all.decided &= one.decided;
+    all.warps_together &= one.warps_together;
+    if (!all.warps_together) break;
+  }
+  return all;
 }
 
 }  // namespace palladion::sim::check

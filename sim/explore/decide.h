@@ -12,6 +12,8 @@ namespace palladion::sim::check {
 struct RunDecision {
   bool decided = false;
   std::string reason;  // why not
+  // Decided for the schedules in which lanes of a warp that return from one wait go on together.
+  bool warps_together = false;
 };
 
 // True when the phases of every cluster are forced (docs/concepts/all_schedules.md), nothing that was

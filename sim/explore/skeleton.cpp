@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 namespace palladion::sim::check {
@@ -90,6 +91,22 @@ uint32_t SkeletonBuilder::pool(uint32_t free) {
                                .initial = free,
                                .object = {.kind = Object::Kind::register_pool}});
   return n;
+}
+
+Skeleton Skeleton::with_warps_together() const {
+  Skeleton out = *this;
+  uint32_t first = 0;
+  for (const uint32_t end : together_ends) {
+    const std::span group(together.begin() + first, together.begin() + end);
+    for (const Prerequisite& mine : group) {
+      std::vector<SyncOp>& ops = out.threads[mine.thread].ops;
+      if (mine.position == ops.size()) continue;
+      for (const Prerequisite& other : group)
+        if (other.thread != mine.thread) ops[mine.position].after.push_back(other);
+    }
+    first = end;
+  }
+  return out;
 }
 
 SyncOp& SkeletonBuilder::add(uint32_t thread, SyncOp op) {

@@ -79,7 +79,14 @@ struct Skeleton {
   // false". Empty: nothing that was seen depends on time.
   std::vector<std::string> frozen;
   std::string incomplete;  // why the recorded run did not reach its end; empty: it did
+  // Where threads of a warp have returned from a wait that they executed together: their positions, a group
+  // after the other, and the ends of the groups. Not part of the structure.
+  std::vector<Prerequisite> together;
+  std::vector<uint32_t> together_ends;
 
+  // The same if the lanes of a warp that return from one wait go on together, as a chip's do: PTX does not
+  // promise it.
+  Skeleton with_warps_together() const;
   // Adds the prerequisites that arrivals by a thread's tcgen05.commit have: those of its commit before.
   void order_commits();
   uint64_t operations() const;

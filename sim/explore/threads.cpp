@@ -89,7 +89,18 @@ class Builder {
       }
       for (size_t c = 0; c < classes.size(); ++c)
         if ((classes[c] & e.lanes) != 0) happen(slots_[c], e, classes[c]);
+      if (e.kind == RawEvent::Kind::op && e.op.kind == SyncKind::wait) note_together(classes, e.lanes);
     }
+  }
+
+  void note_together(const std::vector<uint32_t>& classes, uint32_t lanes) {
+    const size_t before = skeleton_.together.size();
+    for (size_t c = 0; c < classes.size(); ++c)
+      if ((classes[c] & lanes) != 0) skeleton_.together.push_back({slots_[c].thread, position(slots_[c])});
+    if (skeleton_.together.size() - before < 2)
+      skeleton_.together.resize(before);
+    else
+      skeleton_.together_ends.push_back(static_cast<uint32_t>(skeleton_.together.size()));
   }
 
   // All threads of the segment before have reached its end before one of these continues.

@@ -240,6 +240,7 @@ void run_quantum(const RunContext& c, ClusterState& cluster, uint64_t budget, Qu
     if (moved) {
       q.idle = 0;
     } else if (idle) {
+      q.repeats = true;
       return;
     } else if (random ? ++q.idle >= 16 * idle_rounds : round.executed == 0 || ++q.idle >= idle_rounds) {
       return;

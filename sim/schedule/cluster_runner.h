@@ -32,6 +32,7 @@ struct RunContext {
 struct Quantum {
   uint64_t executed = 0;                  // warp instructions
   bool useful = false;                    // something other than polling was executed
+  bool repeats = false;                   // it returns to states that it had, until something outside changes
   bool paused = false;                    // an observer wants a pause: run_quantum is to be called again
   uint64_t progress = 0, changed_at = 0;  // the cluster's progress, and `executed` when it last changed
   static constexpr uint64_t first_look = 1 << 12;

@@ -9,6 +9,7 @@ namespace palladion::sim {
 namespace {
 
 constexpr uint64_t longest_quantum = 1 << 22;  // warp instructions of one cluster between two boundaries
+constexpr uint64_t look_again = 1 << 6;        // instructions before a look at clusters that repeated states
 constexpr uint64_t spin_quantum = 1 << 16;     // the same once nothing has changed for a whole quantum
 // Spins that count or read clocks never repeat a state, nor does a long sequence of strong loads: after this
 // many boundaries without a change a run is reported as a hang nevertheless.
@@ -25,10 +26,12 @@ void drop_memory(ClusterState& cluster) {
   }
 }
 
-// One quantum of each resident cluster. Those that pause go on together.
-std::vector<Quantum> run_quanta(Grid& grid, uint64_t budget) {
+// One quantum of each resident cluster, whose states are first looked at after `look_at` instructions without
+// a change. Those that pause go on together.
+std::vector<Quantum> run_quanta(Grid& grid, uint64_t budget, uint64_t look_at) {
   const auto resident = grid.resident();
   std::vector<Quantum> ran(resident.size());
+  for (size_t i = 0; i < ran.size(); ++i) ran[i].progress = resident[i]->progress, ran[i].look_at = look_at;
   std::vector<size_t> going(resident.size());
   std::iota(going.begin(), going.end(), size_t{0});
   while (true) {
@@ -64,8 +67,10 @@ void Quanta::admit(Grid& grid) {
 
 void Quanta::run(Grid& grid) {
   const auto resident = grid.resident();
-  passed_ = {.resident = resident.size()};
-  for (const Quantum& q : run_quanta(grid, budget_)) {
+  const uint64_t look_at = passed_.repeats ? look_again : Quantum::first_look;
+  passed_ = {.resident = resident.size(), .repeats = true};
+  for (const Quantum& q : run_quanta(grid, budget_, look_at)) {
+    passed_.repeats &= q.repeats || q.executed == 0;
     passed_.useful |= q.useful;
     passed_.executed |= q.executed != 0;
     passed_.cut_short |= q.executed >= budget_;
@@ -106,6 +111,7 @@ bool Quanta::stuck(Grid& grid) {
   }
   if (!passed_.cut_short) ++quiet_;
   const bool nothing_runs = !passed_.useful && !passed_.performed && !passed_.executed;
+  if (passed_.repeats && !passed_.performed) return true;
   return nothing_runs || spins_.all_spin(grid.resident(), *hash_) || quiet_ >= stuck_boundaries;
 }
 

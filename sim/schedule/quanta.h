@@ -25,6 +25,7 @@ class Quanta final : public Advance {
     bool useful = false;                       // something other than polling was executed
     bool performed = false;                    // an access of GMEM at the boundary
     bool executed = false, cut_short = false;  // any instruction; as many as the budget
+    bool repeats = false;                      // all clusters wait, or return to states that they had
   };
 
   uint64_t quantum_;  // of a cluster; no more than the run may execute

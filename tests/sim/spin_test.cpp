@@ -69,6 +69,17 @@ $spin:
                   4'000'000);
 }
 
+// One look shows that the warps return to states that they had, the next one that nothing outside has
+// changed.
+TEST(Spin, AFlagInSharedMemoryThatNobodySetsEndsAfterTwoLooks) {
+  expect_deadlock(R"(
+$spin:
+  ld.volatile.shared.u32 %r4, [flag];
+  setp.eq.u32 %p1, %r4, 0;
+  @%p1 bra $spin;)",
+                  20'000);
+}
+
 // Nothing in such a loop ends a quantum: states are compared inside of it.
 // A random schedule meets a state of a longer loop again after more boundaries.
 TEST(Spin, ALoopWithoutAnEffectEndsAfterFewInstructions) {

@@ -12,8 +12,13 @@ namespace {
 using sim::check::Arbitrary;
 using sim::check::OtherValues;
 
-bool of_shared_memory(const SeenFinding& s) {
-  return s.finding.code == sim::check::Code::uninitialised_shared_memory;
+bool is_of(const sim::Finding& f, sim::check::Code code) { return f.code == code; }
+
+bool of_shared_memory(const sim::Finding& f) {
+  return is_of(f, sim::check::Code::uninitialised_shared_memory);
+}
+bool of_tensor_memory(const sim::Finding& f) {
+  return is_of(f, sim::check::Code::uninitialised_tensor_memory);
 }
 
 void add(Arbitrary& what, const sim::Finding& f) {
@@ -21,6 +26,8 @@ void add(Arbitrary& what, const sim::Finding& f) {
     std::ranges::copy(race->reads, std::back_inserter(what.reads));
   else
     what.unwritten_reads.push_back(f.sites.front());
+  what.shared_memory |= of_shared_memory(f);
+  what.tensor_memory |= of_tensor_memory(f);
 }
 
 enum class Answer : uint8_t { no_output_changes, an_output_changes, reads_not_changed };
@@ -45,7 +52,8 @@ bool can_be_examined(const SeenFinding& s) {
   const sim::Finding& f = s.finding;
   if (f.severity != sim::FindingSeverity::error || f.fatal) return false;
   const auto* const race = std::get_if<sim::Race>(&f.what);
-  return of_shared_memory(s) || (race != nullptr && race->every_read && !race->reads.empty());
+  return of_shared_memory(f) || of_tensor_memory(f) ||
+         (race != nullptr && race->every_read && !race->reads.empty());
 }
 
 void examine(std::span<SeenFinding* const> findings, const RunWithOthers& run) {

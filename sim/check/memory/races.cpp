@@ -131,6 +131,19 @@ Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t co
   return worst;
 }
 
+// In a race of a warp with itself, a lane that alone writes a byte reads it in the order of its program.
+uint32_t Detector::readers(Ref earlier, bool wrote, uint32_t first, uint32_t count, Ref mine) const {
+  const Record& r = records_[record_of(earlier)];
+  const bool one_warp = r.cluster == actor_.cluster && r.warp == actor_.warp && !r.async && !actor_.async;
+  uint32_t all = 0;
+  for (uint32_t b = first; b < first + count; ++b) {
+    const uint32_t then = lanes_at(r, earlier, b), now = lanes_at(actor_, mine, b, 1);
+    const uint32_t read = wrote ? now : then, written = wrote ? then : now;
+    all |= one_warp && std::has_single_bit(written) ? read & ~written : read;
+  }
+  return all;
+}
+
 bool Detector::against(Ref earlier, bool wrote, bool last, uint64_t address, uint32_t first, uint32_t count,
                        Ref mine) {
   if (record_of(earlier) == actor_.record && (!actor_.again || earlier == mine)) return false;
@@ -155,6 +168,7 @@ bool Detector::against(Ref earlier, bool wrote, bool last, uint64_t address, uin
   c.lane = size_of(mine) == every_lane ? lowest_lane(actor_.lanes | 1U << 31) : Lane(lane_of(mine, first));
   c.lanes = lanes_at(actor_, mine, first, count);
   c.first_lanes = lanes_at(actor_, mine, first, 1);
+  c.readers = readers(earlier, wrote, first, count, mine);
   const uint32_t at = first - values_from_;
   c.last = last;
   c.written_by = record_of(last_write_);
@@ -195,6 +209,7 @@ void Detector::note(const Conflict& c) {
     p.address = std::min(p.address, c.address);
     p.bytes = end - p.address;
     p.lanes |= c.lanes;
+    p.readers |= c.readers;
     p.equal &= c.equal;
     p.last &= c.last;
     if (p.written_by != c.written_by) p.written_by = 0;

@@ -50,9 +50,11 @@ struct Conflict {
   Lane lane;                   // of the later access, at the first byte
   uint32_t lanes = 0;          // of the later access, at any of the bytes
   uint32_t first_lanes = 0;    // of the later access, at the first byte
-  bool equal = false;          // both write the same values there
-  uint32_t written_by = 0;     // record of the last write there; 0: none, or several
-  bool last = true;            // no other access has written there since the earlier one
+  // Of the reading access, at any of the bytes; without lanes that read only what they themselves write.
+  uint32_t readers = 0;
+  bool equal = false;       // both write the same values there
+  uint32_t written_by = 0;  // record of the last write there; 0: none, or several
+  bool last = true;         // no other access has written there since the earlier one
 };
 
 // Values of global memory: those that the last store wrote to bytes, and those that this one writes there.
@@ -106,6 +108,7 @@ class Detector {
   Relation tensor_relation(const Record& r) const;
   Relation generic_relation(const Record& r, Ref earlier, uint32_t byte, Ref mine) const;
   Relation lane_relation(const Record& r, Lane lane, uint32_t my_lane, bool mine_all) const;
+  uint32_t readers(Ref earlier, bool wrote, uint32_t first, uint32_t count, Ref mine) const;
   bool replaces(Ref old, Ref mine) const;
   bool writes(Ref r) const { return (records_[record_of(r)].flags & Record::writes) != 0; }
   bool same_warp(Ref a, Ref b) const;

@@ -48,14 +48,6 @@ uint32_t dependent_warps(const ClusterContext& x, const Record& now, const isa::
   return warps;
 }
 
-// The lane that both reads and writes, where no other lane of the warp writes: its own order is the
-// program's.
-uint32_t reads_its_own(const Conflict& c, const Record& now, const Record& then) {
-  const bool one_warp = now.cluster == then.cluster && now.warp == then.warp && !now.async && !then.async;
-  const uint32_t writers = c.earlier_wrote ? c.earlier_lanes : c.lanes;
-  return one_warp && std::has_single_bit(writers) ? writers : 0;
-}
-
 }  // namespace
 
 std::optional<RacingRead> racing_read(const ClusterContext& context, const Actor& later,
@@ -68,10 +60,8 @@ std::optional<RacingRead> racing_read(const ClusterContext& context, const Actor
   const isa::Effect* const effect = read.pc < program.code.size() ? program.code[read.pc].effect : nullptr;
   if (effect == nullptr) return std::nullopt;
   if (!read.async && std::holds_alternative<isa::Load>(*effect))
-    return RacingRead{.pc = read.pc,
-                      .cluster = read.cluster,
-                      .warp = read.warp,
-                      .lanes = read.lanes & ~reads_its_own(conflict, now, then)};
+    return RacingRead{
+        .pc = read.pc, .cluster = read.cluster, .warp = read.warp, .lanes = read.lanes & conflict.readers};
   const auto* product = std::get_if<isa::Wgmma>(effect);
   if (product == nullptr || !later.reads || !later.shared) return std::nullopt;
   const uint32_t group = program.mma_warps();

@@ -128,11 +128,13 @@ void TensorRaceReporter::conflict(const Actor& later, const Conflict& conflict) 
   const Code code = code_of(p);
   const bool read = (code == Code::tensor_memory_freed_in_use || code == Code::overwrite_before_wait_ld) &&
                     has_been_read(p);
-  const FindingKey key{code, p.later.pc, p.earlier.pc, read ? 3ULL : 2ULL};
+  const bool over = code == Code::tensor_memory_freed_in_use && order_.over_by_exits(p.then(), p.later.warp);
+  const FindingKey key{code, p.later.pc, p.earlier.pc, over ? 4ULL : read ? 3ULL : 2ULL};
   if (context_.reporter.seen(key)) return;
   Finding f;
   const bool copied = code == Code::unordered_products && p.now()->is_tensor_copy();
-  if (copied || read) f.severity = FindingSeverity::strict;
+  if (copied || read || over) f.severity = FindingSeverity::strict;
+  if (over) f.notes.push_back(say<Phrase::over_before_exits>());
   f.what.emplace<Race>();
   f.object = tensor_object(context_.cluster, conflict.address, conflict.bytes);
   f.missing = missing(p, code);

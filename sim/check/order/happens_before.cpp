@@ -19,7 +19,10 @@ HappensBefore::HappensBefore(const ClusterState& cluster, uint32_t mma_warps, Lo
       strong_(*this, dropped_, global),
       operations_(warps()),
       tensor_(proxies.tensor_memory ? static_cast<uint32_t>(warps()) : 0),
-      meetings_(warps()) {}
+      meetings_(warps()) {
+  exits_.arrived.resize(warps());
+  exits_.known.resize(warps());
+}
 
 // The strict part is acquired too when both scopes include both ends (PTX, "Scope", "Morally strong
 // operations").
@@ -163,6 +166,7 @@ void HappensBefore::on(const CtaBarrierEvent& e) {
 
 void HappensBefore::on(const ClusterBarrierEvent& e) {
   const Origin& origin = e.origin;
+  if (tensor_memory()) note_exits(e);
   Generation& g = generation(cluster_barrier_, e.generation);
   const auto* b = std::get_if<isa::ClusterBarrier>(origin.effect);
   const WarpOfCluster warp = index(origin);
@@ -179,6 +183,35 @@ void HappensBefore::on(const ClusterBarrierEvent& e) {
     return dropped_.add(DroppedEdge::Why::relaxed, origin, origin);
   }
   join(g.joined, *release(warp, origin.lanes, origin.pc));
+}
+
+// A generation is complete when all threads that have not exited have arrived. Those that exited behind their
+// arrival are missing from the next one on.
+void HappensBefore::on(const Exited& event) {
+  if (!tensor_memory()) return;
+  const Origin& origin = event.origin;
+  const WarpOfCluster warp = index(origin);
+  const uint32_t arrived = exits_.arrived[warp] & origin.lanes;
+  const ViewRef view = release(warp, origin.lanes, origin.pc);
+  if (arrived != origin.lanes) exits_.all.push_back({exits_.open, view});
+  if (arrived != 0) exits_.all.push_back({exits_.open + 1, view});
+}
+
+void HappensBefore::note_exits(const ClusterBarrierEvent& e) {
+  const WarpOfCluster warp = index(e.origin);
+  if (e.step == ClusterBarrierEvent::Step::pass) {
+    for (const Exits::Exit& exit : exits_.all)
+      if (exit.from <= e.generation) {
+        if (exits_.known[warp] == nullptr) exits_.known[warp] = nothing();
+        join(exits_.known[warp], *exit.view);
+      }
+    return;
+  }
+  if (e.generation > exits_.open) {
+    exits_.open = e.generation;
+    std::ranges::fill(exits_.arrived, 0);
+  }
+  exits_.arrived[warp] |= e.origin.lanes;
 }
 
 // --- mbarriers ------------------------------------------------------------------------------------

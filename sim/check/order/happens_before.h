@@ -45,6 +45,9 @@ class HappensBefore final : public LaneViews {
   std::shared_ptr<AsyncRecord> accessed(const TensorAccess& a);
   // The registers of all loads of the warp with a number less than `before` have been read.
   void loads_read(const Origin& origin, uint64_t before);
+  // Threads that had waited for the operation have exited, and the cluster barrier that this warp has passed
+  // needed their exits. That orders no memory, but the operation is over.
+  bool over_by_exits(const AsyncRecord& op, WarpOfCluster warp) const;
 
   // --- events ---
   void on(const Fenced& event);
@@ -57,6 +60,7 @@ class HappensBefore final : public LaneViews {
   void mbarrier(const MbarrierEvent& e);
   void on(const CtaBarrierEvent& e);
   void on(const ClusterBarrierEvent& e);
+  void on(const Exited& event);
   StrongAccesses& strong() { return strong_; }
   const StrongAccesses& strong() const { return strong_; }
   void on(const AsyncJoined& event);
@@ -112,6 +116,19 @@ class HappensBefore final : public LaneViews {
     ViewRef joined;
   };
 
+  // Exits of threads that take no part in a generation of the cluster barrier any more.
+  struct Exits {
+    struct Exit {
+      uint64_t from = 0;  // the first generation without them
+      ViewRef view;
+    };
+    uint64_t open = 0;              // the generation that threads arrive in
+    std::vector<uint32_t> arrived;  // lanes, by warp, in that
+    std::vector<Exit> all;
+    std::vector<ViewRef> known;  // by warp: what those of its last passed generation had known
+  };
+
+  void note_exits(const ClusterBarrierEvent& e);
   void acquire_released(const Origin& origin, const std::vector<Released>& all, isa::Scope scope);
   void publish_seen(const Origin& origin);
   void publish(AsyncRecord& op, const Origin& origin, const Publication& p);
@@ -135,6 +152,7 @@ class HappensBefore final : public LaneViews {
   std::unordered_map<uint32_t, Mbarrier> mbarriers_;     // by shared address with rank
   std::map<uint32_t, std::deque<Generation>> barriers_;  // by rank << 4 | id
   std::deque<Generation> cluster_barrier_;
+  Exits exits_;
   std::unordered_map<uint64_t, std::shared_ptr<AsyncRecord>> in_flight_;
   std::unordered_map<uint64_t, std::vector<std::shared_ptr<AsyncRecord>>> deferred_;
   std::unordered_map<uint64_t, Commit> commits_;                 // of tcgen05, under way

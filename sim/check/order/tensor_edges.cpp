@@ -69,6 +69,11 @@ bool HappensBefore::tensor_complete(const AsyncRecord& op, const View& view, War
   });
 }
 
+bool HappensBefore::over_by_exits(const AsyncRecord& op, WarpOfCluster warp) const {
+  const ViewRef& known = exits_.known[warp];
+  return known != nullptr && tensor_complete(op, *known, warp, 0, 0, false);
+}
+
 HappensBefore::TensorRelation HappensBefore::tensor_relation(const AsyncRecord& earlier, const Record& then,
                                                              const AsyncRecord& later,
                                                              const Record& now) const {

@@ -7,6 +7,7 @@ namespace palladion::sim::check {
 
 Lifetime::Lifetime(const Protocol& protocol)
     : p_(protocol),
+      last_(protocol.causality.warps()),
       bulk_(protocol.causality.warps()),
       uses_(size_t{protocol.causality.warps()} * protocol.causality.warps() /
             protocol.causality.warps_of_cta()),
@@ -62,6 +63,7 @@ void Lifetime::on(const AsyncIssue& e) {
   };
   for (const Piece& piece : e.reads) add(piece, false);
   for (const Piece& piece : e.writes) add(piece, true);
+  if (o.tensor) last_[p_.causality.index(origin)] = e.id;
   if (e.group == isa::AsyncGroup::bulk) bulk_[p_.causality.index(origin)].push_back({e.id, origin.lanes});
   if (o.interests.empty()) return;
   operations_.emplace(e.id, std::move(o));
@@ -83,11 +85,13 @@ void Lifetime::release(uint64_t id, CtaRank cta_rank) {
 void Lifetime::on(const ArrivalDeferred& e) {
   const Origin& origin = e.origin;
   if (e.mbarriers.empty()) return;
-  commits_[e.id] = {p_.causality.index(origin), origin.lanes};
+  const WarpOfCluster warp = p_.causality.index(origin);
+  commits_[e.id] = {warp, origin.lanes, last_[warp], {}};
   Operation o{.origin = origin,
               .name = "tcgen05.commit",
               .nth = p_.reporter().occurrence(origin.cta_rank, origin.warp, origin.pc),
-              .tensor = true};
+              .tensor = true,
+              .issued = p_.now(origin)};
   for (const uint32_t b : e.mbarriers) o.interests.push_back({CtaRank(b >> cta_rank_shift), true, b, 8});
   operations_.emplace(e.id, std::move(o));
   if (operations_.size() >= next_sweep_) sweep();
@@ -107,6 +111,7 @@ void Lifetime::observed(std::vector<uint64_t>& ids, CtaRank cta_rank, const Poin
     add_knower(id, cta_rank, now);
     const auto commit = commits_.find(id);
     if (commit == commits_.end()) continue;
+    commit->second.knowers.push_back(now);
     for (auto o = operations_.begin(); o != operations_.end() && o->first < id;) {
       const auto next = std::next(o);  // it may be released
       if (o->second.tensor && p_.causality.index(o->second.origin) == commit->second.warp &&
@@ -120,6 +125,22 @@ void Lifetime::observed(std::vector<uint64_t>& ids, CtaRank cta_rank, const Poin
 
 bool Lifetime::known(const Operation& o, CtaRank cta_rank) const {
   return std::ranges::any_of(o.knowers, [&](const Point& p) { return p_.causality.cta_knows(cta_rank, p); });
+}
+
+// Of a commit: the CTA knows that it was issued, and that what it covers is complete, from an earlier commit
+// of the thread, which had issued nothing since.
+bool Lifetime::only_signals(uint64_t id, const Operation& o, CtaRank cta_rank) const {
+  const auto commit = commits_.find(id);
+  if (commit == commits_.end() || !p_.causality.cta_knows(cta_rank, o.issued)) return false;
+  const Commit& late = commit->second;
+  for (auto c = std::make_reverse_iterator(commit); c != commits_.rend(); ++c) {
+    const Commit& early = c->second;
+    if (early.warp != late.warp || (early.lanes & late.lanes) == 0) continue;
+    if (early.last != late.last) return false;
+    const auto knows = [&](const Point& p) { return p_.causality.cta_knows(cta_rank, p); };
+    if (std::ranges::any_of(early.knowers, knows)) return true;
+  }
+  return false;
 }
 
 // Drops the operations whose ends are known to all concerned CTAs.

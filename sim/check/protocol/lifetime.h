@@ -49,6 +49,7 @@ class Lifetime {
     uint32_t nth = 0;
     bool landed = false, committed = false, tensor = false;
     Origin foreign_commit;  // by other lanes, while it was not committed
+    Point issued;           // of a tcgen05.commit
     std::vector<Interest> interests;
     std::vector<Point> knowers;  // warps that know its end, and since when
   };
@@ -62,10 +63,12 @@ class Lifetime {
     SharedAddress address;
   };
 
-  // A tcgen05.commit: the thread, whose operations before it are complete with it.
+  // A tcgen05.commit: the thread, whose operations before it are complete with it, and the last of these.
   struct Commit {
     WarpOfCluster warp;
     uint32_t lanes = 0;
+    uint64_t last = 0;
+    std::vector<Point> knowers;
   };
 
   void add_knower(uint64_t id, CtaRank cta_rank, const Point& now);
@@ -74,17 +77,19 @@ class Lifetime {
   void release(uint64_t id, CtaRank cta_rank);
   void sweep();
   bool known(const Operation& o, CtaRank cta_rank) const;
+  bool only_signals(uint64_t id, const Operation& o, CtaRank cta_rank) const;
   void cta_exited(const Origin& origin);
   void check_started(const Origin& origin, SharedAddress address, const Part& part);
   void check_uses(const Origin& origin);
   void check_operations(const Origin& origin);
   void check_registers(const Origin& origin);
   void check_group_owner(const Origin& origin, uint32_t lanes_with_groups);
-  void report_operation(const Operation& o, const Interest& i, const Origin& origin);
+  void report_operation(uint64_t id, const Operation& o, const Interest& i, const Origin& origin);
 
   const Protocol& p_;
   std::map<uint64_t, Operation> operations_;
   std::map<uint64_t, Commit> commits_;
+  std::vector<uint64_t> last_;           // by warp of the cluster: its newest operation of tcgen05
   std::vector<std::deque<Entry>> bulk_;  // by warp of the cluster
   std::vector<Use> uses_;                // by CTA used, then warp
   std::vector<std::vector<std::pair<uint32_t, uint32_t>>> registers_;

@@ -72,7 +72,7 @@ void Lifetime::check_operations(const Origin& origin) {
   const CtaRank rank = origin.cta_rank;
   for (const auto& [id, o] : operations_) {
     for (const Interest& i : o.interests)
-      if (i.cta_rank == rank && !known(o, rank)) report_operation(o, i, origin);
+      if (i.cta_rank == rank && !known(o, rank)) report_operation(id, o, i, origin);
   }
   for (auto at = operations_.begin(); at != operations_.end();) {
     std::erase_if(at->second.interests, [&](const Interest& i) { return i.cta_rank == rank; });
@@ -82,8 +82,9 @@ void Lifetime::check_operations(const Origin& origin) {
 
 // Copies of the CTA's own shared memory at its exit are strict: an H100 starts no other CTA there before they
 // have ended (bench/device/shared_memory_at_exit.cu). Not measured, and errors: copies of other CTAs' memory,
-// and tcgen05.
-void Lifetime::report_operation(const Operation& o, const Interest& i, const Origin& origin) {
+// and tcgen05; but for signals of commits, whose products are over: shipped kernels give their last stages
+// back so.
+void Lifetime::report_operation(uint64_t id, const Operation& o, const Interest& i, const Origin& origin) {
   const bool bulk = o.group == isa::AsyncGroup::bulk && !i.writes;
   const bool remote = o.origin.cta_rank != i.cta_rank;
   const bool foreign = bulk && !o.committed && o.foreign_commit.instruction != nullptr;
@@ -113,6 +114,10 @@ void Lifetime::report_operation(const Operation& o, const Interest& i, const Ori
   if (!remote && !o.tensor) {
     f.severity = FindingSeverity::strict;
     f.notes.push_back(say<Phrase::memory_outlives_cta>());
+  }
+  if (only_signals(id, o, i.cta_rank)) {
+    f.severity = FindingSeverity::strict;
+    f.notes.push_back(say<Phrase::commit_covers_what_is_over>());
   }
   if (bulk) f.help = say<Phrase::wait_before_exit>();
   p_.reporter().report(key, std::move(f));

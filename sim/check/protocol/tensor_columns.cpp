@@ -12,6 +12,7 @@ namespace palladion::sim::check {
 namespace {
 
 constexpr uint64_t bytes_of_column = TensorMemory::lanes * 4;
+constexpr uint32_t columns_of_a = 8;  // of one product: 32 bytes of each row
 
 int group_of(const isa::Effect& effect) {
   if (const auto* e = std::get_if<isa::Tcgen05Mma>(&effect)) return e->ctas;
@@ -149,22 +150,49 @@ void TensorColumns::on(const ArrivalDeferred& e) { check_group(e.origin, group_o
 void TensorColumns::on(const AsyncIssue& e) {
   if (e.family != isa::AsyncFamily::tcgen05) return;
   check_group(e.origin, group_of(*e.origin.effect));
-  for (const auto pieces : {e.reads, e.writes}) {
-    Columns columns;
-    for (const Piece& p : pieces) {
-      if (p.space != isa::Space::tensor) continue;
-      const auto rank = static_cast<uint32_t>(p.address >> 24);
-      const uint64_t offset = p.address & 0xFF'FFFF;
-      const auto first = static_cast<uint32_t>(offset / bytes_of_column),
-                 end = static_cast<uint32_t>((offset + p.bytes - 1) / bytes_of_column + 1);
-      const bool follows =
-          columns.rank == rank && first <= columns.end && end >= columns.first && columns.end != 0;
-      if (!follows && columns.end != 0) use(e.origin, columns);
-      columns = follows ? Columns{rank, std::min(columns.first, first), std::max(columns.end, end)}
-                        : Columns{rank, first, end};
-    }
-    if (columns.end != 0) use(e.origin, columns);
+  std::vector<Columns> used = operands_of(e.writes, {});
+  const auto* const mma = std::get_if<isa::Tcgen05Mma>(e.origin.effect);
+  if (mma != nullptr && mma->a_tmem >= 0) std::ranges::copy(left_operands(e.reads), std::back_inserter(used));
+  std::ranges::copy(operands_of(e.reads, used), std::back_inserter(used));
+  for (const Columns& columns : used) use(e.origin, columns);
+}
+
+TensorColumns::Columns TensorColumns::columns_of(const Piece& p) {
+  const uint64_t offset = p.address & 0xFF'FFFF;
+  return {static_cast<uint32_t>(p.address >> 24), static_cast<uint32_t>(offset / bytes_of_column),
+          static_cast<uint32_t>((offset + p.bytes - 1) / bytes_of_column + 1)};
+}
+
+// A of a product, in each CTA: its reads begin with it.
+std::vector<TensorColumns::Columns> TensorColumns::left_operands(std::span<const Piece> reads) {
+  std::vector<Columns> out;
+  for (const Piece& p : reads) {
+    if (p.space != isa::Space::tensor) continue;
+    const Columns c = columns_of(p);
+    if (std::ranges::find(out, c.rank, &Columns::rank) == out.end())
+      out.push_back({c.rank, c.first, c.first + columns_of_a});
   }
+  return out;
+}
+
+// The columns of each operand but those. Operands may lie side by side, in columns of several allocations:
+// one of all lanes is one piece; what has a piece for each column and some lanes is one operand.
+std::vector<TensorColumns::Columns> TensorColumns::operands_of(std::span<const Piece> pieces,
+                                                               std::span<const Columns> but) {
+  std::vector<Columns> out;
+  bool open = false;
+  for (const Piece& p : pieces) {
+    if (p.space != isa::Space::tensor) continue;
+    const Columns c = columns_of(p);
+    if (std::ranges::any_of(but, [&](const Columns& b) { return b.has(c); })) continue;
+    const bool of_all_lanes = p.bytes >= bytes_of_column;
+    if (open && !of_all_lanes && out.back().touches(c))
+      out.back() = {c.rank, std::min(out.back().first, c.first), std::max(out.back().end, c.end)};
+    else
+      out.push_back(c);
+    open = !of_all_lanes;
+  }
+  return out;
 }
 
 void TensorColumns::use(const Origin& origin, const Columns& columns) {

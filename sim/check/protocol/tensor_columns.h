@@ -3,6 +3,7 @@
 // "Tensor Memory Allocation").
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/check/protocol/protocol.h"
@@ -36,7 +37,12 @@ class TensorColumns {
   // Columns [first, end) of a CTA that an instruction uses.
   struct Columns {
     uint32_t rank = 0, first = 0, end = 0;
+    bool has(const Columns& c) const { return c.rank == rank && c.first >= first && c.end <= end; }
+    bool touches(const Columns& c) const { return c.rank == rank && c.first <= end && c.end >= first; }
   };
+  static Columns columns_of(const Piece& p);
+  static std::vector<Columns> left_operands(std::span<const Piece> reads);
+  static std::vector<Columns> operands_of(std::span<const Piece> pieces, std::span<const Columns> but);
 
   void allocate(const TensorAllocated& e);
   void release(const TensorAllocated& e);

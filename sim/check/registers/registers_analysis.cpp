@@ -1,6 +1,7 @@
 #include "sim/check/registers/registers_analysis.h"
 
 #include <algorithm>
+#include <set>
 
 #include "sim/program/flow.h"
 #include "sim/program/liveness.h"
@@ -90,6 +91,19 @@ bool value_sink(const MicroOp& op, const isa::Footprint& f, const RegisterUse& u
          f.at(isa::Sync::Object::mbarrier) || f.next == isa::Control::branches;
 }
 
+// Indices into Program::register_offsets: a call writes them.
+std::set<uint32_t> parameter_registers(const Program& program, uint32_t function) {
+  const isa::Function& f = program.module->functions[function];
+  std::set<uint32_t> out;
+  for (const isa::SymbolId id : f.params) {
+    const isa::Symbol& symbol = program.module->symbols[id];
+    const auto at = std::ranges::find(f.registers, symbol.name, &isa::Register::name);
+    if (symbol.variable.space == isa::Space::reg && at != f.registers.end())
+      out.insert(program.register_offsets_base[function] + static_cast<uint32_t>(at - f.registers.begin()));
+  }
+  return out;
+}
+
 uint32_t address_lanes(const isa::Footprint& f) { return f.memory.empty() ? ~0U : f.memory.front().lanes; }
 
 }  // namespace
@@ -118,8 +132,9 @@ UnwrittenAnalysis::UnwrittenAnalysis(const Program& program)
 void UnwrittenAnalysis::find_candidates(const Program& program, uint32_t function, const isa::Cfg& cfg) {
   const uint32_t start = program.function_start[function], base = program.register_offsets_base[function];
   candidates_.clear();
+  const std::set<uint32_t> parameters = parameter_registers(program, function);
   const auto add = [&](uint32_t reg) {
-    if (candidate_of_[reg] != 0) return false;
+    if (candidate_of_[reg] != 0 || parameters.contains(reg)) return false;
     candidates_.push_back(reg);
     candidate_of_[reg] = static_cast<uint32_t>(candidates_.size());
     return true;

@@ -31,7 +31,8 @@ bool is_at(const Program& program, Pc pc, const Site& site) {
 
 }  // namespace
 
-OtherValues::OtherValues(const Arbitrary& what, uint32_t which) : series_(which) {
+OtherValues::OtherValues(const Arbitrary& what, uint32_t which)
+    : shared_memory_(what.shared_memory), tensor_memory_(what.tensor_memory), series_(which) {
   for (const Site& site : what.unwritten_reads) unwritten_reads_.push_back({.site = site});
   for (const RacingRead& r : what.reads) lanes_[r.pc][warp_key(r.cluster, r.warp)] |= r.lanes;
 }
@@ -92,11 +93,18 @@ bool OtherValues::InCluster::replace(uint8_t* bytes, size_t size) {
 }
 
 void OtherValues::InCluster::on(const ClusterBegan&) {
-  if (all.unwritten_reads_.empty()) return;
+  if (!all.shared_memory_) return;
   for (CtaState& cta : cluster.ctas) {
     const size_t first = std::min<size_t>(all.run_.program->reserved_shared, cta.shared.size());
     replace(cta.shared.data() + first, cta.shared.size() - first);
   }
+}
+
+void OtherValues::InCluster::on(const TensorAllocated& event) {
+  if (!all.tensor_memory_ || event.freed) return;
+  TensorMemory& memory = cluster.ctas[event.origin.cta_rank].tensor;
+  for (uint32_t lane = 0; lane < TensorMemory::lanes; ++lane)
+    replace(reinterpret_cast<uint8_t*>(memory.row(lane) + event.column), event.columns * sizeof(uint32_t));
 }
 
 void OtherValues::InCluster::on(const Executed& event) {

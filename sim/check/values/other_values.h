@@ -1,7 +1,8 @@
 #pragma once
 // A run in which values that a finding calls arbitrary are others: what loads of a race read, what wgmma
-// computes of bytes that race, and what shared memory holds when a CTA starts. What the run leaves in memory
-// tells whether anything depends on them, if they were changed at all.
+// computes of bytes that race, what shared memory holds when a CTA starts, and tensor memory when it is
+// allocated. What the run leaves in memory tells whether anything depends on them, if they were changed at
+// all.
 #include <cstdint>
 #include <map>
 #include <set>
@@ -19,7 +20,8 @@ namespace palladion::sim::check {
 // What is replaced.
 struct Arbitrary {
   std::vector<RacingRead> reads;      // the results of these loads and wgmma
-  std::vector<Site> unwritten_reads;  // instructions that read shared memory which nothing has written
+  std::vector<Site> unwritten_reads;  // instructions that read memory which nothing has written
+  bool shared_memory = false, tensor_memory = false;  // that of these instructions
 };
 
 // The only observer that changes a run: for experiments, never beside a checker.
@@ -28,8 +30,8 @@ class OtherValues final : public Observer {
   // Series of other values: any bits; other exponents of floats; neighbours of integers.
   static constexpr uint32_t series = 3;
   // `which`: a series. Each byte of a value is combined by xor with, or replaced by, a byte that is not zero
-  // and depends on the series, the place of the value and how many were replaced before. With
-  // `unwritten_reads` the shared memory of each CTA starts with such bytes instead of zeros.
+  // and depends on the series, the place of the value and how many were replaced before. Shared or tensor
+  // memory of each CTA starts with such bytes instead of zeros.
   OtherValues(const Arbitrary& what, uint32_t which);
 
   // After the run: each of the reads was executed, and got other values.
@@ -68,6 +70,7 @@ class OtherValues final : public Observer {
     std::set<Pc> executed = {};  // watched instructions
     uint64_t replaced = 0;       // values so far
     void on(const ClusterBegan& event);
+    void on(const TensorAllocated& event);
     void on(const Executed& event);
     void on(const AsyncIssue& event);
     void on(const AsyncLanded& event);
@@ -81,6 +84,7 @@ class OtherValues final : public Observer {
 
   std::vector<UnwrittenRead> unwritten_reads_;
   LanesAt lanes_, changed_;
+  bool shared_memory_ = false, tensor_memory_ = false;
   uint32_t series_ = 0;
   RunView run_;
   PerCluster<InCluster> clusters_;

@@ -141,8 +141,10 @@ void clear_columns(const std::vector<bool>& zero, bool transpose, size_t element
 
 void append_tensor_pieces(std::vector<Piece>& pieces, CtaRank rank, uint32_t lane, uint32_t lanes,
                           uint32_t column, uint32_t columns) {
-  for (uint32_t c = 0; c < columns; ++c)
-    append(pieces, {isa::Space::tensor, tensor_byte(rank, lane, column + c), lanes * 4});
+  for (uint32_t c = 0; c < columns; ++c) {
+    const Piece piece{isa::Space::tensor, tensor_byte(rank, lane, column + c), lanes * 4};
+    c == 0 ? pieces.push_back(piece) : append(pieces, piece);  // what lies before is of another operand
+  }
 }
 
 }  // namespace palladion::sim

@@ -232,6 +232,31 @@ TEST(UnwrittenRegisters, AnAddressInAnUnwrittenRegister) {
       ElementsAre("PLD6103 @1"));
 }
 
+// A call writes the parameters of a function that are registers; what else its way lacks is found.
+TEST(UnwrittenRegisters, ParametersOfAFunctionAreWritten) {
+  const auto function = [](const std::string& limit) {
+    return check(ptx(R"(
+.func (.reg .u32 %sum) clamp(.reg .u32 %value, .reg .u64 %at) {
+  .reg .pred %big, %none; .reg .u32 %other; .reg .u64 %next;
+  setp.gt.u32 %big, %value, 3;
+  add.u64 %next, %at, 4;
+  mov.u32 %sum, %value;
+  @)" + limit + R"( ld.global.u32 %sum, [%next]; // @1
+  ret;
+}
+.visible .entry k(.param .u64 out) {
+  .reg .u32 %r<4>; .reg .u64 %rd<4>;
+  ld.param.u64 %rd0, [out];
+  mov.u32 %r0, %tid.x;
+  call (%r1), clamp, (%r0, %rd0);
+  ret;
+}
+)"));
+  };
+  EXPECT_THAT(function("%big"), IsEmpty());
+  EXPECT_THAT(function("%none"), ElementsAre("PLD6103 @1"));
+}
+
 // What tensormap.replace writes into a tensor map, copies will depend on.
 TEST(UnwrittenRegisters, FieldsOfATensorMap) {
   EXPECT_THAT(run("  tensormap.replace.tile.global_address.global.b1024.b64 [%rd0], %rd9; // @1\n"),

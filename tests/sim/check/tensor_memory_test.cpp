@@ -204,6 +204,138 @@ WAIT:
   }
 }
 
+// D and A of a product lie side by side, in an allocation each.
+TEST(TensorMemoryChecks, OperandsOfTwoAllocationsAreApart) {
+  const auto with = [](int d, int a, const std::string& rows) {
+    std::string text = kernel(R"(
+  ld.shared.u32 %r11, [other];
+  add.u32 %r3, %d, )" + std::to_string(a) +
+                              R"(;
+  and.b32 %r4, %r2, 3;
+  shl.b32 %r4, %r4, 21;
+  add.u32 %r4, %r4, %r3;
+  mov.u32 %r5, 0;
+  @%upper bra STORED;
+  tcgen05.st.sync.aligned.32x32b.x8.b32 [%r4], {%r5, %r5, %r5, %r5, %r5, %r5, %r5, %r5};
+  tcgen05.wait::st.sync.aligned;
+STORED:
+  tcgen05.fence::before_thread_sync;
+  bar.sync 0;
+  tcgen05.fence::after_thread_sync;
+  @!%p1 bra WAIT;
+  mov.u32 %r6, tile;
+  shr.u32 %r6, %r6, 4;
+  cvt.u64.u32 %rd3, %r6;
+  or.b64 %rd3, %rd3, 0x400800100000;
+  add.u32 %r7, %d, )" + std::to_string(d) +
+                              R"(;
+  setp.ne.u32 %p3, %r1, %r1;
+  tcgen05.mma.cta_group::1.kind::f16 [%r7], [%r3], %rd3, )" +
+                              rows + R"(, %p3;
+  tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [full];
+WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %p2, [full], 0;
+  @!%p2 bra WAIT;
+  tcgen05.fence::after_thread_sync;
+)");
+    const auto replace = [&](const std::string& what, const std::string& by) {
+      text.replace(text.find(what), what.size(), by);
+    };
+    const std::string alloc = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [base], 32;",
+                      dealloc = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %d, 32;";
+    replace(".shared .align 4 .b32 base;",
+            ".shared .align 4 .b32 base, other; .shared .align 1024 .b8 tile[8192];");
+    replace("[full], 128;", "[full], 1;");
+    replace(alloc, alloc + "\n  tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [other], 32;");
+    replace(dealloc, dealloc + "\n  tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r11, 32;");
+    std::vector<std::string> out;
+    for (const std::string& code : codes(text))
+      if (code != "PLD6101") out.push_back(code);  // B holds what shared memory held
+    return out;
+  };
+  for (const char* const rows : {"0x8080010", "0x4080010"}) {  // 128 and 64 rows, 32 columns
+    EXPECT_THAT(with(0, 32, rows), ::testing::IsEmpty()) << rows;
+    EXPECT_THAT(with(32, 24, rows), ::testing::IsEmpty()) << rows;
+    EXPECT_THAT(with(32, 28, rows), ::testing::Contains("PLD4510")) << rows << ": A ends in the other one";
+    EXPECT_THAT(with(16, 48, rows), ::testing::Contains("PLD4510")) << rows << ": D does";
+  }
+}
+
+// One warp of the second CTA frees; the others have waited for their loads and exited, or exit without that.
+TEST(TensorMemoryChecks, ExitsInFrontOfTheClusterBarrierLetAllocationsEnd) {
+  const auto with = [](const std::string& waits, const std::string& last) {
+    std::string text = kernel(R"(
+  @%upper bra LOADED;
+  tcgen05.st.sync.aligned.32x32b.x1.b32 [%at], {%r1};
+  tcgen05.wait::st.sync.aligned;
+  tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%at];
+  )" + waits + R"(
+LOADED:
+)" + last + R"(
+  @!%first bra END;
+)");
+    const std::string meet = "  bar.sync 0;\n  @!%first bra END;";
+    text.replace(text.rfind(meet), meet.size(),
+                 "  barrier.cluster.arrive.aligned;\n  barrier.cluster.wait.aligned;");
+    std::vector<std::pair<std::string, FindingSeverity>> out;
+    for (const Finding& f : result_of(text).findings) out.emplace_back(f.code.name(), f.severity);
+    return out;
+  };
+  using ::testing::ElementsAre;
+  using ::testing::Pair;
+  const std::string wait = "tcgen05.wait::ld.sync.aligned;";
+  EXPECT_THAT(with(wait, ""), ElementsAre(Pair("PLD4507", FindingSeverity::strict),  // store and load
+                                          Pair("PLD4507", FindingSeverity::strict)));
+  EXPECT_THAT(with("", ""), ::testing::Contains(Pair("PLD4507", FindingSeverity::error)));
+  // They exit behind their arrival, which the barrier needs in their place, and load after that.
+  const std::string arrive_early = R"(
+  @%first bra ARRIVED;
+  barrier.cluster.arrive.relaxed.aligned;
+  @%upper bra ARRIVED;
+  tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%at];
+  tcgen05.wait::ld.sync.aligned;
+ARRIVED:)";
+  EXPECT_THAT(with(wait, arrive_early), ::testing::Contains(Pair("PLD4507", FindingSeverity::error)));
+}
+
+// The CTA exits behind a wait for the first commit; the second one covers nothing more, or another product.
+TEST(TensorMemoryChecks, ASignalThatTrailsItsProductsIsStrict) {
+  const auto with = [](const std::string& between) {
+    std::string text = kernel(R"(
+  @!%p1 bra WAIT;
+  mov.u32 %r6, tile;
+  shr.u32 %r6, %r6, 4;
+  cvt.u64.u32 %rd3, %r6;
+  or.b64 %rd4, %rd3, 0x400800800000;
+  or.b64 %rd3, %rd3, 0x400800100000;
+  setp.ne.u32 %p3, %r1, %r1;
+  tcgen05.mma.cta_group::1.kind::f16 [%d], %rd4, %rd3, 0x8080010, %p3;
+  tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [full];
+  )" + between + R"(
+  tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [late];
+WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %p2, [full], 0;
+  @!%p2 bra WAIT;
+  tcgen05.fence::after_thread_sync;
+)");
+    const auto replace = [&](const std::string& what, const std::string& by) {
+      text.replace(text.find(what), what.size(), by);
+    };
+    replace(".shared .align 8 .b64 full;",
+            ".shared .align 8 .b64 full, late; .shared .align 1024 .b8 tile[8192];");
+    replace("[full], 128;", "[full], 1;\n  @%p1 mbarrier.init.shared.b64 [late], 1;");
+    std::vector<std::pair<std::string, FindingSeverity>> out;
+    for (const Finding& f : result_of(text).findings)
+      if (f.code != "PLD6101") out.emplace_back(f.code.name(), f.severity);  // the operands are not written
+    return out;
+  };
+  using ::testing::ElementsAre;
+  using ::testing::Pair;
+  EXPECT_THAT(with(""), ElementsAre(Pair("PLD4118", FindingSeverity::strict)));
+  EXPECT_THAT(with("tcgen05.mma.cta_group::1.kind::f16 [%d], %rd4, %rd3, 0x8080010, %p3;"),
+              ::testing::Contains(Pair("PLD4118", FindingSeverity::error)));
+}
+
 TEST(TensorMemoryChecks, GroupsOfOneAndOfTwoDoNotMix) {
   const char* const meet = "barrier.cluster.arrive.aligned;\n  barrier.cluster.wait.aligned;";
   const std::string commit_text = R"(

@@ -56,6 +56,16 @@ void expect_all_data(const std::string& body) {
   EXPECT_THAT(uses(scope.in_bounds), IsEmpty()) << body;
 }
 
+// What a CTA does in a smaller grid is what it did in this one, unless it asks.
+TEST(Data, WhatTellsOfTheGrid) {
+  EXPECT_FALSE(scope_of("mov.u32 %r2, %ctaid.x;\nst.global.u32 [%rd4], %r2;").depends_on_grid);
+  EXPECT_FALSE(scope_of("mov.u32 %r2, %cluster_nctaid.x;\nst.global.u32 [%rd4], %r2;").depends_on_grid);
+  for (const char* const special : {"%nctaid.x", "%nctaid.y", "%nclusterid.x", "%smid"})
+    EXPECT_TRUE(
+        scope_of("mov.u32 %r2, " + std::string(special) + ";\nst.global.u32 [%rd4], %r2;").depends_on_grid)
+        << special;
+}
+
 TEST(Data, ValuesThatAreOnlyComputedDecideNothing) {
   expect_all_data("ld.global.u32 %r2, [%rd3];\nst.global.u32 [%rd4], %r2;");
   // A predicate of a computation, a selection.

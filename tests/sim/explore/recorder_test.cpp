@@ -1,6 +1,7 @@
 // Skeletons that the machine's events give, and what is said about the runs they were taken from.
 #include <gtest/gtest.h>
 
+#include "sim/explore/decide.h"
 #include "sim/explore/forced.h"
 #include "sim/explore/report.h"
 #include "tests/sim/ptx_runner.h"
@@ -134,6 +135,24 @@ TEST(Recorder, lanes_that_do_not_meet_may_miss_a_phase) {
     EXPECT_NE(f.sites.front().instruction.find("try_wait"), std::string::npos);
     EXPECT_EQ(f.object.kind, sim::Object::Kind::mbarrier);
   }
+}
+
+// The lanes of each warp wait together: a chip's go on together. Of two warps that wait for one that issues,
+// nobody says so.
+TEST(Recorder, lanes_that_wait_together_are_decided_under_that_assumption) {
+  const auto decision = [](const std::string& text, uint32_t threads) {
+    const Recorded r(text, {1, 1, 1}, {threads, 1, 1});
+    EXPECT_TRUE(r.result.clean());
+    return decide_run(r.observer.recorded(), Coverage{});
+  };
+  const RunDecision met = decision(ring("bar.warp.sync 0xffffffff;"), 64);
+  EXPECT_TRUE(met.decided && met.warps_together);
+  const RunDecision apart = decision(ring(""), 64);
+  EXPECT_FALSE(apart.decided);
+  EXPECT_TRUE(apart.warps_together);
+  EXPECT_NE(apart.reason.find("can complete before it is executed"), std::string::npos) << apart.reason;
+  const RunDecision two = decision(ring(""), 96);  // the third warp consumes as well, and arrives nowhere
+  EXPECT_FALSE(two.decided || two.warps_together);
 }
 
 TEST(Recorder, clusters_alike_are_kept_once) {
