@@ -145,8 +145,9 @@ def table(options):
         rows += csv.DictReader(file.open(newline=''), FIELDS)
     rows.sort(key=lambda r: (r['maker'], r['program'], r['kernel']))
     print((HERE / 'blackwell_kernels.head.md').read_text())
-    print('| maker | kernels | run | decided for all schedules | for all data | errors: judged true | judged false | open |')
-    print('|---|---|---|---|---|---|---|---|')
+    print('| maker | kernels | run | decided for all schedules | or for all that keep warps together | for all data | '
+          'errors: judged true | judged false | open |')
+    print('|---|---|---|---|---|---|---|---|---|')
     of = collections.defaultdict(list)
     for row in rows:
         row['judged'] = judge(row, known)
@@ -155,6 +156,7 @@ def table(options):
         errors = [j for row in some for j in row['judged'].split(', ') if ' error: ' in j]
         print('| %s |' % maker, ' | '.join(str(n) for n in (
             len(some), sum(r['runs'] == 'yes' for r in some), sum(r['schedules'] == 'all' for r in some),
+            sum(r['schedules'].startswith('all') for r in some),
             sum(r['data'].startswith('all data') for r in some), sum(j.endswith('true') for j in errors),
             sum(j.endswith('false') for j in errors), sum(j.endswith('open') for j in errors))), '|')
     print('\n## Verdicts\n\n| where | finding | verdict | why |\n|---|---|---|---|')
