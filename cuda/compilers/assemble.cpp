@@ -97,6 +97,24 @@ std::string without_contraction(std::string_view ptx) {
   return out;
 }
 
+std::string with_register_limit(std::string_view ptx, int registers) {
+  constexpr std::string_view entry = ".entry";
+  std::string out;
+  for (size_t at = 0; at < ptx.size();) {
+    const size_t begins = std::min(ptx.find(entry, at), ptx.size());
+    const size_t body = std::min(ptx.find_first_of("{;", begins), ptx.size());
+    const std::string_view head = ptx.substr(begins, body - begins);
+    const auto has = [&](std::string_view bound) { return head.find(bound) != std::string_view::npos; };
+    out += ptx.substr(at, body - at);
+    if (body < ptx.size() && ptx[body] == '{' && !has(".maxntid") && !has(".minnctapersm") &&
+        !has(".maxnreg"))
+      out += fmt::format(".maxnreg {} ", registers);
+    if (body < ptx.size()) out += ptx[body];
+    at = body + 1;
+  }
+  return out;
+}
+
 tl::expected<std::string, std::vector<Fault>> assemble(std::span<const Source> sources,
                                                        const Options& options) {
   if (sources.empty()) return tl::unexpected(Faults{{"", 0, "there is no input"}});
@@ -115,6 +133,7 @@ tl::expected<std::string, std::vector<Fault>> assemble(std::span<const Source> s
   std::string text = sources.size() == 1 ? sources.front().ptx : isa::print(*linked);
   for (const Source& source : sources)
     if (sources.size() > 1) text += cubin::source_sections(source.ptx);
+  if (options.registers > 0) text = with_register_limit(text, options.registers);
   return cubin::carry(options.fmad ? text : without_contraction(text));
 }
 

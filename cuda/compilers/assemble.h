@@ -20,6 +20,7 @@ struct Source {
 struct Options {
   std::string target;  // sm_90a; empty: the text's own
   bool fmad = true;    // whether sums and products may be contracted
+  int registers = 0;   // a thread's at most (-maxrregcount); 0: no limit
 };
 // As ptxas has it: the place and a sentence.
 struct Fault {
@@ -33,6 +34,10 @@ tl::expected<std::string, std::vector<Fault>> assemble(std::span<const Source> s
 
 // Sums and products of floats without a rounding mode get `.rn`, which forbids to contract them (PTX, "add").
 std::string without_contraction(std::string_view ptx);
+
+// Entries get `.maxnreg`, but for those that have launch bounds, which come before the option (nvcc's manual,
+// "--maxrregcount"). Lines stay as they are.
+std::string with_register_limit(std::string_view ptx, int registers);
 
 // "ptxas k.ptx, line 7; error   : unknown instruction", each with its line end.
 std::string text_of(std::span<const Fault> faults, std::string_view tool);

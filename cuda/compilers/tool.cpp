@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -28,11 +29,11 @@ struct Call {
 constexpr std::string_view with_value[] = {
     "Ofast-compile", "Ofc", "allow-expensive-optimizations", "def-load-cache", "dlcm", "def-store-cache",
     "dscm", "device-function-maxrregcount", "func-maxrregcount", "device-stack-protector", "entry", "e",
-    "force-load-cache", "flcm", "force-store-cache", "fscm", "machine", "m", "maxntid", "maxrregcount",
-    "minnctapersm", "opt-level", "O", "position-independent-code", "pic", "register-usage-level",
-    "regUsageLevel", "sanitize", "split-compile", "library-path", "L", "library", "l", "options-file", "optf",
+    "force-load-cache", "flcm", "force-store-cache", "fscm", "machine", "m", "maxntid", "minnctapersm",
+    "opt-level", "O", "position-independent-code", "pic", "register-usage-level", "regUsageLevel", "sanitize",
+    "split-compile", "library-path", "L", "library", "l", "options-file", "optf",
     // these
-    "output-file", "o", "gpu-name", "arch", "input-as-string", "ias", "fmad"};
+    "output-file", "o", "gpu-name", "arch", "input-as-string", "ias", "fmad", "maxrregcount"};
 
 struct Option {
   std::string_view name;
@@ -65,6 +66,7 @@ void take(Call& call, const Option& o) {
   if (is("gpu-name", "arch")) call.options.target = *o.value;
   if (is("input-as-string", "ias")) call.texts.push_back(*o.value);
   if (o.name == "fmad") call.options.fmad = *o.value != "false";
+  if (o.name == "maxrregcount") call.options.registers = std::atoi(o.value->c_str());
 }
 
 // sm_90a, compute_90: a number of ptxas 12 or 13.

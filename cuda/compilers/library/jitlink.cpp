@@ -1,6 +1,7 @@
 // nvJitLink: what is linked is PTX, and becomes a cubin that carries it. NVIDIA's own library compiles LTO-IR
 // to PTX.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -94,6 +95,8 @@ int create(void** out, uint32_t count, const char** options) {
     for (const std::string_view arch : {"-arch=", "--arch=", "-arch ", "--gpu-architecture="})
       if (option.starts_with(arch)) link->how.target = option.substr(arch.size());
     if (option == "-fma=0" || option == "-fmad=0") link->how.fmad = false;
+    for (const std::string_view limit : {"-maxrregcount=", "--maxrregcount="})
+      if (option.starts_with(limit)) link->how.registers = std::atoi(option.data() + limit.size());
   }
   if (isa::parse_target(link->how.target).number == 0) return missing_arch;
   *out = link.release();

@@ -58,7 +58,7 @@ TEST_F(Tool, WritesACubinThatCarriesTheTextAsItIs) {
   for (const Words& words :
        {Words{"-lineinfo", "-v", "--gpu-name=sm_90a", file, "-o", path("out")},
         Words{"-arch", "sm_90a", "--output-file", path("out"), "--regAllocOptLevel=2", file},
-        Words{"-arch=sm_90a", "-O3", "--opt-level", "0", "-maxrregcount", "64",
+        Words{"-arch=sm_90a", "-O3", "--opt-level", "0", "-def-load-cache", "cg",
               "--output-file=" + path("out"), file},
         Words{"--input-as-string", text, "-arch=sm_90a", "-o", path("out")}}) {
     fs::remove(folder_ / "out");
@@ -138,6 +138,24 @@ TEST_F(Tool, NoContractionIsCarried) {
   EXPECT_THAT(ptx_in("out"), AllOf(HasSubstr("mul.rn.f32"), HasSubstr("add.rn.f32")));
   EXPECT_EQ(run_tool("ptxas", {"-arch=sm_90a", "--fmad", "true", file, "-o", path("out")}).code, 0);
   EXPECT_THAT(ptx_in("out"), HasSubstr("mul.f32"));
+}
+
+TEST(RegisterLimit, EntriesWithoutLaunchBoundsGetIt) {
+  EXPECT_EQ(with_register_limit(".visible .entry k(.param .u64 p)\n{ ret; }\n.entry j { ret; }", 38),
+            ".visible .entry k(.param .u64 p)\n.maxnreg 38 { ret; }\n.entry j .maxnreg 38 { ret; }");
+  for (const char* same : {".entry k() .maxntid 128 { ret; }", ".entry k() .maxnreg 64 { ret; }",
+                           ".func f { ret; }", ".extern .entry k(); .func f { ret; }"})
+    EXPECT_EQ(with_register_limit(same, 38), same);
+}
+
+TEST_F(Tool, ARegisterLimitIsCarried) {
+  const std::string file = written("k.ptx", kernel(""));
+  for (const Words& limit : {Words{"--maxrregcount=57"}, Words{"-maxrregcount", "57"}}) {
+    Words words = {"-arch=sm_90a", file, "-o", path("out")};
+    words.insert(words.end(), limit.begin(), limit.end());
+    EXPECT_EQ(run_tool("ptxas", words).code, 0);
+    EXPECT_THAT(ptx_in("out"), HasSubstr(".maxnreg 57 {"));
+  }
 }
 
 // The author's text goes along.
