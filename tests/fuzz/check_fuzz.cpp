@@ -63,7 +63,7 @@ std::vector<uint8_t> params_of(const isa::Module& module, const isa::Function& e
   std::vector<uint8_t> block(layout.size, 0);
   for (size_t i = 0; i < entry.params.size(); ++i) {
     const uint64_t size = module.symbols[entry.params[i]].variable.size();
-    const uint64_t value = size == 8 ? memory.allocate(buffer_bytes, "array") : 64;
+    const uint64_t value = size == 8 ? uint64_t{memory.allocate(buffer_bytes, "array")} : 64;
     if (size >= 1) std::memcpy(&block[layout.offsets[i]], &value, std::min<uint64_t>(size, 8));
   }
   return block;
