@@ -5,9 +5,7 @@
 namespace palladion::sim::testing {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::Not;
 
 TEST(ProtocolDeadlock, AMissingArrival) {
   const Checked c = run_checked(with_mbarriers(R"(
