@@ -19,10 +19,10 @@ void add_callers(std::set<std::string>& names, const isa::Module& module) {
 }
 
 // Those that the program and the findings name.
-std::set<std::string> source_names(const json::object& recorded, const isa::Module& module,
+std::set<std::string> source_names(const json::object& recorded, const isa::Module* module,
                                    std::span<const SeenFinding> findings) {
   std::set<std::string> names;
-  add_callers(names, module);
+  if (module != nullptr) add_callers(names, *module);
   if (const auto* instructions = recorded.if_contains("instructions"))
     for (const json::value& i : instructions->as_array()) names.emplace(i.as_array()[1].as_string());
   for (const SeenFinding& seen : findings)
@@ -47,7 +47,7 @@ json::object sources_json(const RunPage& page, const json::object& recorded) {
   };
   const bool has_ptx = !launched.ptx_name.empty() && !launched.job->ptx.empty();
   if (has_ptx) add(launched.ptx_name, launched.job->ptx);
-  for (const std::string& name : source_names(recorded, *launched.job->module, page.findings)) {
+  for (const std::string& name : source_names(recorded, launched.job->module, page.findings)) {
     if (files.contains(name)) continue;
     const auto text = page.read_source ? page.read_source(name, most_of_a_source) : std::nullopt;
     if (text)
