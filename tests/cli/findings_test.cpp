@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/runs/checks.h"
-#include "sim/launch/phrases/phrase.h"
+#include "sim/launch/fault.h"
 #include "tests/report/some_findings.h"
 
 namespace palladion::cli {
@@ -97,10 +97,8 @@ TEST(Findings, ObjectsOfOneLineAreUnited) {
 }
 
 TEST(Findings, FaultsOfEveryCtaAreOne) {
-  sim::Finding f;
-  f.code = "PLD3020";
-  f.what = sim::Fault{};
-  f.message = sim::say<sim::Phrase::outside_shared>("write", 4, 1024, 0, 1024);
+  sim::Finding f = sim::fault(sim::Code::shared_bounds,
+                              sim::say<sim::Phrase::outside_shared>("write", 4, 4096, 1024, 2048));
   f.sites = {site_of("a.cu", 3, "st.shared.u32 [%r1], 0;")};
   EXPECT_EQ(seen_in({f, f, f})[0].finding.count, 3u);
   sim::Finding other = f;
