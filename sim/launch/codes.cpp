@@ -55,6 +55,8 @@ constexpr isa::CodeText table[] = {
     isa::text_of(Code::misaligned_access, "a misaligned access",
                  "An access of n bytes needs an address that is a multiple of n; vectors count as a whole.",
                  "ld.global.v4.f32 {...}, [%rd1+4];", "ld.global.v4.f32 {...}, [%rd1+16];"),
+    isa::text_of(Code::cta_rank, "a CTA rank beyond the cluster",
+                 "mapa takes it; the address that it gives is nobody's."),
     isa::text_of(Code::parameter_bounds, "kernel parameters out of bounds", "",
                  "ld.param.u64 %rd1, [k_param_0+8];   // .param .u64", "ld.param.u64 %rd1, [k_param_0];"),
     isa::text_of(Code::no_texture_object, "no texture or surface object",

@@ -25,6 +25,7 @@ enum class Code : uint16_t {
   global_bounds = 3022,
   local_bounds = 3023,
   misaligned_access = 3024,
+  cta_rank = 3025,
   parameter_bounds = 3026,
   no_texture_object = 3027,
   surface_bounds = 3028,

@@ -324,7 +324,7 @@ TEST(Atomics, OnlyTheUseOfARankBeyondTheClusterIsAFault) {
     return std::pair{r.findings.empty() ? std::string() : r.findings[0].code.name(), out};
   };
   EXPECT_EQ(counted("2"), (std::pair{std::string(), std::vector<uint32_t>{2, 2}}));
-  EXPECT_EQ(counted("3").first, "PLD3021");  // of rank 258, which is none
+  EXPECT_EQ(counted("3").first, "PLD3025");  // of rank 258, which is none
 }
 
 TEST(Atomics, MisalignedOrLocalIsAFault) {

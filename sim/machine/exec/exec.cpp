@@ -109,8 +109,11 @@ bool Exec::own(isa::Space stated, uint64_t address, const char* what) {
 uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int lane, const char* what) {
   space = space_of(space, address);
   switch (space) {
-    case isa::Space::shared_cta:
     case isa::Space::shared_cluster:
+      if (const auto rank = static_cast<uint32_t>(address) >> cta_rank_shift; rank >= cluster.ctas.size())
+        return fault(Code::cta_rank, say<Phrase::shared_of_no_cta>(what, rank, cluster.ctas.size())), nullptr;
+      [[fallthrough]];
+    case isa::Space::shared_cta:
       return own(space, address, what) ? shared(address, size, what) : nullptr;
     case isa::Space::local:
     case isa::Space::param: {
