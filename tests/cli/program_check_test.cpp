@@ -180,10 +180,25 @@ TEST_F(Program, ExploreFindsWhatNoScheduleShows) {
 }
 
 TEST_F(Program, ABudgetThatRunsOutIsToldAndIsNotClean) {
-  const Ran ran = run("check zoo/mbarrier-count-too-small:good --schedule functional --explore 3");
+  const Ran ran =
+      run("check --ptx tests/cli/ptx/lanes_apart.ptx --grid 1 --block 64 --schedule functional --explore 3");
   EXPECT_EQ(ran.status, 3) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("exploration incomplete: budget of 3 states; "));
   EXPECT_THAT(ran.out, HasSubstr("verdict     incomplete (exploration: budget of 3 states; "));
+}
+
+TEST_F(Program, AnAssumptionAboutLanesIsNamed) {
+  const Ran ran =
+      run("check --ptx tests/cli/ptx/lanes_apart.ptx --grid 1 --block 64 --seeds 2 --json " + file("r.json"));
+  EXPECT_THAT(ran.out,
+              HasSubstr("verdict     no findings, decided for all schedules that keep the lanes of a warp "
+                        "together\n"));
+  EXPECT_THAT(ran.out, HasSubstr("5 schedules; decided for all in which lanes of a warp"))
+      << "random ones are tried";
+  const json::value seen = json::parse(read(file("r.json")));
+  EXPECT_EQ(seen.at_pointer("/decided"), false);
+  EXPECT_EQ(seen.at_pointer("/scope/schedules"), "all that keep warps together");
+  EXPECT_EQ(seen.at_pointer("/assumptions/0"), "lanes of a warp that return from one wait go on together");
 }
 
 TEST_F(ProgramFindings, ExploreStartsCtasInOtherOrdersAndFewerAtATime) {
