@@ -289,44 +289,6 @@ TEST(Atomics, SharedMemoryOfAnotherCta) {
   }
 }
 
-// Compilers map an address for each lane and use those of the cluster (CuTe DSL's work queues).
-TEST(Atomics, OnlyTheUseOfARankBeyondTheClusterIsAFault) {
-  const auto counted = [](const char* used) {
-    std::vector<uint32_t> out(2);
-    PtxRunner runner(ptx(std::string(R"(
-.visible .entry k(.param .u64 out) {
-  .shared .align 4 .b32 count;
-  .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
-  ld.param.u64 %rd1, [out];
-  mov.u32 %r1, count;
-  st.shared.u32 [%r1], 0;
-  barrier.cluster.arrive;
-  barrier.cluster.wait;
-  mov.u32 %r2, %tid.x;
-  mul.lo.u32 %r3, %r2, 129;
-  setp.eq.u32 %p2, %r2, 1;
-  @%p2 mov.u32 %r3, 1;
-  mapa.shared::cluster.u32 %r4, %r1, %r3;
-  setp.lt.u32 %p1, %r2, )") +
-                         used + R"(;
-  @%p1 atom.shared::cluster.add.u32 %r6, [%r4], 1;
-  barrier.cluster.arrive;
-  barrier.cluster.wait;
-  mov.u32 %r2, %cluster_ctarank;
-  ld.shared.u32 %r7, [%r1];
-  mul.wide.u32 %rd2, %r2, 4;
-  add.s64 %rd3, %rd1, %rd2;
-  st.global.u32 [%rd3], %r7;
-  ret;
-})"));
-    runner.array(out).shape({2, 1, 1}, {32, 1, 1}, {2, 1, 1});
-    const RunResult r = runner.run();
-    return std::pair{r.findings.empty() ? std::string() : r.findings[0].code.name(), out};
-  };
-  EXPECT_EQ(counted("2"), (std::pair{std::string(), std::vector<uint32_t>{2, 2}}));
-  EXPECT_EQ(counted("3").first, "PLD3021");  // of rank 258, which is none
-}
-
 TEST(Atomics, MisalignedOrLocalIsAFault) {
   const auto fault = [](const std::string& text) {
     std::vector<uint64_t> memory(2), b(2), returned(2);

@@ -81,11 +81,10 @@ Step exec(Exec& x, const MicroOp& op, const isa::IsSpace& e) {
 Step exec(Exec& x, const MicroOp& op, const isa::MapShared& e) {
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
-    // A rank beyond the cluster gives an address that nothing has: compilers map one for each lane, and use
-    // some.
-    constexpr uint64_t no_rank = ~uint32_t{0} >> cta_rank_shift;
-    const uint64_t a = x.lane_value(op.operands[e.address], i);
-    const uint64_t rank = std::min(x.lane_value(op.operands[e.rank], i), no_rank);
+    const uint64_t a = x.lane_value(op.operands[e.address], i), rank = x.lane_value(op.operands[e.rank], i);
+    if (rank >= x.cluster.ctas.size())
+      return x.fault(Code::cta_rank,
+                     fmt::format("mapa to CTA rank {} in a cluster of {}", rank, x.cluster.ctas.size()));
     const uint64_t mapped = (a & shared_offset_mask) | rank << cta_rank_shift;
     write_integer(x, op.operands[e.dst], i, e.generic ? shared_window + mapped : mapped);
   }
