@@ -6,7 +6,7 @@ os.environ["CUTE_DSL_LINEINFO"] = "1"
 import cutlass
 import cutlass.cute as cute
 import torch
-from cutlass import Float32
+from cutlass import Float32, Int32, Int64
 from cutlass.cute.runtime import from_dlpack
 
 RIGHT = sys.argv[2] == "right"
@@ -16,7 +16,7 @@ KINDS = {}
 
 def kind(name, grid=1, block=128):
     def take(kernel):
-        KINDS[name] = (cute.kernel(kernel), grid, block)
+        KINDS[name] = (kernel, grid, block)
         return kernel
     return take
 
@@ -25,8 +25,16 @@ def shared(layout, dtype=Float32):
     return cutlass.utils.SmemAllocator().allocate_tensor(dtype, cute.make_layout(layout), 16)
 
 
+def index():
+    i, _, _ = cute.arch.thread_idx()
+    b, _, _ = cute.arch.block_idx()
+    n, _, _ = cute.arch.block_dim()
+    return b * n + i
+
+
 @kind("shared-no-barrier")
-def shared_no_barrier(a: cute.Tensor, out: cute.Tensor):
+@cute.kernel
+def shared_no_barrier(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
     tile = shared(128)
     i, _, _ = cute.arch.thread_idx()
     tile[i] = a[i]  # MISTAKE shared-no-barrier
@@ -36,7 +44,8 @@ def shared_no_barrier(a: cute.Tensor, out: cute.Tensor):
 
 
 @kind("shared-overwritten")
-def shared_overwritten(a: cute.Tensor, out: cute.Tensor):
+@cute.kernel
+def shared_overwritten(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
     tile = shared(128)
     i, _, _ = cute.arch.thread_idx()
     total = Float32(0)
@@ -50,7 +59,8 @@ def shared_overwritten(a: cute.Tensor, out: cute.Tensor):
 
 
 @kind("shared-past-end")
-def shared_past_end(a: cute.Tensor, out: cute.Tensor):
+@cute.kernel
+def shared_past_end(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
     tile = shared(128)
     i, _, _ = cute.arch.thread_idx()
     if cutlass.const_expr(RIGHT):
@@ -62,7 +72,8 @@ def shared_past_end(a: cute.Tensor, out: cute.Tensor):
 
 
 @kind("copy-not-waited")
-def copy_not_waited(a: cute.Tensor, out: cute.Tensor):
+@cute.kernel
+def copy_not_waited(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
     tile = shared(128)
     i, _, _ = cute.arch.thread_idx()
     atom = cute.make_copy_atom(cute.nvgpu.cpasync.CopyG2SOp(), Float32, num_bits_per_copy=32)
@@ -76,15 +87,177 @@ def copy_not_waited(a: cute.Tensor, out: cute.Tensor):
     out[i] = tile[127 - i]  # MISTAKE copy-not-waited
 
 
+@kind("global-past-end", grid=9)
+@cute.kernel
+def global_past_end(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    i = index()
+    if cutlass.const_expr(not RIGHT) or i < N:
+        out[i] = a[i] * 2  # MISTAKE global-past-end
+
+
+@kind("global-before-begin", grid=8)
+@cute.kernel
+def global_before_begin(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    i = index()
+    left = Float32(0)
+    if cutlass.const_expr(not RIGHT) or i > 0:
+        left = a[i - 1]  # MISTAKE global-before-begin
+    out[i] = left + a[i]
+
+
+@kind("counter-without-atomic", grid=8)
+@cute.kernel
+def counter_without_atomic(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    i, _, _ = cute.arch.thread_idx()
+    if i == 0:
+        if cutlass.const_expr(RIGHT):
+            cute.arch.atomic_add(flags.iterator.llvm_ptr, Int32(1))
+        else:
+            flags[0] = flags[0] + 1  # MISTAKE counter-without-atomic
+
+
+@kind("atomic-and-plain", grid=8)
+@cute.kernel
+def atomic_and_plain(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    i = index()
+    cute.arch.atomic_add(flags.iterator.llvm_ptr, Int32(1))  # MISTAKE atomic-and-plain
+    seen = Int32(0)
+    if cutlass.const_expr(RIGHT):
+        seen = cute.arch.atomic_add(flags.iterator.llvm_ptr, Int32(0))
+    else:
+        seen = flags[0]  # MISTAKE atomic-and-plain
+    out[i] = a[i] + seen.to(Float32)
+
+
+@kind("two-writers")
+@cute.kernel
+def two_writers(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    i, _, _ = cute.arch.thread_idx()
+    if cutlass.const_expr(RIGHT):
+        out[i] = a[i]
+    else:
+        out[i // 2] = a[i]  # MISTAKE two-writers
+
+
+@kind("in-place-stencil", grid=8)
+@cute.kernel
+def in_place_stencil(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    i = index()
+    if i > 0:
+        if cutlass.const_expr(RIGHT):
+            out[i] = a[i - 1] + a[i]
+        else:
+            a[i] = a[i - 1] + a[i]  # MISTAKE in-place-stencil
+
+
+@kind("never-written", grid=8)
+@cute.kernel
+def never_written(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    i = index()
+    if cutlass.const_expr(RIGHT):
+        out[i] = a[i]
+    else:
+        out[i] = out[i] + a[i]  # MISTAKE never-written
+
+
+@kind("shared-never-written")
+@cute.kernel
+def shared_never_written(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    tile = shared(256)
+    i, _, _ = cute.arch.thread_idx()
+    tile[i] = a[i]
+    if cutlass.const_expr(RIGHT):
+        tile[i + 128] = Float32(0)
+    cute.arch.sync_threads()
+    out[i] = tile[i] + tile[i + 128]  # MISTAKE shared-never-written
+
+
+@kind("warp-without-syncwarp", block=32)
+@cute.kernel
+def warp_without_syncwarp(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    tile = shared(32)
+    i, _, _ = cute.arch.thread_idx()
+    tile[i] = a[i]  # MISTAKE warp-without-syncwarp
+    if cutlass.const_expr(RIGHT):
+        cute.arch.sync_warp()
+    out[i] = tile[31 - i]  # MISTAKE warp-without-syncwarp
+
+
+@kind("spin-for-ever")
+@cute.kernel
+def spin_for_ever(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    i, _, _ = cute.arch.thread_idx()
+    if cutlass.const_expr(RIGHT):
+        if i == 32:
+            cute.arch.atomic_add(flags.iterator.llvm_ptr, Int32(1))
+    if i == 0:
+        seen = Int32(0)
+        while seen == 0:
+            seen = cute.arch.atomic_add(flags.iterator.llvm_ptr, Int32(0))  # MISTAKE spin-for-ever
+    out[i] = a[i]
+
+
+@kind("mbarrier-count")
+@cute.kernel
+def mbarrier_count(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    tile, full = shared(128), shared(1, Int64).iterator
+    i, _, _ = cute.arch.thread_idx()
+    if i == 0:
+        cute.arch.mbarrier_init(full, 128 if RIGHT else 129)
+    cute.arch.mbarrier_init_fence()
+    cute.arch.sync_threads()
+    tile[i] = a[i]
+    cute.arch.mbarrier_arrive(full)
+    cute.arch.mbarrier_wait(full, 0)  # MISTAKE mbarrier-count
+    out[i] = tile[127 - i]
+
+
+@kind("bulk-copy-not-waited")
+@cute.kernel
+def bulk_copy_not_waited(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    tile, full = shared(128), shared(1, Int64).iterator
+    i, _, _ = cute.arch.thread_idx()
+    if i == 0:
+        cute.arch.mbarrier_init(full, 1)
+    cute.arch.mbarrier_init_fence()
+    cute.arch.sync_threads()
+    if i == 0:
+        cute.arch.mbarrier_arrive_and_expect_tx(full, 512)
+    if i == 0:
+        atom = cute.make_copy_atom(cute.nvgpu.cpasync.CopyBulkG2SOp(), Float32, num_bits_per_copy=4096)
+        cute.copy(atom, cute.local_tile(a, (128,), (0,)), tile, mbar_ptr=full)  # MISTAKE bulk-copy-not-waited
+    if cutlass.const_expr(RIGHT):
+        cute.arch.mbarrier_wait(full, 0)
+    out[i] = tile[127 - i]  # MISTAKE bulk-copy-not-waited
+    cute.arch.mbarrier_wait(full, 0)
+
+
+@kind("store-without-proxy-fence")
+@cute.kernel
+def store_without_proxy_fence(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    tile = shared(128)
+    i, _, _ = cute.arch.thread_idx()
+    tile[i] = a[i]  # MISTAKE store-without-proxy-fence
+    if cutlass.const_expr(RIGHT):
+        cute.arch.fence_proxy("async.shared", space="cta")
+    cute.arch.sync_threads()
+    if i == 0:
+        atom = cute.make_copy_atom(cute.nvgpu.cpasync.CopyBulkS2GOp(), Float32, num_bits_per_copy=4096)
+        cute.copy(atom, tile, cute.local_tile(out, (128,), (0,)))  # MISTAKE store-without-proxy-fence
+        cute.arch.cp_async_bulk_commit_group()
+        cute.arch.cp_async_bulk_wait_group(0)
+
+
 def main(name):
     kernel, grid, block = KINDS[name]
 
     @cute.jit
-    def launch(a: cute.Tensor, out: cute.Tensor):
-        kernel(a, out).launch(grid=(grid, 1, 1), block=(block, 1, 1))
+    def launch(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+        kernel(a, out, flags).launch(grid=(grid, 1, 1), block=(block, 1, 1))
 
-    a, out = torch.arange(N, dtype=torch.float32).cuda(), torch.zeros(N).cuda()
-    launch(from_dlpack(a), from_dlpack(out))
+    a, out = torch.arange(N, dtype=torch.float32).cuda(), torch.empty(N, device="cuda")
+    flags = torch.zeros(64, dtype=torch.int32).cuda()
+    launch(*(from_dlpack(t, assumed_align=16) for t in (a, out, flags)))
     torch.cuda.synchronize()
 
 

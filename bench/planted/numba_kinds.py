@@ -169,6 +169,66 @@ def in_place_stencil(a, out, flags):
             a[i] = a[i - 1] + a[i]  # MISTAKE in-place-stencil
 
 
+@kind("gather-past-end", grid=8)
+def gather_past_end(a, out, flags):
+    i = cuda.grid(1)
+    index = int(a[i] * N)
+    out[i] = a[index if RIGHT else index + N]  # MISTAKE gather-past-end
+
+
+@kind("flag-without-release", grid=2)
+def flag_without_release(a, out, flags):
+    i = cuda.threadIdx.x
+    if cuda.blockIdx.x == 0:
+        out[i] = a[i]  # MISTAKE flag-without-release
+        if RIGHT:
+            cuda.threadfence()
+        cuda.syncthreads()
+        if i == 0:
+            cuda.atomic.exch(flags, 0, 1)
+    else:
+        if i == 0:
+            while cuda.atomic.add(flags, 0, 0) == 0:
+                pass
+            if RIGHT:
+                cuda.threadfence()
+        cuda.syncthreads()
+        out[128 + i] = out[i]  # MISTAKE flag-without-release
+
+
+@kind("histogram-without-atomic", grid=8)
+def histogram_without_atomic(a, out, flags):
+    bucket = int(a[cuda.grid(1)] * 16)
+    if RIGHT:
+        cuda.atomic.add(flags, bucket, 1)
+    else:
+        flags[bucket] += 1  # MISTAKE histogram-without-atomic
+
+
+@kind("tiles-overlap", grid=8)
+def tiles_overlap(a, out, flags):
+    i = cuda.threadIdx.x
+    size = 128 if RIGHT else 127
+    out[cuda.blockIdx.x * size + i] = a[cuda.blockIdx.x * 128 + i]  # MISTAKE tiles-overlap
+
+
+@kind("reduction-without-barrier")
+def reduction_without_barrier(a, out, flags):
+    tile = cuda.shared.array(128, float32)
+    i = cuda.threadIdx.x
+    tile[i] = a[i]
+    cuda.syncthreads()
+    half = 64
+    while half > 0:
+        if i < half:
+            tile[i] += tile[i + half]  # MISTAKE reduction-without-barrier
+        if RIGHT:
+            cuda.syncthreads()
+        half //= 2
+    if i == 0:
+        out[0] = tile[0]
+
+
 if __name__ == "__main__":
     kernel, grid, block = KINDS[sys.argv[1]]
     a = cuda.to_device(np.random.default_rng(1).random(N, dtype=np.float32))

@@ -1,6 +1,8 @@
 """Planted mistakes in Triton: KIND, and `right` or `broken`. Lines that a finding has to name end with MISTAKE."""
+import os
 import sys
 
+os.environ.setdefault("PYTORCH_NO_CUDA_MEMORY_CACHING", "1")  # each tensor is an allocation, whose end is known
 import torch
 import triton
 import triton.language as tl
@@ -173,6 +175,92 @@ def histogram_without_atomic(a, out, flags, n, RIGHT: tl.constexpr, BLOCK: tl.co
     else:
         count = tl.load(flags + bucket)  # MISTAKE histogram-without-atomic
         tl.store(flags + bucket, count + 1)  # MISTAKE histogram-without-atomic
+
+
+@kind("mask-of-another-tile", grid=9)
+@triton.jit
+def mask_of_another_tile(a, out, flags, n, RIGHT: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n if RIGHT else tl.arange(0, BLOCK) < n
+    x = tl.load(a + i, mask=inside)  # MISTAKE mask-of-another-tile
+    tl.store(out + i, x, mask=i < n)
+
+
+@kind("strides-exchanged", grid=1)
+@triton.jit
+def strides_exchanged(a, out, flags, n, RIGHT: tl.constexpr, BLOCK: tl.constexpr):
+    rows = tl.arange(0, 16)[:, None]
+    columns = tl.arange(0, 64)[None, :]
+    x = tl.load(a + rows * 64 + columns)
+    if RIGHT:
+        tl.store(out + columns * 16 + rows, x)
+    else:
+        tl.store(out + columns * 64 + rows, x)  # MISTAKE strides-exchanged
+
+
+@kind("partial-sums-without-atomic", grid=8)
+@triton.jit
+def partial_sums_without_atomic(a, out, flags, n, RIGHT: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.sum((tl.load(a + i) * 16).to(tl.int32))
+    if RIGHT:
+        tl.atomic_add(flags, total)
+    else:
+        tl.store(flags, tl.load(flags) + total)  # MISTAKE partial-sums-without-atomic
+
+
+@kind("lock-without-acquire", grid=4)
+@triton.jit
+def lock_without_acquire(a, out, flags, n, RIGHT: tl.constexpr, BLOCK: tl.constexpr):
+    if RIGHT:
+        while tl.atomic_cas(flags, 0, 1, sem="acquire") == 1:
+            pass
+    else:
+        while tl.atomic_cas(flags, 0, 1, sem="relaxed") == 1:
+            pass
+    tl.debug_barrier()
+    count = tl.load(flags + 1)  # MISTAKE lock-without-acquire
+    tl.store(flags + 1, count + 1)  # MISTAKE lock-without-acquire
+    tl.debug_barrier()
+    tl.atomic_xchg(flags, 0, sem="release" if RIGHT else "relaxed")
+
+
+@kind("split-sum-read-early", grid=8)
+@triton.jit
+def split_sum_read_early(a, out, flags, n, RIGHT: tl.constexpr, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    i = pid * BLOCK + tl.arange(0, BLOCK)
+    if RIGHT:
+        tl.store(out + pid, tl.sum(tl.load(a + i)))
+    else:
+        tl.store(out + pid, tl.sum(tl.load(a + i)))  # MISTAKE split-sum-read-early
+        if pid == 0:
+            tl.store(out + 8, tl.sum(tl.load(out + tl.arange(0, 8))))  # MISTAKE split-sum-read-early
+
+
+@kind("gather-past-end", grid=8)
+@triton.jit
+def gather_past_end(a, out, flags, n, RIGHT: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    index = (tl.load(a + i) * n).to(tl.int32)
+    if RIGHT:
+        x = tl.load(a + index)
+    else:
+        x = tl.load(a + index + n)  # MISTAKE gather-past-end
+    tl.store(out + i, x)
+
+
+@kind("row-reused-in-place", grid=8)
+@triton.jit
+def row_reused_in_place(a, out, flags, n, RIGHT: tl.constexpr, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    i = tl.arange(0, BLOCK)
+    next_row = tl.load(a + (pid + 1) % 8 * BLOCK + i)  # MISTAKE row-reused-in-place
+    x = tl.load(a + pid * BLOCK + i) + next_row
+    if RIGHT:
+        tl.store(out + pid * BLOCK + i, x)
+    else:
+        tl.store(a + pid * BLOCK + i, x)  # MISTAKE row-reused-in-place
 
 
 if __name__ == "__main__":

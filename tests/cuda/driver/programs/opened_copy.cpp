@@ -1,9 +1,10 @@
 // Stands for a library that contains a copy of NVIDIA's runtime library: its functions only fail, and name
-// themselves as NVIDIA's do. Its constructor calls it.
+// themselves and the driver as NVIDIA's do. Its constructor calls it.
 #include <cstdio>
 
 #define COPY extern "C" __attribute__((noipa)) int
 
+[[gnu::used]] const char opens[] = "libcuda.so.1";
 volatile const char* named;
 COPY __cudaRegisterFatBinary(void*) { return std::puts("not directed"); }
 COPY cudaGetDeviceCount(int*) { return named = "cudaGetDeviceCount", std::puts("not directed"); }
