@@ -88,18 +88,17 @@ PLD_STAND_IN(nvrtcGetCUBIN, )
     static std::atomic<palladion::cuda::preload::AnyCall> known;                                \
     return palladion::cuda::preload::answer(known, "nvJitLink" #call, a, b, c, d, e, f);        \
   }
-#define PLD_JIT(call)                                                                                    \
-  PLD_STAND_IN(nvJitLink##call, )                                                                        \
-  PLD_JIT_VERSION(call, _12_0)                                                                           \
-  PLD_JIT_VERSION(call, _12_1)                                                                           \
-  PLD_JIT_VERSION(call, _12_2)                                                                           \
-  PLD_JIT_VERSION(call, _12_3)                                                                           \
-  PLD_JIT_VERSION(call, _12_4) PLD_JIT_VERSION(call, _12_5) PLD_JIT_VERSION(call, _12_6)                 \
-      PLD_JIT_VERSION(call, _12_7) PLD_JIT_VERSION(call, _12_8) PLD_JIT_VERSION(call, _12_9)             \
-          PLD_JIT_VERSION(call, _13_0) PLD_JIT_VERSION(call, _13_1) PLD_JIT_VERSION(call, _13_2)         \
-              PLD_JIT_VERSION(call, _13_3) PLD_JIT_VERSION(call, _13_4) PLD_JIT_VERSION(call, _13_5)     \
-                  PLD_JIT_VERSION(call, _13_6) PLD_JIT_VERSION(call, _13_7) PLD_JIT_VERSION(call, _13_8) \
-                      PLD_JIT_VERSION(call, _13_9)
+// clang-format off
+#define PLD_JIT(call) \
+  PLD_STAND_IN(nvJitLink##call, ) \
+  PLD_JIT_VERSION(call, _12_0) PLD_JIT_VERSION(call, _12_1) PLD_JIT_VERSION(call, _12_2) \
+  PLD_JIT_VERSION(call, _12_3) PLD_JIT_VERSION(call, _12_4) PLD_JIT_VERSION(call, _12_5) \
+  PLD_JIT_VERSION(call, _12_6) PLD_JIT_VERSION(call, _12_7) PLD_JIT_VERSION(call, _12_8) \
+  PLD_JIT_VERSION(call, _12_9) PLD_JIT_VERSION(call, _13_0) PLD_JIT_VERSION(call, _13_1) \
+  PLD_JIT_VERSION(call, _13_2) PLD_JIT_VERSION(call, _13_3) PLD_JIT_VERSION(call, _13_4) \
+  PLD_JIT_VERSION(call, _13_5) PLD_JIT_VERSION(call, _13_6) PLD_JIT_VERSION(call, _13_7) \
+  PLD_JIT_VERSION(call, _13_8) PLD_JIT_VERSION(call, _13_9)
+// clang-format on
 PLD_JIT(Create)
 PLD_JIT(Destroy)
 PLD_JIT(AddData)
