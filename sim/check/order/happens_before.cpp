@@ -271,8 +271,8 @@ void HappensBefore::wait_on(const MbarrierEvent& e) {
     acquire_released(origin, phase.released, scope);
   } else {
     for (const Released& r : phase.released) {
-      strong_.see(index(origin), origin.lanes, r,
-                  r.cta == origin.cta_rank ? isa::Scope::cta : isa::Scope::cluster);
+      strong_.note_release(index(origin), origin.lanes, r,
+                           r.cta == origin.cta_rank ? isa::Scope::cta : isa::Scope::cluster);
       if (tensor_memory()) acquire(index(origin), origin.lanes, r.view->only(Visibility::tensor));
     }
     dropped_.add(DroppedEdge::Why::relaxed, origin, origin);

@@ -48,7 +48,7 @@ class ScOrder {
     std::erase_if(seen_, acquired);
     passed_.push_back(fence);
   }
-  void see(const FenceRef& fence) {
+  void add_seen(const FenceRef& fence) {
     if (!has_seen(*fence, true)) seen_.push_back(fence);
   }
   // Does `other` say anything that this one does not, for an actor of that cluster? `strict`: the edge from

@@ -137,7 +137,7 @@ ViewRef StrongAccesses::Fenced::of(uint32_t some) {
 }
 
 // One entry a set of lanes and scope: a spin reads the same flag again and again.
-void StrongAccesses::see(WarpOfCluster warp, uint32_t lanes, const Released& r, isa::Scope needed) {
+void StrongAccesses::note_release(WarpOfCluster warp, uint32_t lanes, const Released& r, isa::Scope needed) {
   auto& seen = warps_[warp].seen;
   for (Seen& s : seen)
     if (s.lanes == lanes && s.needed == needed) return join(s.view, *r.view);
@@ -178,7 +178,7 @@ void StrongAccesses::read_fences(const Access& a, uint32_t lanes, const Location
   ScOrder observed;
   for (const Written& one : l.written)
     if (std::min(one.scope, a.scope) >= needed(one.cluster, one.cta, a.origin))
-      for (const FenceRef& f : one.fences) observed.see(f);
+      for (const FenceRef& f : one.fences) observed.add_seen(f);
   views_.for_each_view(warp, lanes, [&](const ViewRef& old, uint32_t same) {
     if (!old->would_learn(observed)) return;
     auto view = std::make_shared<View>(*old);
@@ -190,7 +190,7 @@ void StrongAccesses::read_fences(const Access& a, uint32_t lanes, const Location
   w.view_after = views_.view_ref(warp, lane);
 }
 
-void StrongAccesses::leave_fences(const Access& a, uint32_t lanes, Location& l) {
+void StrongAccesses::publish_fences(const Access& a, uint32_t lanes, Location& l) {
   const Origin& origin = a.origin;
   Warp& w = warps_[views_.index(origin)];
   const Lane lane = lowest_lane(lanes);
@@ -246,7 +246,7 @@ bool StrongAccesses::read_released(const Access& a, uint32_t lanes, const Locati
     } else if (acquires(a.order)) {
       views_.acquire(warp, lanes, *r.view);
     } else {
-      see(warp, lanes, r, both);
+      note_release(warp, lanes, r, both);
     }
   }
   return whole;
@@ -261,14 +261,14 @@ void StrongAccesses::write(const Access& a, uint32_t lanes, Location& l, bool sh
     ++l.changes;
     ++l.releases;
   }
-  leave_fences(a, lanes, l);
+  publish_fences(a, lanes, l);
   const bool released_before = !l.released.empty();
   bool released = releases(a.order);
   if (released)
-    leave(l, {origin.cta_rank, a.scope, views_.release(warp, lanes, origin.pc)});
+    publish(l, {origin.cta_rank, a.scope, views_.release(warp, lanes, origin.pc)});
   else
     for_each_fenced(warp, lanes, [&](isa::Scope scope, const ViewRef& view) {
-      leave(l, {origin.cta_rank, std::min(a.scope, scope), view});
+      publish(l, {origin.cta_rank, std::min(a.scope, scope), view});
       released = true;
     });
   released_globally_ |= !shared && (released || !l.written.empty());
@@ -278,7 +278,7 @@ void StrongAccesses::write(const Access& a, uint32_t lanes, Location& l, bool sh
   l.relaxed_by = origin;
 }
 
-void StrongAccesses::leave(Location& l, const Released& r) const {
+void StrongAccesses::publish(Location& l, const Released& r) const {
   const ClusterOfGrid cluster = views_.cluster();
   ++l.releases;
   if (l.cluster != cluster && !l.released.empty()) {

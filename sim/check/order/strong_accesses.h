@@ -62,7 +62,7 @@ class StrongAccesses {
   // The fence's half of a release pattern and of an acquire pattern.
   void fence(const Origin& origin, const isa::Fence& f);
   // These lanes have read by relaxed accesses what was released; a fence of scope `needed` acquires it.
-  void see(WarpOfCluster warp, uint32_t lanes, const Released& r, isa::Scope needed);
+  void note_release(WarpOfCluster warp, uint32_t lanes, const Released& r, isa::Scope needed);
 
   // Calls visit(scope, view) for what fences of these lanes released for relaxed writes behind them.
   template <class Visit>
@@ -124,11 +124,11 @@ class StrongAccesses {
     return std::min(earlier.scope, scope) >= needed(earlier.cluster, earlier.cta, origin);
   }
   void read_fences(const Access& a, uint32_t lanes, const Location& l);
-  void leave_fences(const Access& a, uint32_t lanes, Location& l);
+  void publish_fences(const Access& a, uint32_t lanes, Location& l);
   void read(const Access& a, uint32_t lanes, const Location& l, bool shared);
   bool read_released(const Access& a, uint32_t lanes, const Location& l);
   void write(const Access& a, uint32_t lanes, Location& l, bool shared);
-  void leave(Location& l, const Released& r) const;
+  void publish(Location& l, const Released& r) const;
 
   LaneViews& views_;
   DroppedEdges& dropped_;

@@ -55,9 +55,9 @@ const uint8_t* AbsentLanes::block_of(const Origin& origin) const {
   return context_.cluster.ctas[origin.cta_rank].warps[origin.warp].registers.data();
 }
 
-AbsentLanes::Held AbsentLanes::held(const Warp& warp, uint32_t slot, uint32_t lanes) const {
+AbsentLanes::Taint AbsentLanes::taint_of(const Warp& warp, uint32_t slot, uint32_t lanes) const {
   const auto at = warp.registers.find(slot);
-  return at == warp.registers.end() ? Held{} : Held{at->second.lanes & lanes, at->second.shuffle};
+  return at == warp.registers.end() ? Taint{} : Taint{at->second.lanes & lanes, at->second.shuffle};
 }
 
 void AbsentLanes::on(const Reached& event) {
@@ -65,7 +65,7 @@ void AbsentLanes::on(const Reached& event) {
   if (!analysis_.watches(origin.pc)) return;
   Warp& warp = warp_of(origin);
   const MicroOp& op = op_at(origin);
-  warp.guard = held(warp, static_cast<uint32_t>(op.guard), origin.lanes);
+  warp.guard = taint_of(warp, static_cast<uint32_t>(op.guard), origin.lanes);
   if (warp.guard.lanes == 0) return;
   const isa::Footprint& f = context_.run.program->footprint(op);
   if (!f.registers_only() || f.next != isa::Control::next)
@@ -73,7 +73,7 @@ void AbsentLanes::on(const Reached& event) {
   // Whether the instruction is executed is not known, so the results are not.
   for_each_register(*context_.run.program, op, [&](const RegisterUse& use) {
     if (!use.writes) return;
-    Held& value = warp.registers[context_.run.program->register_offsets[use.reg]];
+    Taint& value = warp.registers[context_.run.program->register_offsets[use.reg]];
     value = {value.lanes | warp.guard.lanes, warp.guard.shuffle};
   });
 }
@@ -92,7 +92,7 @@ void AbsentLanes::on(const Executing& event) {
   judge(origin, warp);
   if (e != nullptr) return shuffle(origin, *e, warp);
   if (op_at(origin).fn != nullptr) return compute(origin, warp);
-  Held value = any_source(origin, warp);
+  Taint value = any_source(origin, warp);
   if (is_of_all_lanes(effect) && value.lanes != 0) value.lanes = origin.lanes;
   if (context_.run.program->footprint(op_at(origin)).read() != nullptr) value = {};
   set_results(origin, warp, value);
@@ -102,7 +102,7 @@ void AbsentLanes::on(const Executing& event) {
 void AbsentLanes::on(const Access& event) {
   if (!analysis_.watches(event.origin.pc) || !may_be_private(event.space)) return;
   Warp& warp = warp_of(event.origin);
-  Held loaded, shared;
+  Taint loaded, shared;
   for (uint32_t m = event.lanes; m != 0; m &= m - 1) {
     const Lane lane = lowest_lane(m);
     if (!is_private(space_of(event.space, event.addresses[lane]))) {
@@ -130,9 +130,9 @@ void AbsentLanes::on(const Executed& event) {
   const Origin& origin = event.origin;
   if (!analysis_.watches(origin.pc)) return;
   Warp& warp = warp_of(origin);
-  const Held guard = std::exchange(warp.guard, {});
+  const Taint guard = std::exchange(warp.guard, {});
   for (const auto& [slot, result] : warp.results) {
-    Held& value = warp.registers[slot];
+    Taint& value = warp.registers[slot];
     value = {(value.lanes & ~origin.lanes) | result.lanes | guard.lanes, result.lanes != 0  ? result.shuffle
                                                                          : guard.lanes != 0 ? guard.shuffle
                                                                                             : value.shuffle};
@@ -146,7 +146,7 @@ void AbsentLanes::judge(const Origin& origin, Warp& warp) {
   const MicroOp& op = op_at(origin);
   const isa::MemoryUse* const to = program.footprint(op).written();
   for_each_register(program, op, [&](const RegisterUse& use) {
-    const Held value = held(warp, program.register_offsets[use.reg], origin.lanes);
+    const Taint value = taint_of(warp, program.register_offsets[use.reg], origin.lanes);
     RegisterSink sink;
     if (value.lanes == 0 || !use.reads) return;
     const bool generic = to != nullptr && to->space == isa::Space::generic;  // its address decides
@@ -158,17 +158,17 @@ void AbsentLanes::judge(const Origin& origin, Warp& warp) {
   });
 }
 
-AbsentLanes::Held AbsentLanes::any_source(const Origin& origin, const Warp& warp) const {
+AbsentLanes::Taint AbsentLanes::any_source(const Origin& origin, const Warp& warp) const {
   const Program& program = *context_.run.program;
-  Held out;
+  Taint out;
   for_each_register(program, op_at(origin), [&](const RegisterUse& use) {
-    const Held value = held(warp, program.register_offsets[use.reg], origin.lanes);
+    const Taint value = taint_of(warp, program.register_offsets[use.reg], origin.lanes);
     if (use.reads && use.operand >= 0) out = both(out, value);
   });
   return out;
 }
 
-void AbsentLanes::set_results(const Origin& origin, Warp& warp, const Held& value) const {
+void AbsentLanes::set_results(const Origin& origin, Warp& warp, const Taint& value) const {
   const Program& program = *context_.run.program;
   for_each_register(program, op_at(origin), [&](const RegisterUse& use) {
     if (use.writes) warp.results[program.register_offsets[use.reg]] = value;
@@ -177,7 +177,7 @@ void AbsentLanes::set_results(const Origin& origin, Warp& warp, const Held& valu
 
 void AbsentLanes::compute(const Origin& origin, Warp& warp) {
   const MicroOp& op = op_at(origin);
-  const Held sources = any_source(origin, warp);
+  const Taint sources = any_source(origin, warp);
   for (int k = 0; k < op.destinations; ++k)
     warp.results[op.d[k].offset] = {sources.lanes == 0 ? 0 : changed_lanes(origin, warp, k), sources.shuffle};
 }
@@ -197,7 +197,7 @@ uint32_t AbsentLanes::changed_lanes(const Origin& origin, const Warp& warp, int 
       const uint8_t* const at = (s.constant ? program.constants.data() : block.data()) + s.offset;
       const size_t left = (s.constant ? program.constants.size() : block.size()) - s.offset;
       std::memcpy(from[i].data(), at, std::min(left, most_bytes));
-      const Held value = s.constant ? Held{} : held(warp, s.offset, origin.lanes);
+      const Taint value = s.constant ? Taint{} : taint_of(warp, s.offset, origin.lanes);
       if (which < series && value.lanes != 0)
         replace(from[i], analysis_.width(s.offset), which, value.lanes, s.offset);
       if ((op.negated_sources >> i & 1) != 0)
@@ -234,7 +234,7 @@ void AbsentLanes::shuffle(const Origin& origin, const isa::Shuffle& e, Warp& war
   const uint32_t in_range = shuffle_sources(e.mode, lanes(e.lane), lanes(e.clamp), from);
   const uint32_t* const members = lanes(e.members);
   const Slot& source = op.operands[e.value].slot;
-  const Held value = source.constant ? Held{} : held(warp, source.offset, ~0U);
+  const Taint value = source.constant ? Taint{} : taint_of(warp, source.offset, ~0U);
   Taken taken{.origin = origin};
   uint32_t passed = 0;
   for (uint32_t m = origin.lanes; m != 0; m &= m - 1) {
@@ -246,7 +246,7 @@ void AbsentLanes::shuffle(const Origin& origin, const isa::Shuffle& e, Warp& war
     taken.lanes |= 1U << lane;
     taken.from |= 1U << at;
   }
-  Held result{passed, value.shuffle};
+  Taint result{passed, value.shuffle};
   if (taken.lanes != 0) {
     const WarpState& state = context_.cluster.ctas[origin.cta_rank].warps[origin.warp];
     const uint64_t threads = context_.run.launch->block.count(), first = uint64_t{32} * origin.warp;
@@ -272,7 +272,7 @@ uint32_t AbsentLanes::keep(const Taken& taken) {
   return at->second;
 }
 
-void AbsentLanes::report(const Origin& origin, RegisterSink sink, const Held& value) {
+void AbsentLanes::report(const Origin& origin, RegisterSink sink, const Taint& value) {
   const Taken& taken = taken_[value.shuffle];
   const FindingKey key{Code::absent_lane_value, taken.origin.pc, origin.pc, 0};
   if (context_.reporter.seen(key)) return;

@@ -33,18 +33,18 @@ class AbsentLanes {
     uint32_t lanes = 0, from = 0;  // masks: those that took them, and of which lanes
     Phrase why{};
   };
-  struct Held {
+  struct Taint {
     uint32_t lanes = 0;    // that hold an absent value
     uint32_t shuffle = 0;  // index in `taken_`
   };
   // The first shuffle that took one is the cause of both.
-  static Held both(const Held& a, const Held& b) {
+  static Taint both(const Taint& a, const Taint& b) {
     if (a.lanes == 0 || b.lanes == 0) return a.lanes == 0 ? b : a;
     return {a.lanes | b.lanes, std::min(a.shuffle, b.shuffle)};
   }
-  using Registers = std::unordered_map<uint32_t, Held>;  // by slot in the warp's block
+  using Registers = std::unordered_map<uint32_t, Taint>;  // by slot in the warp's block
   static uint64_t byte_key(uint64_t address, Lane lane) { return local_offset(address) * 32 + lane; }
-  static void put(Registers& registers, uint32_t slot, Lane lane, const Held& value);
+  static void put(Registers& registers, uint32_t slot, Lane lane, const Taint& value);
   // Of a function with frames: its frame's offset in local memory, and the registers that it saved.
   struct Activation {
     uint64_t frame = 0;
@@ -52,38 +52,38 @@ class AbsentLanes {
   };
   struct Warp {
     Registers registers;
-    std::unordered_map<uint64_t, Held> memory;            // private, by byte and lane
+    std::unordered_map<uint64_t, Taint> memory;           // private, by byte and lane
     std::array<std::vector<Activation>, 32> activations;  // of each lane, the innermost last
     Registers results;                                    // of the instruction that is being executed
-    Held guard, stored;                                   // of it: its guard, and what it stores
+    Taint guard, stored;                                  // of it: its guard, and what it stores
   };
 
   Warp& warp_of(const Origin& origin);
   const MicroOp& op_at(const Origin& origin) const { return context_.run.program->code[origin.pc]; }
   const uint8_t* block_of(const Origin& origin) const;
-  Held held(const Warp& warp, uint32_t slot, uint32_t lanes) const;
+  Taint taint_of(const Warp& warp, uint32_t slot, uint32_t lanes) const;
   void judge(const Origin& origin, Warp& warp);
   void compute(const Origin& origin, Warp& warp);
   uint32_t changed_lanes(const Origin& origin, const Warp& warp, int destination) const;
   void shuffle(const Origin& origin, const isa::Shuffle& e, Warp& warp);
-  Held any_source(const Origin& origin, const Warp& warp) const;
-  void set_results(const Origin& origin, Warp& warp, const Held& value) const;
+  Taint any_source(const Origin& origin, const Warp& warp) const;
+  void set_results(const Origin& origin, Warp& warp, const Taint& value) const;
   // Calls: absent_lanes_calls.cpp. A place is one lane's register, or bytes of its local memory.
   struct Place {
     uint32_t slot = isa::no_id;  // no_id: in local memory
     uint64_t offset = 0;
   };
-  using Passed = std::vector<std::vector<Held>>;  // by parameter and byte
+  using Passed = std::vector<std::vector<Taint>>;  // by parameter and byte
   void call(const Origin& origin, const isa::Call& e, Warp& warp);
   void enter(const Origin& origin, const isa::Call& e, uint32_t callee, Lane lane, Warp& warp) const;
   void leave(const Origin& origin, const isa::Call& e, uint32_t callee, Lane lane, Warp& warp) const;
   uint64_t value_of(const Origin& origin, const DecodedOperand& o, Lane lane) const;
   Place actual(const Origin& origin, int list, size_t index, Lane lane) const;
   Place formal(uint32_t callee, isa::SymbolId id, const Activation& activation) const;
-  std::vector<Held> at(const Warp& warp, const Place& place, uint64_t bytes, Lane lane) const;
-  static void put(Warp& warp, const Place& place, const std::vector<Held>& values, Lane lane);
+  std::vector<Taint> at(const Warp& warp, const Place& place, uint64_t bytes, Lane lane) const;
+  static void put(Warp& warp, const Place& place, const std::vector<Taint>& values, Lane lane);
   uint32_t keep(const Taken& taken);
-  void report(const Origin& origin, RegisterSink sink, const Held& value);
+  void report(const Origin& origin, RegisterSink sink, const Taint& value);
 
   const ClusterContext& context_;
   const AbsentLanesAnalysis& analysis_;

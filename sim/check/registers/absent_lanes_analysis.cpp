@@ -58,7 +58,7 @@ uint32_t AbsentLanesAnalysis::width(uint32_t slot) const {
   return at == width_of_.end() ? 1 : at->second;
 }
 
-// Of an instruction that a held register, or a shuffle, flows into: its results. True when one is new.
+// Of an instruction that a tainted register, or a shuffle, flows into: its results. True when one is new.
 bool AbsentLanesAnalysis::spread(const Program& program, const MicroOp& op) {
   if (const auto* const call = std::get_if<isa::Call>(op.effect)) return pass(program, op, *call);
   bool more = false, reads = std::holds_alternative<isa::Shuffle>(*op.effect);

@@ -20,7 +20,7 @@ void AbsentLanes::call(const Origin& origin, const isa::Call& e, Warp& warp) {
   const DecodedOperand& target = op_at(origin).operands[e.function];
   const bool named = target.kind == DecodedOperand::Kind::function;
   if (!named) {
-    const Held value = held(warp, target.slot.offset, origin.lanes);
+    const Taint value = taint_of(warp, target.slot.offset, origin.lanes);
     if (value.lanes != 0) report(origin, RegisterSink::operand, value);
   }
   const auto callee_of = [&](Lane lane) {
@@ -56,7 +56,7 @@ void AbsentLanes::enter(const Origin& origin, const isa::Call& e, uint32_t calle
     const WarpState& state = context_.cluster.ctas[origin.cta_rank].warps[origin.warp];
     activation.frame = program.local_bytes + align_up(state.stacks[lane].used, 16);
     for (const Frame::Saved& r : program.frames[callee].registers)
-      if (const Held value = held(warp, r.offset, 1U << lane); value.lanes != 0)
+      if (const Taint value = taint_of(warp, r.offset, 1U << lane); value.lanes != 0)
         activation.saved[r.offset] = value;
     warp.activations[lane].push_back(activation);
   }
@@ -77,7 +77,7 @@ void AbsentLanes::leave(const Origin& origin, const isa::Call& e, uint32_t calle
     warp.activations[lane].pop_back();
     for (const Frame::Saved& r : program.frames[callee].registers) {
       const auto saved = activation.saved.find(r.offset);
-      put(warp.registers, r.offset, lane, saved == activation.saved.end() ? Held{} : saved->second);
+      put(warp.registers, r.offset, lane, saved == activation.saved.end() ? Taint{} : saved->second);
     }
   }
   const size_t results = actuals(op_at(origin), e.returns).size();
@@ -88,7 +88,7 @@ void AbsentLanes::leave(const Origin& origin, const isa::Call& e, uint32_t calle
       put(warp, to, passed[i], lane);
       continue;
     }
-    for (const Held& value : passed[i]) warp.results[to.slot] = both(warp.results[to.slot], value);
+    for (const Taint& value : passed[i]) warp.results[to.slot] = both(warp.results[to.slot], value);
   }
 }
 
@@ -119,20 +119,20 @@ AbsentLanes::Place AbsentLanes::formal(uint32_t callee, isa::SymbolId id,
   return {.offset = local_offset(program.symbol_address[id]) + in_frame};
 }
 
-std::vector<AbsentLanes::Held> AbsentLanes::at(const Warp& warp, const Place& place, uint64_t bytes,
-                                               Lane lane) const {
-  if (place.slot != isa::no_id) return std::vector<Held>(bytes, held(warp, place.slot, 1U << lane));
-  std::vector<Held> out(bytes);
+std::vector<AbsentLanes::Taint> AbsentLanes::at(const Warp& warp, const Place& place, uint64_t bytes,
+                                                Lane lane) const {
+  if (place.slot != isa::no_id) return std::vector<Taint>(bytes, taint_of(warp, place.slot, 1U << lane));
+  std::vector<Taint> out(bytes);
   for (uint64_t i = 0; i < bytes && !warp.memory.empty(); ++i)
     if (const auto found = warp.memory.find(byte_key(place.offset + i, lane)); found != warp.memory.end())
       out[i] = {1U << lane, found->second.shuffle};
   return out;
 }
 
-void AbsentLanes::put(Warp& warp, const Place& place, const std::vector<Held>& values, Lane lane) {
+void AbsentLanes::put(Warp& warp, const Place& place, const std::vector<Taint>& values, Lane lane) {
   if (place.slot != isa::no_id) {
-    Held all;
-    for (const Held& value : values) all = both(all, value);
+    Taint all;
+    for (const Taint& value : values) all = both(all, value);
     return put(warp.registers, place.slot, lane, all);
   }
   for (size_t i = 0; i < values.size(); ++i) {
@@ -143,12 +143,12 @@ void AbsentLanes::put(Warp& warp, const Place& place, const std::vector<Held>& v
   }
 }
 
-void AbsentLanes::put(Registers& registers, uint32_t slot, Lane lane, const Held& value) {
+void AbsentLanes::put(Registers& registers, uint32_t slot, Lane lane, const Taint& value) {
   const auto found = registers.find(slot);
   if (found == registers.end() && value.lanes == 0) return;
-  Held& held = registers[slot];
-  held = both({held.lanes & ~(1U << lane), held.shuffle}, value);
-  if (held.lanes == 0) registers.erase(slot);
+  Taint& taint = registers[slot];
+  taint = both({taint.lanes & ~(1U << lane), taint.shuffle}, value);
+  if (taint.lanes == 0) registers.erase(slot);
 }
 
 }  // namespace palladion::sim::check
