@@ -96,6 +96,7 @@ enum class Code : uint16_t {
 constexpr bool is_refusal(isa::CodeNumber code) { return code.number() / 100 == 31; }
 
 std::span<const isa::CodeText> run_codes();  // the texts, by code
+// Title, meaning, wrong and right example, fix: what `palladion explain` shows of the code.
 const isa::CodeText& text_of(Code code);
 
 }  // namespace palladion::sim

@@ -55,6 +55,7 @@ PhraseValue value_of(T&& value) {
     return std::forward<T>(value);
 }
 
+// A sentence of a finding: the phrase with its values, as many as its text has places for.
 template <Phrase phrase, class... Values>
 Statement say(Values&&... values) {
   static_assert(values_of(phrase) == sizeof...(values), "the phrase has another number of values");

@@ -49,7 +49,7 @@ class TensorBytes {
   // A row between the tile and the tensor, which has it at `here`.
   void read(const isa::BoxRun& run, const uint8_t* here, uint8_t* row) const {
     const StoreBuffer& stores = run_.cluster.stores;
-    const uint8_t* const from = stores.empty() ? here : stores.see(address(run), here, run.bytes, row);
+    const uint8_t* const from = stores.empty() ? here : stores.visible(address(run), here, run.bytes, row);
     if (from != row) copy_row(row, from, run.bytes);
   }
   void write(const isa::BoxRun& run, uint8_t* here, const uint8_t* row) const {

@@ -134,7 +134,7 @@ const uint8_t* Exec::read(isa::Space space, uint64_t address, uint64_t size, int
                           uint8_t* copy) {
   const uint8_t* const bytes = resolve(space, address, size, lane, what);
   if (bytes == nullptr || space_of(space, address) != isa::Space::global) return bytes;
-  return cluster.stores.see(Address(address), bytes, size, copy);
+  return cluster.stores.visible(Address(address), bytes, size, copy);
 }
 
 bool Exec::write(isa::Space space, uint64_t address, const uint8_t* bytes, uint64_t size, int lane,

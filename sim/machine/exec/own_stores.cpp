@@ -36,17 +36,17 @@ void see_own_stores(const Exec& x, const uint64_t* addresses, uint32_t lanes, ui
                     uint8_t (*copies)[32]) {
   const StoreBuffer& stores = x.cluster.stores;
   if (!stores.touches_any(addresses)) return;
-  const auto see = [&](uint64_t i) {
-    at[i] = const_cast<uint8_t*>(stores.see(Address(addresses[i]), at[i], size, copies[i]));
+  const auto place_lane = [&](uint64_t i) {
+    at[i] = const_cast<uint8_t*>(stores.visible(Address(addresses[i]), at[i], size, copies[i]));
   };
   if (!consecutive(addresses, lanes, size, at)) {
-    for (uint32_t m = lanes; m != 0; m &= m - 1) see(static_cast<uint64_t>(std::countr_zero(m)));
+    for (uint32_t m = lanes; m != 0; m &= m - 1) place_lane(static_cast<uint64_t>(std::countr_zero(m)));
     return;
   }
   for_each_chunk(addresses, size, [&](uint64_t lane, uint64_t n) {
-    const uint8_t* const bytes = stores.see(Address(addresses[lane]), at[lane], n * size, nullptr);
+    const uint8_t* const bytes = stores.visible(Address(addresses[lane]), at[lane], n * size, nullptr);
     if (bytes != nullptr) return place(at + lane, n, const_cast<uint8_t*>(bytes), size);
-    for (uint64_t i = lane; i < lane + n; ++i) see(i);
+    for (uint64_t i = lane; i < lane + n; ++i) place_lane(i);
   });
 }
 

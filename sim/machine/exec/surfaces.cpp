@@ -76,7 +76,7 @@ void move_element(const Exec& x, const isa::SurfaceAccess& e, const DecodedOpera
   } else if (e.action == SurfaceAction::load) {
     uint64_t value = 0;
     uint8_t copy[sizeof value];
-    if (at != nullptr) std::memcpy(&value, x.cluster.stores.see(address, at, size, copy), size);
+    if (at != nullptr) std::memcpy(&value, x.cluster.stores.visible(address, at, size, copy), size);
     std::memcpy(reg, &value, width);
   } else {
     uint32_t a = 0, b = 0;

@@ -111,7 +111,7 @@ struct Lines {
 
   bool global(int i) const { return space_of(space, addresses[i]) == isa::Space::global; }
   const uint8_t* seen(const Exec& x, int i, uint8_t* copy) const {
-    return global(i) ? x.cluster.stores.see(Address(addresses[i]), bytes[i], size, copy) : bytes[i];
+    return global(i) ? x.cluster.stores.visible(Address(addresses[i]), bytes[i], size, copy) : bytes[i];
   }
   void put(const Exec& x, int i, const uint8_t* line) const {
     if (global(i))

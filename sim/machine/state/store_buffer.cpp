@@ -108,7 +108,8 @@ void StoreBuffer::see_piece(const Chunk& chunk, uint64_t offset, uint64_t size, 
   }
 }
 
-const uint8_t* StoreBuffer::see(Address address, const uint8_t* memory, uint64_t size, uint8_t* copy) const {
+const uint8_t* StoreBuffer::visible(Address address, const uint8_t* memory, uint64_t size,
+                                    uint8_t* copy) const {
   if (!touches(address)) return memory;
   bool copied = false;
   for (uint64_t at = 0; at < size;) {
@@ -157,7 +158,7 @@ void StoreBuffer::clear() {
 const uint8_t* seen(const GlobalMemory& gmem, const StoreBuffer& stores, Address address, uint64_t size,
                     uint8_t* copy) {
   const uint8_t* const memory = gmem.find(address, size);
-  return memory == nullptr ? nullptr : stores.see(address, memory, size, copy);
+  return memory == nullptr ? nullptr : stores.visible(address, memory, size, copy);
 }
 
 }  // namespace palladion::sim

@@ -51,7 +51,7 @@ class StoreBuffer {
 
   // `size` bytes as the cluster sees them, which are at `memory` in GMEM: there, in the buffer, or in `copy`.
   // Without `copy` they do not cross a multiple of chunk_bytes, and null says that they are in both.
-  const uint8_t* see(Address address, const uint8_t* memory, uint64_t size, uint8_t* copy) const;
+  const uint8_t* visible(Address address, const uint8_t* memory, uint64_t size, uint8_t* copy) const;
 
   // Writes a chunk to GMEM.
   void perform(size_t i) const;
