@@ -1,46 +1,15 @@
 // Handles: what a program sets is kept and returned.
 #include <array>
-#include <new>
 
 #include "cuda/driver/cublas/handle.h"
+#include "cuda/driver/stand_in_handles.h"
 
 namespace palladion::cuda::cublas {
 namespace {
 
 constexpr int version[] = {13, 1, 0}, cudart_version = 13000;
 
-template <class H>
-Status create(H** out) {
-  if (out == nullptr) return invalid_value;
-  *out = new (std::nothrow) H;
-  return *out != nullptr ? success : alloc_failed;
-}
-
-template <class H>
-Status destroy(H* handle) {
-  if (handle == nullptr) return not_initialized;
-  delete handle;
-  return success;
-}
-
-Status set(Handle* handle, int Handle::* member, int value) {
-  if (handle == nullptr) return not_initialized;
-  handle->*member = value;
-  return success;
-}
-
-Status get(const Handle* handle, int Handle::* member, int* value) {
-  if (handle == nullptr) return not_initialized;
-  if (value == nullptr) return invalid_value;
-  *value = handle->*member;
-  return success;
-}
-
-Status property(int type, int* value) {  // libraryPropertyType: major, minor, patch level
-  if (value == nullptr || type < 0 || type > 2) return invalid_value;
-  *value = version[type];
-  return success;
-}
+using Own = Handles<HandleStatus{success, not_initialized, alloc_failed, invalid_value}>;
 
 constexpr int number() { return version[0] * 10000 + version[1] * 100 + version[2]; }
 
@@ -76,14 +45,14 @@ struct LightHandle {};
 
 using namespace palladion::cuda::cublas;
 
-PLD_STAND_IN Status cublasCreate_v2(Handle** out) { return create(out); }
-PLD_STAND_IN Status cublasDestroy_v2(Handle* handle) { return destroy(handle); }
+PLD_STAND_IN Status cublasCreate_v2(Handle** out) { return Own::create(out); }
+PLD_STAND_IN Status cublasDestroy_v2(Handle* handle) { return Own::destroy(handle); }
 PLD_STAND_IN Status cublasGetVersion_v2(const Handle*, int* value) {
   if (value == nullptr) return invalid_value;
   *value = number();
   return success;
 }
-PLD_STAND_IN Status cublasGetProperty(int type, int* value) { return property(type, value); }
+PLD_STAND_IN Status cublasGetProperty(int type, int* value) { return Own::property(version, type, value); }
 PLD_STAND_IN size_t cublasGetCudartVersion() { return cudart_version; }
 
 PLD_STAND_IN Status cublasSetStream_v2(Handle* handle, void* stream) {
@@ -94,10 +63,7 @@ PLD_STAND_IN Status cublasSetStream_v2(Handle* handle, void* stream) {
   return success;
 }
 PLD_STAND_IN Status cublasGetStream_v2(const Handle* handle, void** stream) {
-  if (handle == nullptr) return not_initialized;
-  if (stream == nullptr) return invalid_value;
-  *stream = handle->stream;
-  return success;
+  return Own::get(handle, &Handle::stream, stream);
 }
 PLD_STAND_IN Status cublasSetWorkspace_v2(Handle* handle, void* workspace, size_t bytes) {
   if (handle == nullptr) return not_initialized;
@@ -106,29 +72,31 @@ PLD_STAND_IN Status cublasSetWorkspace_v2(Handle* handle, void* workspace, size_
   return success;
 }
 PLD_STAND_IN Status cublasSetPointerMode_v2(Handle* h, int value) {
-  return set(h, &Handle::pointer_mode, value);
+  return Own::set(h, &Handle::pointer_mode, value);
 }
 PLD_STAND_IN Status cublasGetPointerMode_v2(const Handle* h, int* value) {
-  return get(h, &Handle::pointer_mode, value);
+  return Own::get(h, &Handle::pointer_mode, value);
 }
 PLD_STAND_IN Status cublasSetAtomicsMode(Handle* h, int value) {
-  return set(h, &Handle::atomics_mode, value);
+  return Own::set(h, &Handle::atomics_mode, value);
 }
 PLD_STAND_IN Status cublasGetAtomicsMode(const Handle* h, int* value) {
-  return get(h, &Handle::atomics_mode, value);
+  return Own::get(h, &Handle::atomics_mode, value);
 }
-PLD_STAND_IN Status cublasSetMathMode(Handle* h, int value) { return set(h, &Handle::math_mode, value); }
+PLD_STAND_IN Status cublasSetMathMode(Handle* h, int value) { return Own::set(h, &Handle::math_mode, value); }
 PLD_STAND_IN Status cublasGetMathMode(const Handle* h, int* value) {
-  return get(h, &Handle::math_mode, value);
+  return Own::get(h, &Handle::math_mode, value);
 }
-PLD_STAND_IN Status cublasSetSmCountTarget(Handle* h, int value) { return set(h, &Handle::sm_count, value); }
+PLD_STAND_IN Status cublasSetSmCountTarget(Handle* h, int value) {
+  return Own::set(h, &Handle::sm_count, value);
+}
 PLD_STAND_IN Status cublasGetSmCountTarget(const Handle* h, int* value) {
-  return get(h, &Handle::sm_count, value);
+  return Own::get(h, &Handle::sm_count, value);
 }
 
-PLD_STAND_IN Status cublasLtCreate(LightHandle** out) { return create(out); }
-PLD_STAND_IN Status cublasLtDestroy(LightHandle* handle) { return destroy(handle); }
-PLD_STAND_IN Status cublasLtGetProperty(int type, int* value) { return property(type, value); }
+PLD_STAND_IN Status cublasLtCreate(LightHandle** out) { return Own::create(out); }
+PLD_STAND_IN Status cublasLtDestroy(LightHandle* handle) { return Own::destroy(handle); }
+PLD_STAND_IN Status cublasLtGetProperty(int type, int* value) { return Own::property(version, type, value); }
 PLD_STAND_IN size_t cublasLtGetVersion() { return number(); }
 PLD_STAND_IN size_t cublasLtGetCudartVersion() { return cudart_version; }
 PLD_STAND_IN const char* cublasGetStatusName(Status status) { return described(status, &Text::name); }

@@ -203,11 +203,6 @@ Status ormqr(Handle* h, const char* name, bool left, int op, Operand<T> a, const
              });
 }
 
-Status no_room(int* elements) { return elements == nullptr ? invalid_value : (*elements = 0, success); }
-Status no_room(size_t* of_device, size_t* of_host) {
-  return of_device == nullptr || of_host == nullptr ? invalid_value : (*of_device = 0, *of_host = 0, success);
-}
-
 }  // namespace
 }  // namespace palladion::cuda::cusolver
 

@@ -64,6 +64,14 @@ Status run(const Handle* handle, const char* name, const std::vector<Piece>& pie
   return compute_on_host(name, handle->stream, pieces, std::move(f)) == 0 ? success : execution_failed;
 }
 
+// The answer to a question for a workspace: nothing here needs one.
+inline Status no_room(int* elements) {
+  return elements == nullptr ? invalid_value : (*elements = 0, success);
+}
+inline Status no_room(size_t* of_device, size_t* of_host) {
+  return of_device == nullptr || of_host == nullptr ? invalid_value : (*of_device = 0, *of_host = 0, success);
+}
+
 constexpr int lower = 0;                     // cublasFillMode_t; else upper
 constexpr int as_it_is = 0, transposed = 1;  // cublasOperation_t; else conjugate transposed
 

@@ -143,11 +143,6 @@ Status gesvdj(Handle* h, Singular<T> s, int mode, bool thin, T* u, int64_t ldu, 
   return gesvd(h, s);
 }
 
-Status nothing(int* elements) { return elements == nullptr ? invalid_value : (*elements = 0, success); }
-Status nothing(size_t* of_device, size_t* of_host) {
-  return of_device == nullptr || of_host == nullptr ? invalid_value : (*of_device = 0, *of_host = 0, success);
-}
-
 }  // namespace
 }  // namespace palladion::cuda::cusolver
 
@@ -156,7 +151,7 @@ using namespace palladion::cuda::cusolver;
 #define PLD_SPECTRA(X, T, R, SY)                                                                             \
   PLD_STAND_IN Status cusolverDn##X##SY##evd_bufferSize(Handle*, int, int, int, const T*, int, const R*,     \
                                                         int* room) {                                         \
-    return nothing(room);                                                                                    \
+    return no_room(room);                                                                                    \
   }                                                                                                          \
   PLD_STAND_IN Status cusolverDn##X##SY##evd(Handle* h, int mode, int uplo, int n, T* a, int lda, R* w, T*,  \
                                              int, int* info) {                                               \
@@ -164,7 +159,7 @@ using namespace palladion::cuda::cusolver;
   }                                                                                                          \
   PLD_STAND_IN Status cusolverDn##X##SY##evj_bufferSize(Handle*, int, int, int, const T*, int, const R*,     \
                                                         int* room, void*) {                                  \
-    return nothing(room);                                                                                    \
+    return no_room(room);                                                                                    \
   }                                                                                                          \
   PLD_STAND_IN Status cusolverDn##X##SY##evj(Handle* h, int mode, int uplo, int n, T* a, int lda, R* w, T*,  \
                                              int, int* info, void*) {                                        \
@@ -172,14 +167,14 @@ using namespace palladion::cuda::cusolver;
   }                                                                                                          \
   PLD_STAND_IN Status cusolverDn##X##SY##evjBatched_bufferSize(Handle*, int, int, int, const T*, int,        \
                                                                const R*, int* room, void*, int) {            \
-    return nothing(room);                                                                                    \
+    return no_room(room);                                                                                    \
   }                                                                                                          \
   PLD_STAND_IN Status cusolverDn##X##SY##evjBatched(Handle* h, int mode, int uplo, int n, T* a, int lda,     \
                                                     R* w, T*, int, int* info, void*, int batch) {            \
     return syev<T>(h, {"cusolverDn" #X #SY "evjBatched", mode, uplo, {a, n, n, lda}, w, info, batch});       \
   }                                                                                                          \
   PLD_STAND_IN Status cusolverDn##X##gesvd_bufferSize(Handle*, int, int, int* room) {                        \
-    return nothing(room);                                                                                    \
+    return no_room(room);                                                                                    \
   }                                                                                                          \
   PLD_STAND_IN Status cusolverDn##X##gesvd(Handle* h, signed char of_u, signed char of_v, int m, int n,      \
                                            T* a, int lda, R* s, T* u, int ldu, T* vt, int ldvt, T*, int, R*, \
@@ -190,7 +185,7 @@ using namespace palladion::cuda::cusolver;
   }                                                                                                          \
   PLD_STAND_IN Status cusolverDn##X##gesvdj_bufferSize(Handle*, int, int, int, int, const T*, int, const R*, \
                                                        const T*, int, const T*, int, int* room, void*) {     \
-    return nothing(room);                                                                                    \
+    return no_room(room);                                                                                    \
   }                                                                                                          \
   PLD_STAND_IN Status cusolverDn##X##gesvdj(Handle* h, int mode, int thin, int m, int n, T* a, int lda,      \
                                             R* s, T* u, int ldu, T* v, int ldv, T*, int, int* info, void*) { \
@@ -201,7 +196,7 @@ using namespace palladion::cuda::cusolver;
   PLD_STAND_IN Status cusolverDn##X##gesvdjBatched_bufferSize(Handle*, int, int, int, const T*, int,         \
                                                               const R*, const T*, int, const T*, int,        \
                                                               int* room, void*, int) {                       \
-    return nothing(room);                                                                                    \
+    return no_room(room);                                                                                    \
   }                                                                                                          \
   PLD_STAND_IN Status cusolverDn##X##gesvdjBatched(Handle* h, int mode, int m, int n, T* a, int lda, R* s,   \
                                                    T* u, int ldu, T* v, int ldv, T*, int, int* info, void*,  \
@@ -218,7 +213,7 @@ PLD_SPECTRA(Z, Complex64, double, he)
 
 PLD_STAND_IN Status cusolverDnXsyevd_bufferSize(Handle*, void*, int, int, int64_t, Type, const void*, int64_t,
                                                 Type, const void*, Type, size_t* device, size_t* host) {
-  return nothing(device, host);
+  return no_room(device, host);
 }
 PLD_STAND_IN Status cusolverDnXsyevd(Handle* h, void*, int mode, int uplo, int64_t n, Type type, void* a,
                                      int64_t lda, Type, void* w, Type, void*, size_t, void*, size_t,
@@ -231,7 +226,7 @@ PLD_STAND_IN Status cusolverDnXsyevd(Handle* h, void*, int mode, int uplo, int64
 PLD_STAND_IN Status cusolverDnXsyevBatched_bufferSize(Handle*, void*, int, int, int64_t, Type, const void*,
                                                       int64_t, Type, const void*, Type, size_t* device,
                                                       size_t* host, int64_t) {
-  return nothing(device, host);
+  return no_room(device, host);
 }
 PLD_STAND_IN Status cusolverDnXsyevBatched(Handle* h, void*, int mode, int uplo, int64_t n, Type type,
                                            void* a, int64_t lda, Type, void* w, Type, void*, size_t, void*,
@@ -250,7 +245,7 @@ PLD_STAND_IN Status cusolverDnXgesvd_bufferSize(Handle*, void*, signed char, sig
                                                 Type, const void*, int64_t, Type, const void*, Type,
                                                 const void*, int64_t, Type, const void*, int64_t, Type,
                                                 size_t* device, size_t* host) {
-  return nothing(device, host);
+  return no_room(device, host);
 }
 PLD_STAND_IN Status cusolverDnXgesvd(Handle* h, void*, signed char of_u, signed char of_v, int64_t m,
                                      int64_t n, Type type, void* a, int64_t lda, Type, void* s, Type, void* u,
