@@ -34,14 +34,14 @@ class Footprint::Part {
 
   void on(const sim::Access& a) {
     // Constant memory lies in global memory, where the host writes it.
-    const bool constant = a.space == isa::Space::const_;
-    if (!constant && a.space != isa::Space::global && a.space != isa::Space::generic) return;
+    const isa::Space space = a.space == isa::Space::const_ ? isa::Space::global : a.space;
+    if (space != isa::Space::global && space != isa::Space::generic) return;
     order::Touched& t = touched_by(a.origin);
     const bool strong = is_strong(a), reads = a.kind != sim::Access::Kind::write,
                writes = a.kind != sim::Access::Kind::read;
     for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
       const uint64_t at = a.addresses[std::countr_zero(m)];
-      if (!constant && sim::space_of(a.space, at) != isa::Space::global) continue;
+      if (sim::space_of(space, at) != isa::Space::global) continue;
       if (reads) (strong ? t.strong_read : t.read).add(at, at + a.size);
       if (writes) (strong ? t.strong_written : t.written).add(at, at + a.size);
       if (!strong) continue;
