@@ -172,9 +172,6 @@ void StrongAccesses::access(const Access& a, uint64_t address, uint32_t lanes, b
 void StrongAccesses::read_fences(const Access& a, uint32_t lanes, const Location& l) {
   if (l.written.empty()) return;
   const WarpOfCluster warp = views_.index(a.origin);
-  Warp& w = warps_[warp];
-  const Lane lane = lowest_lane(lanes);
-  if (w.read == &l && w.changes == l.changes && w.view_after == views_.view_ref(warp, lane)) return;
   ScOrder observed;
   for (const Written& one : l.written)
     if (std::min(one.scope, a.scope) >= needed(one.cluster, one.cta, a.origin))
@@ -185,9 +182,6 @@ void StrongAccesses::read_fences(const Access& a, uint32_t lanes, const Location
     view->learn(observed);
     views_.set_view(warp, same, view);
   });
-  w.read = &l;
-  w.changes = l.changes;
-  w.view_after = views_.view_ref(warp, lane);
 }
 
 void StrongAccesses::publish_fences(const Access& a, uint32_t lanes, Location& l) {
@@ -210,24 +204,23 @@ void StrongAccesses::publish_fences(const Access& a, uint32_t lanes, Location& l
 }
 
 void StrongAccesses::read(const Access& a, uint32_t lanes, const Location& l, bool shared) {
-  read_fences(a, lanes, l);
-  const Origin& origin = a.origin;
-  const WarpOfCluster warp = views_.index(origin);
-  if (l.relaxed) dropped_.add(DroppedEdge::Why::relaxed, l.relaxed_by, origin, !shared);
-  if (l.released.empty()) return;
+  const WarpOfCluster warp = views_.index(a.origin);
+  if (l.relaxed) dropped_.add(DroppedEdge::Why::relaxed, l.relaxed_by, a.origin, !shared);
+  if (l.written.empty() && l.released.empty()) return;
   Warp& w = warps_[warp];
   const auto all_know = [&](const ViewRef& known) {
     bool same = true;
     views_.for_each_view(warp, lanes, [&](const ViewRef& view, uint32_t) { same &= view == known; });
     return same;
   };
-  if (w.acquired == &l && w.releases == l.releases && w.lanes == lanes && w.order == a.order &&
+  if (w.read == &l && w.changes == l.changes && w.lanes == lanes && w.order == a.order &&
       w.scope == a.scope && all_know(w.known))
     return;
+  read_fences(a, lanes, l);
   const bool whole = read_released(a, lanes, l);
   const ViewRef& known = views_.view_ref(warp, lowest_lane(lanes));
-  w.acquired = whole && all_know(known) ? &l : nullptr;
-  w.releases = l.releases;
+  w.read = whole && all_know(known) ? &l : nullptr;
+  w.changes = l.changes;
   w.lanes = lanes;
   w.order = a.order;
   w.scope = a.scope;
@@ -259,7 +252,6 @@ void StrongAccesses::write(const Access& a, uint32_t lanes, Location& l, bool sh
     l.released.clear();
     l.written.clear();
     ++l.changes;
-    ++l.releases;
   }
   publish_fences(a, lanes, l);
   const bool released_before = !l.released.empty();
@@ -280,7 +272,7 @@ void StrongAccesses::write(const Access& a, uint32_t lanes, Location& l, bool sh
 
 void StrongAccesses::publish(Location& l, const Released& r) const {
   const ClusterOfGrid cluster = views_.cluster();
-  ++l.releases;
+  ++l.changes;
   if (l.cluster != cluster && !l.released.empty()) {
     // Several clusters release here: ranks no longer identify CTAs.
     for (Released& other : l.released) other.cta = no_cta;

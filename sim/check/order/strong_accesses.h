@@ -44,8 +44,7 @@ struct Location {
   ClusterOfGrid cluster;
   std::vector<Released> released;
   std::vector<Written> written;  // that a reader observes: read-modify-writes continue it
-  uint32_t changes = 0;          // of `written`
-  uint32_t releases = 0;         // changes of `released`
+  uint32_t changes = 0;          // of these two
   bool relaxed = false;          // written last by a strong access that released nothing
   Origin relaxed_by;
 };
@@ -100,13 +99,10 @@ class StrongAccesses {
     ViewRef view;
     Lane lane;
     Fences before;
-    // The last read of fences: a spin reads the same again and again.
+    // The last read, by lanes that all knew `known` behind it: a spin reads the same again and again, and
+    // has nothing to learn. Null: of none.
     const Location* read = nullptr;
-    uint32_t changes = 0;
-    ViewRef view_after;
-    // The last read of what was released, by lanes that all knew `known`: they have nothing to learn again.
-    const Location* acquired = nullptr;
-    uint32_t releases = 0, lanes = 0;
+    uint32_t changes = 0, lanes = 0;
     isa::Order order = isa::Order::weak;
     isa::Scope scope = isa::Scope::cta;
     ViewRef known;

@@ -24,24 +24,21 @@ Times without_strict(Times t) {
 
 }  // namespace
 
+uint32_t View::row_time(uint64_t k, Visibility visibility) const {
+  const auto row = std::ranges::lower_bound(rows_, k, {}, &Row::key);
+  return row != rows_.end() && row->key == k ? row->times[static_cast<size_t>(visibility)] : 0;
+}
+
 bool View::row_knows(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, Lane lane,
                      uint32_t when) const {
-  const auto r = static_cast<size_t>(visibility);
-  for (const uint64_t k : {key(cluster, warp, lane), key(cluster, warp, all_lanes)}) {
-    const auto row = std::ranges::lower_bound(rows_, k, {}, &Row::key);
-    if (row != rows_.end() && row->key == k && row->times[r] >= when) return true;
-  }
-  return false;
+  return row_time(key(cluster, warp, lane), visibility) >= when ||
+         row_time(key(cluster, warp, all_lanes), visibility) >= when;
 }
 
 uint32_t View::known(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, Lane lane) const {
-  const auto r = static_cast<size_t>(visibility);
-  uint32_t latest = cluster == cluster_ ? time(visibility, warp) : 0;
-  for (const uint64_t k : {key(cluster, warp, lane), key(cluster, warp, all_lanes)}) {
-    const auto row = std::ranges::lower_bound(rows_, k, {}, &Row::key);
-    if (row != rows_.end() && row->key == k) latest = std::max(latest, row->times[r]);
-  }
-  return latest;
+  return std::max({cluster == cluster_ ? time(visibility, warp) : 0,
+                   row_time(key(cluster, warp, lane), visibility),
+                   row_time(key(cluster, warp, all_lanes), visibility)});
 }
 
 bool View::any_row_knows(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, uint32_t lanes,

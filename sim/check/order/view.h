@@ -100,6 +100,7 @@ class View {
     for (size_t i = 0; i < n; ++i) each(i);
     for (size_t i = std::max(n, at(Visibility::strict) + warps_); i < times_.size(); ++i) each(i);
   }
+  uint32_t row_time(uint64_t key, Visibility visibility) const;  // 0: there is no such row
   bool row_knows(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, Lane lane,
                  uint32_t when) const;
   bool any_row_knows(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, uint32_t lanes,
