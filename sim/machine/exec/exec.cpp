@@ -53,11 +53,11 @@ void Exec::addresses(const DecodedOperand& o, uint64_t out[32]) const {
   }
 }
 
-uint8_t* Exec::shared(uint64_t address, uint64_t size, const char* what) {
+uint8_t* Exec::shared(uint64_t address, uint64_t size, const char* what, Code no_cta) {
   const auto a = static_cast<uint32_t>(address);
   const uint32_t rank = a >> cta_rank_shift, offset = a & shared_offset_mask;
   if (rank >= cluster.ctas.size()) {
-    fault(Code::no_such_cta, say<Phrase::shared_of_no_cta>(what, rank, cluster.ctas.size()));
+    fault(no_cta, say<Phrase::shared_of_no_cta>(what, rank, cluster.ctas.size()));
     return nullptr;
   }
   CtaState& target = cluster.ctas[rank];
@@ -109,12 +109,11 @@ bool Exec::own(isa::Space stated, uint64_t address, const char* what) {
 uint8_t* Exec::resolve(isa::Space space, uint64_t address, uint64_t size, int lane, const char* what) {
   space = space_of(space, address);
   switch (space) {
-    case isa::Space::shared_cluster:
-      if (const auto rank = static_cast<uint32_t>(address) >> cta_rank_shift; rank >= cluster.ctas.size())
-        return fault(Code::cta_rank, say<Phrase::shared_of_no_cta>(what, rank, cluster.ctas.size())), nullptr;
-      [[fallthrough]];
     case isa::Space::shared_cta:
-      return own(space, address, what) ? shared(address, size, what) : nullptr;
+    case isa::Space::shared_cluster:
+      if (!own(space, address, what)) return nullptr;
+      return shared(address, size, what,
+                    space == isa::Space::shared_cluster ? Code::cta_rank : Code::no_such_cta);
     case isa::Space::local:
     case isa::Space::param: {
       const uint64_t offset = local_offset(address);

@@ -134,7 +134,8 @@ struct Exec : ClusterRun {
 
   // --- memory: each returns nullptr after it has recorded a fault ---
   // A byte range of shared memory of any CTA of the cluster; the rank is in the address.
-  uint8_t* shared(uint64_t address, uint64_t size, const char* what);
+  // `no_cta`: the fault of a CTA rank beyond the cluster.
+  uint8_t* shared(uint64_t address, uint64_t size, const char* what, Code no_cta = Code::no_such_cta);
   uint8_t* global(Address address, uint64_t size, const char* what);
   // Any space; the window of a generic address gives its space. `lane` chooses the local memory.
   // An access of .shared::cta to an address of another CTA is a fault; true: there is none.
