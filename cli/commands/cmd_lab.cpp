@@ -35,7 +35,7 @@ struct WordsOfLab {
     options.seconds(
         "--seconds", limit, most_seconds,
         "check, grade: limit of a submission (60): so much processor time a thread, three times as much "
-        "wall time");
+        "wall time, in which waiting for a busy processor does not count");
     options.flag("--unconfined", given.unconfined,
                  "check, grade: run submissions also where the kernel cannot confine them");
     state_threads(options, given.threads);

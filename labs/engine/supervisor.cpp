@@ -1,6 +1,5 @@
 #include "labs/engine/supervisor.h"
 
-#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -10,9 +9,9 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <fstream>
 
 #include "labs/engine/namespaces.h"
+#include "labs/engine/run_queue.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::labs {
@@ -42,22 +41,6 @@ sigset_t watched_signals() {
   return out;
 }
 
-// Where /proc numbers processes as our namespace does; else an outer namespace ends them.
-std::vector<pid_t> children() {
-  std::vector<pid_t> out;
-  std::error_code none;
-  if (fs::read_symlink("/proc/self", none) != std::to_string(::getpid())) return out;
-  for (const auto& entry : fs::directory_iterator("/proc", none)) {
-    std::ifstream file(entry.path() / "stat");
-    std::string text;
-    if (!std::getline(file, text)) continue;
-    const size_t name = text.rfind(')');  // "PID (NAME) STATE PARENT ..."
-    if (name == std::string::npos || text.size() < name + 4) continue;
-    if (std::atoi(text.c_str() + name + 4) == ::getpid()) out.push_back(std::atoi(text.c_str()));
-  }
-  return out;
-}
-
 void end_process(pid_t process) {
   ::kill(process, SIGKILL);
   int status = 0;
@@ -74,26 +57,31 @@ void end_process(pid_t process) {
   }
 }
 
+// Signals wake it; the run queue is read once a second.
 [[noreturn]] void watch(pid_t first, const Orders& orders, unsigned wall_seconds) {
   using namespace std::chrono;
   const sigset_t signals = watched_signals();
-  const auto end = steady_clock::now() + seconds(wall_seconds);
+  const auto begin = steady_clock::now();
+  WallLimit limit{seconds(wall_seconds)};
+  RunQueue queue(first);
   int code = -1;
   while (code < 0) {
-    const auto left = duration_cast<milliseconds>(end - steady_clock::now());
-    const timespec wait{.tv_sec = std::max<long>(left.count() / 1000, 0), .tv_nsec = 50'000'000};
+    const timespec wait{.tv_sec = 1, .tv_nsec = 0};
     const int number = ::sigtimedwait(&signals, nullptr, &wait);
     int status = 0;
-    if (::waitpid(first, &status, WNOHANG) == first)
+    if (::waitpid(first, &status, WNOHANG) == first) {
       code = code_of(status);
-    else if (number > 0 && number != SIGCHLD && number != SIGPIPE)
+    } else if (number > 0 && number != SIGCHLD && number != SIGPIPE) {
       code = 128 + number;
-    else if (steady_clock::now() >= end)
-      code = 128 + SIGALRM;
+    } else {
+      limit.extend(queue.waited());
+      if (limit.is_reached(steady_clock::now() - begin)) code = 128 + SIGALRM;
+    }
   }
   end_process(first);
   // A subreaper gets the children of those that ended.
-  for (auto left = children(); !left.empty(); left = children()) std::ranges::for_each(left, end_process);
+  for (auto left = descendants(::getpid()); !left.empty(); left = descendants(::getpid()))
+    std::ranges::for_each(left, end_process);
   std::error_code none;
   const bool from_outside = code == 128 + SIGTERM || code == 128 + SIGINT || code == 128 + SIGHUP;
   if (from_outside && !orders.temporary.empty()) fs::remove_all(orders.temporary, none);
