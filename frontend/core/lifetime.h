@@ -40,9 +40,8 @@ class Lifetime {
     made_ = from.made_;
     return *this;
   }
-  Lifetime& operator=(Lifetime&& from) {
-    return *this = static_cast<const Lifetime&>(from);
-  }  // NOLINT: it may throw
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): it may throw
+  Lifetime& operator=(Lifetime&& from) { return *this = static_cast<const Lifetime&>(from); }
 
   // The handle gets another value, made here.
   void remake() {
