@@ -230,7 +230,7 @@ TEST(Atomics, HistogramOverManyCtasUnderEverySchedule) {
 }
 
 TEST(Atomics, SpinLockAcrossCtas) {
-  for (RunOptions o : every_schedule()) {
+  for (const RunOptions& o : every_schedule()) {
     std::vector<uint32_t> lock(1), sum(1);
     PtxRunner(ptx(R"(
 .visible .entry k(.param .u64 lock, .param .u64 sum) {

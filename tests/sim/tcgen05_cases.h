@@ -145,7 +145,7 @@ struct Placement {
     const bool narrow = bits < 8 && !packed;
     const int bit = narrow ? in * bits : 8 * in + (packed ? i % 2 * 4 : 0);
     for (int b = 0; b < (narrow ? bits : packed ? 4 : 8 * size); ++b)
-      image.at(static_cast<size_t>(chunk + (bit + b) / 8)) |=
+      image.at(static_cast<size_t>(chunk) + static_cast<size_t>((bit + b) / 8)) |=
           static_cast<uint8_t>((element >> b & 1) << (bit + b) % 8);
   }
 };

@@ -11,6 +11,11 @@ inline isa::Type type_named(const std::string& s) {
   return none;
 }
 
+// Of an element in an array of rows.
+inline size_t place(int row, int columns, int column = 0) {
+  return static_cast<size_t>(row) * static_cast<size_t>(columns) + static_cast<size_t>(column);
+}
+
 class Product {
  public:
   explicit Product(const ProductCase& product) : c(product), random_(product.seed) {
@@ -27,7 +32,7 @@ class Product {
     for (int m = 0; m < c.m; ++m)
       for (int n = 0; n < c.n; ++n) {
         const TensorCell cell = cell_of_d(c, m, n);
-        const size_t word = static_cast<size_t>(4 * cell.cta + cell.lane / 32);
+        const size_t word = place(cell.cta, 4, cell.lane / 32);
         if (!c.disabled.empty() && (c.disabled[word] >> cell.lane % 32 & 1) != 0) continue;
         e.at(cell.cta, cell.lane, d_column + cell.column) = d_bits(value(m, n));
       }
@@ -101,7 +106,7 @@ class Product {
   // A: of a sparse one, what is stored goes where the metadata say.
   void make_a() {
     a_place_ = placement(true);
-    a_.assign(static_cast<size_t>(c.m * c.k()), 0);
+    a_.assign(place(c.m, c.k()), 0);
     for (int m = 0; m < c.m; ++m) {
       std::vector<int> dense(static_cast<size_t>(c.dense_k()));
       for (int i = 0; i < c.dense_k(); ++i) dense[static_cast<size_t>(i)] = i;
@@ -166,7 +171,7 @@ class Product {
 
   void make_b() {
     b_place_ = placement(false);
-    b_.assign(static_cast<size_t>(c.n * c.k()), 0);
+    b_.assign(place(c.n, c.k()), 0);
     const int each = c.n / c.ctas;
     for (int n = 0; n < c.n; ++n)
       for (int k = 0; k < c.k(); ++k) {
@@ -193,20 +198,20 @@ class Product {
 
   // Powers of two from 1/2 to 2.
   void make_scales() {
-    scales_a_.assign(static_cast<size_t>(c.m * c.scale_vectors), 0);
-    scales_b_.assign(static_cast<size_t>(c.n * c.scale_vectors), 0);
+    scales_a_.assign(place(c.m, c.scale_vectors), 0);
+    scales_b_.assign(place(c.n, c.scale_vectors), 0);
     const bool halves = c.ctas == 2 && c.m == 128;
     for (int m = 0; m < c.m; ++m)
       for (int s = 0; s < c.scale_vectors; ++s) {
         const int e = random_.below(3) - 1, r = m % c.rows();
-        scales_a_[static_cast<size_t>(m * c.scale_vectors + s)] = std::ldexp(1.0, e);
+        scales_a_[place(m, c.scale_vectors, s)] = std::ldexp(1.0, e);
         for (int q = 0; q < 4; ++q)
           put_scale(m / c.rows(), 32 * q + r % 32, scale_a_column + r / 32, c.a_id + s, e);
       }
     for (int n = 0; n < c.n; ++n)
       for (int s = 0; s < c.scale_vectors; ++s) {
         const int e = random_.below(3) - 1, in = halves ? n % (c.n / 2) : n;
-        scales_b_[static_cast<size_t>(n * c.scale_vectors + s)] = std::ldexp(1.0, e);
+        scales_b_[place(n, c.scale_vectors, s)] = std::ldexp(1.0, e);
         for (int cta = 0; cta < c.ctas; ++cta)
           for (int q = 0; q < 4; ++q)
             if (!halves || q / 2 == n / (c.n / 2))
@@ -220,7 +225,7 @@ class Product {
 
   // D before: small numbers, and noise in all words of tensor memory that are not operands.
   void make_d() {
-    d_.assign(static_cast<size_t>(c.m * c.n), 0);
+    d_.assign(place(c.m, c.n), 0);
     std::vector<bool> used(256, false);
     for (int cta = 0; cta < c.ctas; ++cta)
       for (int lane = 0; lane < 128; ++lane)
@@ -228,7 +233,7 @@ class Product {
     for (int m = 0; m < c.m; ++m)
       for (int n = 0; n < c.n; ++n) {
         const double v = random_.below(64) - 32;
-        d_[static_cast<size_t>(m * c.n + n)] = v;
+        d_[place(m, c.n, n)] = v;
         const TensorCell cell = cell_of_d(c, m, n);
         image.at(cell.cta, cell.lane, d_column + cell.column) = d_bits(v);
       }
@@ -243,20 +248,20 @@ class Product {
   }
 
   double value(int m, int n) const {
-    double sum = c.accumulate ? std::ldexp(d_[static_cast<size_t>(m * c.n + n)], -c.input_scale) : 0;
+    double sum = c.accumulate ? std::ldexp(d_[place(m, c.n, n)], -c.input_scale) : 0;
     const int block = c.scale_vectors == 0 ? 1 : c.k() / c.scale_vectors;
     for (int k = 0; k < c.k(); ++k) {
-      double p = a_[static_cast<size_t>(m * c.k() + k)] * b_[static_cast<size_t>(n * c.k() + k)];
+      double p = a_[place(m, c.k(), k)] * b_[place(n, c.k(), k)];
       if (c.scale_vectors != 0)
-        p *= scales_a_[static_cast<size_t>(m * c.scale_vectors + k / block)] *
-             scales_b_[static_cast<size_t>(n * c.scale_vectors + k / block)];
+        p *=
+            scales_a_[place(m, c.scale_vectors, k / block)] * scales_b_[place(n, c.scale_vectors, k / block)];
       sum += c.negate_a != c.negate_b ? -p : p;
     }
     return sum;
   }
 
-  double& a(int m, int k) { return a_[static_cast<size_t>(m * c.k() + k)]; }
-  double& b(int n, int k) { return b_[static_cast<size_t>(n * c.k() + k)]; }
+  double& a(int m, int k) { return a_[place(m, c.k(), k)]; }
+  double& b(int n, int k) { return b_[place(n, c.k(), k)]; }
 
   Tcgen05Random random_;
   Placement a_place_, b_place_;
