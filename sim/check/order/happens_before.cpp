@@ -57,7 +57,8 @@ bool HappensBefore::done(const AsyncRecord& op, bool reads_only, const Asker& as
     if (!tells_of(p, op, asker.rank)) continue;
     const uint32_t lanes = p.own_lanes ? p.lanes & 1U << asker.lane : p.lanes;
     const bool by_itself = op.cluster == cluster() && p.warp == asker.warp && (lanes & asker.lanes) != 0;
-    if (by_itself && p.time <= asker.time && asker.visibility == Visibility::generic) return true;
+    const uint32_t until = asker.visibility == Visibility::generic ? asker.time : asker.own_async;
+    if (by_itself && p.time <= until) return true;
     if (asker.view->knows_any(asker.visibility, op.cluster, p.warp, lanes, p.time)) return true;
     // Through a commit of the products that waited for it.
     if (tensor_memory() && asker.visibility == Visibility::generic &&

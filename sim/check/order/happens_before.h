@@ -26,6 +26,7 @@ class HappensBefore final : public LaneViews {
     Lane lane;     // that touched the byte, for operations whose lanes wait each for their own
     WarpOfCluster warp;
     uint32_t lanes = 0, time = 0;
+    uint32_t own_async = 0;  // up to when its own accesses are ordered before those of `visibility`
   };
   // True when the reads (or all accesses) of `op` are done for the asker.
   bool done(const AsyncRecord& op, bool reads_only, const Asker& asker) const;
