@@ -35,9 +35,16 @@ bool knows_cta(const Case& c, uint32_t warps_per_cta) {
   return false;
 }
 
+// Had an arrival and a wait not been relaxed, they would have ordered the two accesses.
 bool relaxed_mbarrier(const Case& c) {
-  return std::ranges::any_of(c.order.dropped(), [](const DroppedEdge& d) {
-    return d.why == DroppedEdge::Why::relaxed && std::holds_alternative<isa::Mbarrier>(*d.releaser.effect);
+  return std::ranges::any_of(c.order.dropped(), [&](const DroppedEdge& d) {
+    if (d.unordered == nullptr || !d.unordered->knows_any(Visibility::generic, c.then.cluster, c.then.warp,
+                                                          c.conflict.earlier_lanes, c.then.time))
+      return false;
+    const WarpOfCluster waiter = c.order.index(d.acquirer);
+    const bool waited_itself = waiter == c.now.warp && (d.acquirer.lanes & c.conflict.lanes) != 0;
+    return (waited_itself && d.time <= c.now.time) ||
+           c.later.view->knows_any(Visibility::generic, c.now.cluster, waiter, d.acquirer.lanes, d.time);
   });
 }
 
