@@ -236,6 +236,7 @@ std::vector<Part> run_text(const Launched& launched, const Report& report, const
   if (report.sim) {
     const isa::Diagnostics& errors = report.sim->result.errors;
     add(To::out_as_is, report.sim->result.printed);
+    add(To::err, report.sim->result.asserted);
     add(To::err, isa::render(errors, launched.job->ptx));
     add(To::err, findings_text(report.findings, view.findings) + report.unused_suppressions);
     if (!errors.empty()) return parts;

@@ -117,7 +117,6 @@ constexpr isa::CodeText table[] = {
     isa::text_of(Code::partial_warp, "mma.sync or wmma by part of a warp"),
     isa::text_of(Code::misaligned_matrix_row, "a misaligned row of ldmatrix or stmatrix"),
     isa::text_of(Code::matrix_space, "ldmatrix or stmatrix outside shared memory"),
-    isa::text_of(Code::local_atomic, "an atomic on local memory"),
     isa::text_of(Code::member_mask, "a member mask that leaves out an executing lane", "",
                  "shfl.sync.idx.b32 %r1, %r2, 0, 31, 0x0000ffff;   // executed by 32 lanes",
                  "shfl.sync.idx.b32 %r1, %r2, 0, 31, 0xffffffff;",
@@ -251,13 +250,6 @@ constexpr isa::CodeText table[] = {
                  "clusterlaunchcontrol.try_cancel is undefined.",
                  "loop: try_cancel; wait; query   // goes on when it was refused",
                  "leave the loop when it was refused", "leave the loop when is_canceled is false"),
-    isa::text_of(Code::no_cta_in_answer,
-                 "clusterlaunchcontrol.query_cancel.get_first_ctaid of an answer that gives no cluster",
-                 "query_cancel.get_first_ctaid of a refused request is undefined: ask is_canceled first.",
-                 "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r1, %rq;",
-                 "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p, %rq;\n@%p "
-                 "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r1, %rq;",
-                 "execute it only where is_canceled is true"),
     isa::text_of(
         Code::differing_operand, "an operand of the whole warp that differs between its lanes",
         "The lanes of a warp execute instructions of tensor memory together: with one address, and one "

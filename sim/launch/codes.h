@@ -46,7 +46,6 @@ enum class Code : uint16_t {
   partial_warp = 3061,
   misaligned_matrix_row = 3062,
   matrix_space = 3063,
-  local_atomic = 3064,
   member_mask = 3065,
   sparse_metadata = 3066,
   misaligned_copy = 3070,
@@ -88,7 +87,6 @@ enum class Code : uint16_t {
   copies_differ = 3139,
   bad_try_cancel = 3140,
   request_after_refusal = 3141,
-  no_cta_in_answer = 3142,
   differing_operand = 3143,
 };
 

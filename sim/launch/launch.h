@@ -84,6 +84,7 @@ struct RunResult {
   bool deadlocked = false;            // nothing could proceed
   bool interrupted = false;           // by RunOptions::stop
   std::string printed;                // vprintf, in cluster order
+  std::string asserted;               // failed assertions, a line a thread, as the device prints them
   ClockReport clock;                  // of the `hardware` schedule
   // Ran to its end without errors and findings.
   bool clean() const { return errors.empty() && findings.empty() && completed; }

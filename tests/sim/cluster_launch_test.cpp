@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/check/checker.h"
 #include "sim/snapshot.h"
 #include "tests/sim/ptx_runner.h"
 
@@ -170,9 +171,28 @@ TEST(ClusterLaunch, WhatTheManualLeavesUndefinedIsAFault) {
           "  @%p3 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 "
           "[%r2], [%r1];\n");
   EXPECT_EQ(code_of(again), "PLD3141");
-  const Outcome decoded =
-      run(2, false, {}, "  clusterlaunchcontrol.query_cancel.get_first_ctaid::y.b32.b128 %r3, %q;\n");
-  EXPECT_EQ(code_of(decoded), "PLD3142");
+}
+
+// PTX leaves the first CTA of a refusal undefined; shipped kernels ask for it and drop it.
+TEST(ClusterLaunch, TheFirstCtaOfARefusalIsAMistakeWhereItIsUsed) {
+  const std::string decode = "  clusterlaunchcontrol.query_cancel.get_first_ctaid::y.b32.b128 %r3, %q;\n";
+  const auto severities = [](const std::string& after) {
+    check::Checker checker;
+    RunOptions options;
+    options.observer = &checker;
+    std::vector<FindingSeverity> out;
+    for (const Finding& f : run(2, false, options, after).result.findings)
+      if (f.code == "PLD4808") out.push_back(f.severity);
+    return out;
+  };
+  using S = std::vector<FindingSeverity>;
+  EXPECT_TRUE(run(2, false, {}, decode).result.completed);
+  EXPECT_EQ(severities(decode), S{FindingSeverity::strict});
+  EXPECT_EQ(severities(decode + "  selp.u32 %r3, %r3, 7, %p2;\n  @%p0 st.global.u32 [%rd4], %r3;\n"),
+            S{FindingSeverity::strict})
+      << "not selected";
+  EXPECT_EQ(severities(decode + "  @%p0 st.global.u32 [%rd4], %r3;\n"), S{FindingSeverity::error});
+  EXPECT_EQ(severities("  @%p2" + decode.substr(1)), S{}) << "executed for answers alone";
 }
 
 TEST(ClusterLaunch, TheAnswerNeedsSixteenAlignedBytes) {

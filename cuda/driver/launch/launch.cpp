@@ -290,6 +290,7 @@ Status Running::end(State& s) {
   keep(record, result, incomplete_of(result));
   s.clock_us += result.clock.microseconds();
   s.printed += result.printed;
+  std::fwrite(result.asserted.data(), 1, result.asserted.size(), stderr);
   if (!result.errors.empty()) {
     for (const isa::Diagnostic& d : result.errors)
       tell(fmt::format("{}: {}", isa::readable_name(work_.kernel->name), isa::render(isa::Diagnostics{d})));

@@ -1,5 +1,5 @@
 #pragma once
-// Generic addresses of local memory that another thread made.
+// Generic addresses of local memory: made by another thread, or used by atomics.
 #include "sim/check/core/context.h"
 
 namespace palladion::sim::check {
@@ -10,6 +10,8 @@ class ForeignLocal {
   void on(const Access& a);
 
  private:
+  void report_atomic(const Access& a, uint32_t lanes);
+
   const ClusterContext& context_;
 };
 

@@ -35,9 +35,16 @@ bool knows_cta(const Case& c, uint32_t warps_per_cta) {
   return false;
 }
 
+// Had an arrival and a wait not been relaxed, they would have ordered the two accesses.
 bool relaxed_mbarrier(const Case& c) {
-  return std::ranges::any_of(c.order.dropped(), [](const DroppedEdge& d) {
-    return d.why == DroppedEdge::Why::relaxed && std::holds_alternative<isa::Mbarrier>(*d.releaser.effect);
+  return std::ranges::any_of(c.order.dropped(), [&](const DroppedEdge& d) {
+    if (d.unordered == nullptr || !d.unordered->knows_any(Visibility::generic, c.then.cluster, c.then.warp,
+                                                          c.conflict.earlier_lanes, c.then.time))
+      return false;
+    const WarpOfCluster waiter = c.order.index(d.acquirer);
+    const bool waited_itself = waiter == c.now.warp && (d.acquirer.lanes & c.conflict.lanes) != 0;
+    return (waited_itself && d.time <= c.now.time) ||
+           c.later.view->knows_any(Visibility::generic, c.now.cluster, waiter, d.acquirer.lanes, d.time);
   });
 }
 
@@ -114,8 +121,16 @@ Code unready_operand(const Case& c) {
   return c.then.async != nullptr ? unawaited_copy(c) : Code::unordered_copy_source;
 }
 
+// The accesses of the generic proxy, of threads or of cp.async and its like, are ordered, but for a fence.
+Code without_proxy_fence(const Case& c) {
+  if (!c.conflict.earlier_wrote || !c.later.reads) return Code::overwrite_without_proxy_fence;
+  if (!c.later.shared) return Code::global_read_without_proxy_fence;
+  return c.now_is_wgmma() ? Code::wgmma_without_proxy_fence : Code::read_without_proxy_fence;
+}
+
 Code shared_async_code(const Case& c) {
   if (c.now_is_tensor() && c.conflict.earlier_wrote) return unready_operand(c);
+  if (c.conflict.relation == Relation::other_proxy) return without_proxy_fence(c);
   if (c.then.async != nullptr && !c.conflict.earlier_wrote) return overwritten_source(c);
   if (c.then.async != nullptr) {
     const bool duplicate = c.now.async && c.now.pc == c.then.pc && c.later.writes && !c.same_warp();
@@ -124,10 +139,6 @@ Code shared_async_code(const Case& c) {
     if (issued_behind(c)) return Code::overwritten_wgmma_operand;
     return unawaited_copy(c);
   }
-  if (c.conflict.relation == Relation::other_proxy)
-    return c.conflict.earlier_wrote && c.later.reads
-               ? (c.now_is_wgmma() ? Code::wgmma_without_proxy_fence : Code::read_without_proxy_fence)
-               : Code::overwrite_without_proxy_fence;
   if (c.conflict.earlier_wrote && c.later.reads) return Code::unordered_copy_source;
   return c.later.rank != c.order.cta_of(c.now.warp) && !c.now_is_wgmma() ? Code::multicast_overwrite
                                                                          : Code::overwrite_in_use;
@@ -154,16 +165,15 @@ Code global_code(const Case& c) {
   const bool map_written = c.then_effect != nullptr && c.now_effect != nullptr;
   if (c.later.visibility == Visibility::tensormap) return Code::tensor_map_without_acquire;
   if (map_written && (c.then.flags & Record::tensormap) != 0) return Code::tensor_map_changed_in_use;
+  const bool other_proxy = c.conflict.relation == Relation::other_proxy;
+  if (other_proxy && c.then_is_generic()) return without_proxy_fence(c);
   if (c.then.async != nullptr) {
     if (!c.conflict.earlier_wrote) return Code::global_memory_race;
-    const bool other_proxy = c.conflict.relation == Relation::other_proxy;
     const bool read_waited = std::ranges::any_of(c.then.async->published, &Publication::reads_only);
     if (read_waited && !other_proxy && c.now.async == nullptr) return Code::read_wait_for_completion;
     if (c.later.writes && !c.later.reads) return Code::overlapping_asynchronous_writes;
     return read_waited && !other_proxy ? Code::read_wait_for_completion : Code::read_before_store_completion;
   }
-  if (c.conflict.relation == Relation::other_proxy)
-    return c.later.reads ? Code::global_read_without_proxy_fence : Code::overwrite_without_proxy_fence;
   if (c.now.async != nullptr && c.later.writes)
     return c.conflict.earlier_wrote ? Code::overlapping_asynchronous_writes : Code::global_memory_race;
   if (c.same_warp()) return Code::lane_race;

@@ -25,6 +25,8 @@ struct Case {
   bool same_cta() const {
     return now.cluster == then.cluster && order.cta_of(now.warp) == order.cta_of(then.warp);
   }
+  // An access of threads, or one of cp.async, st.async or red.async.
+  bool then_is_generic() const { return !then.async || !then.async->async_proxy; }
   bool then_is_wgmma() const { return then.async && then.async->group == isa::AsyncGroup::wgmma; }
   bool now_is_wgmma() const { return now.async && now.async->group == isa::AsyncGroup::wgmma; }
   bool now_is_tensor() const { return now.async && now.async->is_tensor(); }

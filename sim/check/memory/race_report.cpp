@@ -154,6 +154,11 @@ bool is_slot_of_allocation(Code code, const Program& program, const Record& writ
   return effect != nullptr && std::holds_alternative<isa::TensorMemoryAllocation>(*effect);
 }
 
+// cp.async and its like are over, and belong to the generic proxy as the accesses of threads do.
+bool copied_by_generic_proxy(const Case& c) {
+  return c.conflict.relation == Relation::other_proxy && c.then.async && !c.then.async->async_proxy;
+}
+
 // What breaks PTX's text alone is strict, with a note that says why.
 void judge(Finding& f, Code code, const Case& c, bool equal_values, bool slot,
            const std::optional<Meeting>& met, const ClusterContext& context) {
@@ -162,8 +167,10 @@ void judge(Finding& f, Code code, const Case& c, bool equal_values, bool slot,
   const bool released_narrowly = std::ranges::any_of(
       c.order.dropped(), [](const DroppedEdge& d) { return d.why == DroppedEdge::Why::release_scope; });
   const bool narrow = c.conflict.relation == Relation::narrow_scope && !released_narrowly;
+  const bool copied = copied_by_generic_proxy(c);
   if (slot) f.notes.push_back(say<Phrase::slot_of_allocation>());
-  if (narrow || equal_values || slot || met) f.severity = FindingSeverity::strict;
+  if (copied) f.notes.push_back(say<Phrase::copied_by_generic_proxy>(c.then.async->name));
+  if (narrow || equal_values || slot || copied || met) f.severity = FindingSeverity::strict;
   if (met) {
     const bool access = met->pc == c.now.pc || met->pc == c.then.pc;
     f.notes.push_back(access ? say<Phrase::lanes_met_at_access>()
@@ -194,6 +201,7 @@ void describe(Finding& f, Code code, const Case& c) {
     f.message = say<Phrase::cp_async_written_by_other>();
     f.help = say<Phrase::one_writer>();
   }
+  if (copied_by_generic_proxy(c)) f.help = say<Phrase::fence_behind_completion>();
   const bool is_copy_done = c.then.async != nullptr && completion_of(*c.then.async) != nullptr;
   if (code == Code::read_before_store_completion && is_copy_done) {
     f.message = say<Phrase::unreleased_store>();

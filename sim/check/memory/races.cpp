@@ -104,10 +104,14 @@ Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t co
     asker.lanes = mine_all ? a.lanes : 1U << lane_of(mine, first);
     asker.time = records_[a.record].time;
     if (!a.order->done(op, !wrote, asker)) return Relation::unordered;
-    // What an asynchronous operation of another CTA did in GMEM is known to the generic proxy.
+    // What an operation of the generic proxy did, and an asynchronous one of another CTA in GMEM, is known to
+    // the generic proxy.
     const bool far = op.cluster != a.cluster || op.issuer.cta_rank != a.rank;
-    if (a.visibility != Visibility::global_async || !far || a.writes) return Relation::ordered;
+    const bool crosses = op.async_proxy ? a.visibility == Visibility::global_async && far && !a.writes
+                                        : a.visibility != Visibility::generic;
+    if (!crosses) return Relation::ordered;
     asker.visibility = a.visibility;
+    asker.own_async = a.own_async;
     return a.order->done(op, !wrote, asker) ? Relation::ordered : Relation::other_proxy;
   }
   if ((r.flags & Record::strong) != 0 && (a.strong || a.reduces)) {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "sim/launch/event.h"
+#include "sim/check/order/order.h"
 
 namespace palladion::sim::check {
 
@@ -12,6 +12,10 @@ struct DroppedEdge {
   enum class Why : uint8_t { relaxed, scope, release_scope } why = Why::relaxed;
   Origin releaser, acquirer;
   bool in_global_memory = false;  // what they wrote and read
+  // Of relaxed operations on an mbarrier: what they would have ordered before all that the acquirer does from
+  // this time of its warp on. Else null.
+  ViewRef unordered;
+  uint32_t time = 0;
 };
 
 class DroppedEdges {
@@ -20,7 +24,18 @@ class DroppedEdges {
            bool in_global_memory = false) {
     for (const DroppedEdge& d : all_)
       if (d.why == why && d.releaser.pc == releaser.pc && d.acquirer.pc == acquirer.pc) return;
-    if (all_.size() < kept) all_.push_back({why, releaser, acquirer, in_global_memory});
+    if (all_.size() < kept) all_.push_back({why, releaser, acquirer, in_global_memory, nullptr});
+  }
+  // Of each warp's wait the last one is kept.
+  void add_relaxed(const Origin& releaser, const Origin& acquirer, const ViewRef& unordered, uint32_t time) {
+    const DroppedEdge edge{DroppedEdge::Why::relaxed, releaser, acquirer, false, unordered, time};
+    for (DroppedEdge& d : all_)
+      if (d.unordered != nullptr && d.releaser.pc == releaser.pc && d.acquirer.pc == acquirer.pc &&
+          d.acquirer.cta_rank == acquirer.cta_rank && d.acquirer.warp == acquirer.warp) {
+        d = edge;
+        return;
+      }
+    if (all_.size() < kept) all_.push_back(edge);
   }
   const std::deque<DroppedEdge>& all() const { return all_; }
 

@@ -57,7 +57,8 @@ bool HappensBefore::done(const AsyncRecord& op, bool reads_only, const Asker& as
     if (!tells_of(p, op, asker.rank)) continue;
     const uint32_t lanes = p.own_lanes ? p.lanes & 1U << asker.lane : p.lanes;
     const bool by_itself = op.cluster == cluster() && p.warp == asker.warp && (lanes & asker.lanes) != 0;
-    if (by_itself && p.time <= asker.time && asker.visibility == Visibility::generic) return true;
+    const uint32_t until = asker.visibility == Visibility::generic ? asker.time : asker.own_async;
+    if (by_itself && p.time <= until) return true;
     if (asker.view->knows_any(asker.visibility, op.cluster, p.warp, lanes, p.time)) return true;
     // Through a commit of the products that waited for it.
     if (tensor_memory() && asker.visibility == Visibility::generic &&
@@ -224,8 +225,7 @@ void HappensBefore::mbarrier(const MbarrierEvent& e) {
     return;
   }
   if (e.action == A::test_wait || e.action == A::try_wait) return wait_on(e);
-  Mbarrier& b = mbarriers_[e.address];
-  Phase& phase = b.phases[e.phase];
+  Phase& phase = mbarriers_[e.address][e.phase];
   if (e.async_id != 0) {
     if (const auto op = in_flight_.find(e.async_id); op != in_flight_.end())
       phase.operations.push_back(op->second);
@@ -237,17 +237,17 @@ void HappensBefore::mbarrier(const MbarrierEvent& e) {
     if (releases(m->order)) {
       add_release(phase.released, origin.cta_rank, m->scope, release(index(origin), origin.lanes, origin.pc));
     } else {
-      arrive_relaxed(e, *m);
-      b.any_relaxed = true;
-      b.last_relaxed = origin;
+      arrive_relaxed(phase, origin, *m);
     }
   }
 }
 
-void HappensBefore::arrive_relaxed(const MbarrierEvent& e, const isa::Mbarrier& m) {
-  const Origin& origin = e.origin;
+void HappensBefore::arrive_relaxed(Phase& phase, const Origin& origin, const isa::Mbarrier& m) {
   const WarpOfCluster warp = index(origin);
-  auto& to = mbarriers_[e.address].phases[e.phase].released;
+  auto& to = phase.released;
+  if (phase.relaxed == nullptr) phase.relaxed = nothing();
+  join(phase.relaxed, *released(warp, origin.lanes));
+  phase.relaxed_by = origin;
   strong_.for_each_fenced(warp, origin.lanes, [&](isa::Scope scope, const ViewRef& view) {
     add_release(to, origin.cta_rank, std::min(m.scope, scope), view);
   });
@@ -261,12 +261,11 @@ void HappensBefore::wait_on(const MbarrierEvent& e) {
   if (!e.succeeded) return;
   const auto at = mbarriers_.find(e.address);
   if (at == mbarriers_.end()) return;
-  Mbarrier& b = at->second;
-  const Phase& phase = b.phases[e.phase];
+  const Phase& phase = at->second[e.phase];
   const auto* m = std::get_if<isa::Mbarrier>(origin.effect);
   const isa::Scope scope = m != nullptr ? m->scope : isa::Scope::cta;
   const bool acquiring = m == nullptr || acquires(m->order);
-  if (b.any_relaxed) dropped_.add(DroppedEdge::Why::relaxed, b.last_relaxed, origin);
+  ViewRef unordered = phase.relaxed;
   if (acquiring) {
     acquire_released(origin, phase.released, scope);
   } else {
@@ -274,8 +273,14 @@ void HappensBefore::wait_on(const MbarrierEvent& e) {
       strong_.note_release(index(origin), origin.lanes, r,
                            r.cta == origin.cta_rank ? isa::Scope::cta : isa::Scope::cluster);
       if (tensor_memory()) acquire(index(origin), origin.lanes, r.view->only(Visibility::tensor));
+      if (unordered == nullptr) unordered = nothing();
+      join(unordered, *r.view);
     }
-    dropped_.add(DroppedEdge::Why::relaxed, origin, origin);
+  }
+  if (unordered != nullptr) {
+    step(index(origin));
+    dropped_.add_relaxed(phase.relaxed == nullptr ? origin : phase.relaxed_by, origin, unordered,
+                         time(index(origin)));
   }
   const auto rank = static_cast<uint8_t>(e.address >> cta_rank_shift);
   if (!phase.commits.empty()) {

@@ -26,6 +26,7 @@ class HappensBefore final : public LaneViews {
     Lane lane;     // that touched the byte, for operations whose lanes wait each for their own
     WarpOfCluster warp;
     uint32_t lanes = 0, time = 0;
+    uint32_t own_async = 0;  // up to when its own accesses are ordered before those of `visibility`
   };
   // True when the reads (or all accesses) of `op` are done for the asker.
   bool done(const AsyncRecord& op, bool reads_only, const Asker& asker) const;
@@ -105,11 +106,8 @@ class HappensBefore final : public LaneViews {
     std::vector<Released> released;
     std::vector<std::shared_ptr<AsyncRecord>> operations;
     std::vector<Commit> commits;
-  };
-  struct Mbarrier {
-    NewestPhases<Phase> phases;
-    Origin last_relaxed;
-    bool any_relaxed = false;
+    ViewRef relaxed;    // what relaxed arrivals would have released; null: there was none
+    Origin relaxed_by;  // the last of them
   };
   struct Generation {
     uint64_t number = 0;
@@ -134,7 +132,7 @@ class HappensBefore final : public LaneViews {
   void publish(AsyncRecord& op, const Origin& origin, const Publication& p);
   void fence_proxy(const Origin& origin, const isa::Fence& f);
   void order_before(WarpOfCluster warp, uint32_t lanes, Visibility from, Visibility to);
-  void arrive_relaxed(const MbarrierEvent& e, const isa::Mbarrier& m);
+  void arrive_relaxed(Phase& phase, const Origin& origin, const isa::Mbarrier& m);
   void wait_on(const MbarrierEvent& e);
   void commit(const ArrivalDeferred& event);
   void wait_for_tensor_memory(const Origin& origin, bool stores);
@@ -149,8 +147,8 @@ class HappensBefore final : public LaneViews {
   std::vector<WarpOperations> operations_;
   TensorOrder tensor_;
   Meetings meetings_;
-  std::unordered_map<uint32_t, Mbarrier> mbarriers_;     // by shared address with rank
-  std::map<uint32_t, std::deque<Generation>> barriers_;  // by rank << 4 | id
+  std::unordered_map<uint32_t, NewestPhases<Phase>> mbarriers_;  // by shared address with rank
+  std::map<uint32_t, std::deque<Generation>> barriers_;          // by rank << 4 | id
   std::deque<Generation> cluster_barrier_;
   Exits exits_;
   std::unordered_map<uint64_t, std::shared_ptr<AsyncRecord>> in_flight_;

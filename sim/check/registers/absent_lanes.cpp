@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "sim/launch/phrases/phrase.h"
+#include "sim/machine/async/cluster_answer.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/shuffle_sources.h"
 
@@ -88,9 +89,11 @@ void AbsentLanes::on(const Executing& event) {
   const isa::Effect& effect = *op_at(origin).effect;
   if (const auto* const e = std::get_if<isa::Call>(&effect)) return call(origin, *e, warp);
   const auto* const e = std::get_if<isa::Shuffle>(&effect);
-  if (e == nullptr && warp.registers.empty() && warp.memory.empty()) return;
+  const auto* const query = std::get_if<isa::QueryCancel>(&effect);
+  if (e == nullptr && query == nullptr && warp.registers.empty() && warp.memory.empty()) return;
   judge(origin, warp);
   if (e != nullptr) return shuffle(origin, *e, warp);
+  if (query != nullptr && query->ctaid >= 0) return decode_answer(origin, *query, warp);
   if (op_at(origin).fn != nullptr) return compute(origin, warp);
   Taint value = any_source(origin, warp);
   if (is_of_all_lanes(effect) && value.lanes != 0) value.lanes = origin.lanes;
@@ -262,33 +265,66 @@ void AbsentLanes::shuffle(const Origin& origin, const isa::Shuffle& e, Warp& war
   if (e.in_range >= 0) warp.results[op.operands[e.in_range].slot.offset] = {};
 }
 
+void AbsentLanes::decode_answer(const Origin& origin, const isa::QueryCancel& e, Warp& warp) {
+  const uint8_t* const answers = block_of(origin) + op_at(origin).operands[e.response].slot.offset;
+  Taken taken{.code = Code::first_cta_of_refusal, .origin = origin, .why = Phrase::answer_gives_no_cluster};
+  for (uint32_t m = origin.lanes; m != 0; m &= m - 1) {
+    const Lane lane = lowest_lane(m);
+    ClusterAnswer answer;
+    std::memcpy(&answer, answers + lane * sizeof answer, sizeof answer);
+    if (answer.given == 0) taken.lanes |= 1U << lane;
+  }
+  set_results(origin, warp, taken.lanes == 0 ? Taint{} : Taint{taken.lanes, keep(taken)});
+}
+
+// Answers whose first CTA was asked for and dropped: PTX's text alone is broken.
+void AbsentLanes::on(const ClusterEnded&) {
+  for (const Taken& taken : taken_) {
+    const bool used = std::ranges::any_of(
+        taken_, [&](const Taken& t) { return t.reported && t.origin.pc == taken.origin.pc; });
+    if (taken.code == Code::first_cta_of_refusal && !used)
+      report({taken.code, taken.origin.pc, taken.origin.pc, 0}, taken, std::nullopt);
+  }
+}
+
 // The last one of a warp at an instruction stands for all.
 uint32_t AbsentLanes::keep(const Taken& taken) {
   const uint64_t warp = taken.origin.cta_rank * warps_ + taken.origin.warp;
   const auto [at, is_new] =
       taken_at_.try_emplace(warp << 32 | taken.origin.pc, static_cast<uint32_t>(taken_.size()));
   if (is_new) taken_.emplace_back();
+  const bool reported = taken_[at->second].reported;
   taken_[at->second] = taken;
+  taken_[at->second].reported = reported;
   return at->second;
 }
 
 void AbsentLanes::report(const Origin& origin, RegisterSink sink, const Taint& value) {
-  const Taken& taken = taken_[value.shuffle];
-  const FindingKey key{Code::absent_lane_value, taken.origin.pc, origin.pc, 0};
+  Taken& taken = taken_[value.shuffle];
+  taken.reported = true;
+  Origin used = origin;
+  used.lanes = value.lanes;
+  report({taken.code, taken.origin.pc, origin.pc, 0}, taken, context_.reporter.site(used, does_with(sink)));
+}
+
+// Without a use of the value: it was dropped.
+void AbsentLanes::report(const FindingKey& key, const Taken& taken, std::optional<Site> use) {
   if (context_.reporter.seen(key)) return;
   Finding f;
-  Origin used = origin, by = taken.origin;
-  used.lanes = value.lanes;
+  Origin by = taken.origin;
   by.lanes = taken.lanes;
   f.sites.push_back(context_.reporter.site(by, Does::reads));
-  f.sites.push_back(context_.reporter.site(used, does_with(sink)));
+  if (use)
+    f.sites.push_back(std::move(*use));
+  else
+    f.severity = FindingSeverity::strict;
   const Program& program = *context_.run.program;
-  for_each_register(program, program.code[taken.origin.pc], [&](const RegisterUse& use) {
-    if (use.writes && f.object.names.empty()) f.object = register_object(program, use.reg, origin.warp);
+  for_each_register(program, program.code[taken.origin.pc], [&](const RegisterUse& u) {
+    if (u.writes && f.object.names.empty()) f.object = register_object(program, u.reg, taken.origin.warp);
   });
-  const WarpLanes takers{.warp = origin.warp, .lanes = taken.lanes};
-  const WarpLanes sources{.warp = origin.warp, .lanes = taken.from};
-  f.missing = Statement{taken.why, {takers, sources}};
+  const WarpLanes takers{.warp = taken.origin.warp, .lanes = taken.lanes};
+  const WarpLanes sources{.warp = taken.origin.warp, .lanes = taken.from};
+  f.missing = taken.from == 0 ? Statement{taken.why, {takers}} : Statement{taken.why, {takers, sources}};
   context_.reporter.report(key, std::move(f));
 }
 

@@ -2,6 +2,7 @@
 // Values that a shuffle takes from lanes that have exited, do not exist, are not in the member mask or do not
 // execute it: PTX leaves them undefined. They are followed through registers, private memory and calls, and
 // reported where they reach shared or global memory, an address, a branch or an operand of synchronisation.
+// So is the first CTA of an answer of clusterlaunchcontrol that gives no cluster.
 //
 // A computation carries them on in the lanes where its result changes when they do: it is performed with a
 // few other values in their place. So what is masked, multiplied by zero or not selected is dropped.
@@ -25,10 +26,13 @@ class AbsentLanes {
   void on(const Executing& event);  // before it is executed
   void on(const Access& event);     // while it is executed
   void on(const Executed& event);
+  void on(const ClusterEnded&);
 
  private:
-  // A shuffle that took absent values.
+  // A shuffle that took absent values, or a question about a refused answer.
   struct Taken {
+    Code code = Code::absent_lane_value;
+    bool reported = false;
     Origin origin;
     uint32_t lanes = 0, from = 0;  // masks: those that took them, and of which lanes
     Phrase why{};
@@ -66,6 +70,7 @@ class AbsentLanes {
   void compute(const Origin& origin, Warp& warp);
   uint32_t changed_lanes(const Origin& origin, const Warp& warp, int destination) const;
   void shuffle(const Origin& origin, const isa::Shuffle& e, Warp& warp);
+  void decode_answer(const Origin& origin, const isa::QueryCancel& e, Warp& warp);
   Taint any_source(const Origin& origin, const Warp& warp) const;
   void set_results(const Origin& origin, Warp& warp, const Taint& value) const;
   // Calls: absent_lanes_calls.cpp. A place is one lane's register, or bytes of its local memory.
@@ -84,6 +89,7 @@ class AbsentLanes {
   static void put(Warp& warp, const Place& place, const std::vector<Taint>& values, Lane lane);
   uint32_t keep(const Taken& taken);
   void report(const Origin& origin, RegisterSink sink, const Taint& value);
+  void report(const FindingKey& key, const Taken& taken, std::optional<Site> use);
 
   const ClusterContext& context_;
   const AbsentLanesAnalysis& analysis_;

@@ -26,21 +26,25 @@ uint32_t formal_register(const Program& program, isa::SymbolId id) {
   return static_cast<uint32_t>(at - program.register_offsets.begin());
 }
 
+// Instructions that may give undefined values.
+bool is_source(const MicroOp& op) {
+  if (op.effect == nullptr) return false;
+  const auto* const query = std::get_if<isa::QueryCancel>(op.effect);
+  return std::holds_alternative<isa::Shuffle>(*op.effect) || (query != nullptr && query->ctaid >= 0);
+}
+
 }  // namespace
 
 AbsentLanesAnalysis::AbsentLanesAnalysis(const Program& program)
     : watched_(program.code.size()), held_(program.register_offsets.size()) {
   bool more = false;
-  const auto is_shuffle = [](const MicroOp& op) {
-    return op.effect != nullptr && std::holds_alternative<isa::Shuffle>(*op.effect);
-  };
-  for (const MicroOp& op : program.code) more |= is_shuffle(op);
+  for (const MicroOp& op : program.code) more |= is_source(op);
   while (more) {
     more = false;
     for (const MicroOp& op : program.code)
-      more |= (is_shuffle(op) || watched_[op.pc] != 0) && spread(program, op);
+      more |= (is_source(op) || watched_[op.pc] != 0) && spread(program, op);
     for (const MicroOp& op : program.code) {
-      bool names = is_shuffle(op) || program.footprint(op).next == isa::Control::calls;
+      bool names = is_source(op) || program.footprint(op).next == isa::Control::calls;
       for_each_register(program, op, [&](const RegisterUse& use) { names |= held_[use.reg] != 0; });
       if (in_private_memory_) {
         const isa::Footprint& f = program.footprint(op);
@@ -58,10 +62,11 @@ uint32_t AbsentLanesAnalysis::width(uint32_t slot) const {
   return at == width_of_.end() ? 1 : at->second;
 }
 
-// Of an instruction that a tainted register, or a shuffle, flows into: its results. True when one is new.
+// Of an instruction that a tainted register flows into, or that gives undefined values itself: its results.
+// True when one is new.
 bool AbsentLanesAnalysis::spread(const Program& program, const MicroOp& op) {
   if (const auto* const call = std::get_if<isa::Call>(op.effect)) return pass(program, op, *call);
-  bool more = false, reads = std::holds_alternative<isa::Shuffle>(*op.effect);
+  bool more = false, reads = is_source(op);
   const isa::Footprint& f = program.footprint(op);
   for_each_register(program, op, [&](const RegisterUse& use) { reads |= use.reads && held_[use.reg] != 0; });
   if (f.written() != nullptr && may_be_private(f.written()->space) && reads)

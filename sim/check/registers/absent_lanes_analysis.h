@@ -1,7 +1,7 @@
 #pragma once
-// Which registers may hold a value that a shuffle took from a lane that does not take part, found once a
-// program: the results of shuffles, and whatever is computed of them. Instructions that name one, and calls,
-// are watched.
+// Which registers may hold a value that a shuffle took from a lane that does not take part, or the first CTA
+// of a refused cluster launch, found once a program: the results of those instructions, and whatever is
+// computed of them. Instructions that name one, and calls, are watched.
 #include <cstdint>
 #include <unordered_map>
 #include <vector>

@@ -93,7 +93,10 @@ void WgmmaRegisters::judge_fence(const Origin& origin, const Warp& w, uint32_t f
     Origin before =
         origin_at(*context_.run.program, origin.cta_rank, origin.warp, t.touched_lanes, t.touched_pc);
     f.sites.push_back(context_.reporter.site(before, t.touched_by_write ? Does::writes : Does::reads));
-    if (t.touched_by_copy && w.fences != 0) f.severity = FindingSeverity::strict;
+    if (w.fences != 0) {
+      f.severity = FindingSeverity::strict;
+      f.notes.push_back(say<Phrase::ptxas_injects_fence>());
+    }
     f.object = object(origin, t.touched_register, accumulator ? o.accumulator_registers : o.a_registers);
     f.missing = say<Phrase::fence_after_access>();
   }

@@ -2,23 +2,19 @@
 // "clusterlaunchcontrol.try_cancel", "clusterlaunchcontrol.query_cancel").
 #include "sim/launch/phrases/phrase.h"
 #include "sim/machine/async/async_copies.h"
+#include "sim/machine/async/cluster_answer.h"
 #include "sim/machine/exec/handlers.h"
 #include "sim/machine/exec/values_checked.h"
 
 namespace palladion::sim {
 namespace {
 
-// The 16 bytes of an answer are opaque to programs; these are ours, not a chip's.
-struct Answer {
-  uint32_t x, y, z;  // the first CTA of the cluster
-  uint32_t given;
-};
-static_assert(sizeof(Answer) == ClusterRequest::bytes);
+static_assert(sizeof(ClusterAnswer) == ClusterRequest::bytes);
 
 }  // namespace
 
 void ClusterRequest::land(const ClusterRun& run, const AsyncOp& op) {
-  Answer answer{};
+  ClusterAnswer answer{};
   if (const auto cluster = run.unstarted != nullptr ? run.unstarted->take() : std::nullopt) {
     const isa::Dim3 first = run.launch.cta_id(*cluster, 0);
     answer = {first.x, first.y, first.z, 1};
@@ -89,13 +85,14 @@ Step exec(Exec& x, const MicroOp& op, const isa::TryCancel& e) {
 
 namespace {
 
-Answer answer_of(const Exec& x, const DecodedOperand& response, int lane) {
-  Answer answer{};
+ClusterAnswer answer_of(const Exec& x, const DecodedOperand& response, int lane) {
+  ClusterAnswer answer{};
   std::memcpy(&answer, x.lanes<uint64_t>(response) + size_t{2} * static_cast<size_t>(lane), sizeof answer);
   return answer;
 }
 
-void store_ctaid(Exec& x, const MicroOp& op, const isa::QueryCancel& e, int lane, const Answer& answer) {
+void store_ctaid(Exec& x, const MicroOp& op, const isa::QueryCancel& e, int lane,
+                 const ClusterAnswer& answer) {
   const uint32_t id[4] = {answer.x, answer.y, answer.z, 0};
   const DecodedOperand& to = op.operands[e.ctaid];
   if (e.dimension >= 0) {
@@ -110,15 +107,13 @@ void store_ctaid(Exec& x, const MicroOp& op, const isa::QueryCancel& e, int lane
 Step exec(Exec& x, const MicroOp& op, const isa::QueryCancel& e) {
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
-    const Answer answer = answer_of(x, op.operands[e.response], lane);
+    const ClusterAnswer answer = answer_of(x, op.operands[e.response], lane);
     if (e.canceled >= 0) {
       const uint32_t bit = 1U << lane;
       uint32_t& p = x.predicate(op.operands[e.canceled]);
       p = answer.given != 0 ? p | bit : p & ~bit;
       x.cluster.saw_refusal |= answer.given == 0;
-    } else if (answer.given == 0) {
-      return x.fault(Code::no_cta_in_answer);
-    } else {
+    } else {  // of a refusal: zeros
       store_ctaid(x, op, e, lane, answer);
     }
   }

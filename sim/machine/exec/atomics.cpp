@@ -223,10 +223,6 @@ bool resolve(Exec& x, const isa::Atomic& e, const uint64_t* addresses, uint64_t 
       x.fault(Code::misaligned_access, say<Phrase::misaligned>("atomic access", size, addresses[i], size));
       return false;
     }
-    if (space == isa::Space::local || space == isa::Space::param) {
-      x.fault(Code::local_atomic, say<Phrase::atomic_on_local>(addresses[i]));
-      return false;
-    }
     if (space == isa::Space::global) t.global |= 1U << i;
     t.at[i] = x.resolve(space, addresses[i], size, i, "atomic access");
     if (t.at[i] == nullptr) return false;

@@ -1,5 +1,9 @@
 #include "sim/machine/exec/system_calls.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "sim/launch/device_queue.h"
 #include "sim/launch/graph_conditions.h"
 #include "sim/launch/phrases/phrase.h"
@@ -24,12 +28,31 @@ Step call_vprintf(Exec& x, const Actuals& a, const Actuals& results) {
   return Step::next;
 }
 
+// A line for each thread, as the device prints them.
+void print_assertion(Exec& x, const std::string& where, const std::string& text) {
+  const isa::Dim3 block = x.launch.block;
+  for (uint32_t m = x.active; m != 0; m &= m - 1) {
+    const uint32_t thread = x.warp->id * 32 + static_cast<uint32_t>(std::countr_zero(m));
+    x.cluster.asserted += fmt::format("{}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n",
+                                      where, x.cta->id.x, x.cta->id.y, x.cta->id.z, thread % block.x,
+                                      thread / block.x % block.y, thread / block.x / block.y, text);
+  }
+}
+
+// The warp stops; others go on up to the quantum boundary, and their assertions are printed, too.
 Step call_assertfail(Exec& x, const Actuals& a) {
   if (a.size() < 4) return x.fault(Code::failed_assertion);
   const int lane = std::countr_zero(x.active);
   const auto text = guest_string(x, argument<uint64_t>(x, a, 0, lane), lane),
-             file = guest_string(x, argument<uint64_t>(x, a, 1, lane), lane);
-  if (!text || !file) return Step::fault;
+             file = guest_string(x, argument<uint64_t>(x, a, 1, lane), lane),
+             function = guest_string(x, argument<uint64_t>(x, a, 3, lane), lane);
+  if (!text || !file || !function) return Step::fault;
+  if (!x.at_boundary) {
+    if (!std::exchange(x.warp->assertion_failed, true))
+      print_assertion(x, fmt::format("{}:{}: {}", *file, argument<uint32_t>(x, a, 2, lane), *function),
+                      *text);
+    return x.wait(Wait::Kind::quantum_boundary);
+  }
   return x.fault(Code::failed_assertion,
                  say<Phrase::assertion_failed>(*text, *file, argument<uint32_t>(x, a, 2, lane)));
 }

@@ -106,6 +106,7 @@ struct WarpState {
   uint32_t register_limit = 0;      // registers a thread, as setmaxnreg left them
   uint32_t cluster_arrived = 0;     // lanes that have arrived at the cluster barrier's generation
   uint64_t cluster_arrived_in = 0;  // that generation
+  bool assertion_failed = false;    // the grid ends at the next boundary
   bool finished() const { return alive == 0; }
 };
 
@@ -169,6 +170,7 @@ struct alignas(64) ClusterState {
   Cycle now;           // under the `hardware` schedule: the SM clock's cycle of what happens, for observers
   std::vector<Finding> findings;
   std::string printed;
+  std::string asserted;  // lines of failed assertions
   bool faulted = false;
   uint64_t random = 0;       // state of the schedule's generator
   bool saw_refusal = false;  // clusterlaunchcontrol: a query has shown that no cluster was left

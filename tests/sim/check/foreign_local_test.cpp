@@ -19,6 +19,14 @@ Codes codes(const std::string& body, isa::Dim3 grid = {1, 1, 1}, isa::Dim3 block
   return codes_of(checked(own + body, grid, block));
 }
 
+// PTX has atomics on global and shared memory alone; an H100 performs those on local memory.
+TEST(ForeignLocal, AnAtomicOnALocalVariableIsStrict) {
+  EXPECT_EQ(codes("  atom.add.u32 %r3, [%rd2], 5;\n" + result), Codes{"PLD6108?"});
+  EXPECT_EQ(codes("  atom.cas.b32 %r3, [%rd2], 1, 5;\n" + result), Codes{"PLD6108?"});
+  EXPECT_EQ(codes("  atom.add.u32 %r3, [%rd3], 5;\n"), Codes{});
+  EXPECT_EQ(codes("  red.add.u32 [%rd2], 5;\n  ld.local.u32 %r3, [mine];\n" + result), Codes{"PLD6108?"});
+}
+
 TEST(ForeignLocal, AnAddressPassedThroughSharedMemory) {
   const auto exchange = [](const std::string& from) {
     return R"(

@@ -96,15 +96,16 @@ TEST(WgmmaRegisters, FirstWgmmaNeedsFence) {
   EXPECT_THAT(run(mma(acc, "// @1", "%rd1", "0") + mma0 + commit + wait(0)), ElementsAre("PLD4401 @1"));
 }
 
+// ptxas adds a missing fence (C7519), and shipped kernels rely on it: strict where the warp has executed one.
 TEST(WgmmaRegisters, WriteBetweenFenceAndWgmma) {
   EXPECT_THAT(
       run(zero + fence + "  mov.f32 %f2, 0f3F800000; // @1\n" + mma(acc, "// @2") + mma0 + commit + wait(0)),
-      ElementsAre("PLD4401 @2 @1"));
+      ElementsAre("PLD4401? @2 @1"));
 }
 
 TEST(WgmmaRegisters, ReadAfterWaitNeedsFenceBeforeNextWgmma) {
   const std::string first = zero + fence + mma0 + commit + wait(0) + use;
-  EXPECT_THAT(run(first + "// @1\n" + mma(acc, "// @2") + commit + wait(0)), ElementsAre("PLD4401 @2 @1"));
+  EXPECT_THAT(run(first + "// @1\n" + mma(acc, "// @2") + commit + wait(0)), ElementsAre("PLD4401? @2 @1"));
   EXPECT_THAT(run(first + "\n" + fence + mma0 + commit + wait(0)), IsEmpty());
 }
 
@@ -115,7 +116,7 @@ TEST(WgmmaRegisters, OtherRegistersMayBeTouched) {
 TEST(WgmmaRegisters, AccessInLoopReachesWgmmaOfNextRound) {
   EXPECT_THAT(run(zero + fence + "  mov.u32 %r5, 0;\nNEXT:\n" + mma(acc, "// @2") + commit + wait(0) + use +
                   "// @1\n  add.u32 %r5, %r5, 1;\n  setp.lt.u32 %p3, %r5, 4;\n  @%p3 bra NEXT;\n"),
-              ElementsAre("PLD4401 @2 @1"));
+              ElementsAre("PLD4401? @2 @1"));
 }
 
 TEST(WgmmaRegisters, OtherShapeNeedsFence) {
@@ -153,7 +154,7 @@ TEST(WgmmaRegisters, CopiesBreakTheLetterOnly) {
               ElementsAre("PLD4401? @1 @2"));
   EXPECT_THAT(run(zero + fence + mma0 + commit + wait(0) + use + "// @3\n" + copy + mma(acc, "// @1") +
                   commit + wait(0)),
-              ElementsAre("PLD4401 @1 @3"));
+              ElementsAre("PLD4401? @1 @3"));
 }
 
 // Two alternating chains: wait_group 1 is enough for the older one.
