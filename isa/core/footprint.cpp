@@ -18,7 +18,10 @@ Footprint footprint(const Effect& effect) {
 }
 
 namespace {
-bool may_mean(Space stated, Space space) { return stated == space || stated == Space::generic; }
+// Tensor memory has no generic addresses.
+bool may_mean(Space stated, Space space) {
+  return stated == space || (stated == Space::generic && space != Space::tensor);
+}
 }  // namespace
 
 const MemoryUse* Footprint::read() const {

@@ -46,6 +46,7 @@ TEST_F(Footprints, loads_and_stores_state_space_bytes_and_address) {
   EXPECT_FALSE(load.reads(Space::shared_cta));
   EXPECT_FALSE(load.writes_memory());
   EXPECT_TRUE(of("ld.b64", {rd, mem(rd2)}).reads(Space::shared_cta)) << "a generic address may be any";
+  EXPECT_FALSE(of("ld.b64", {rd, mem(rd2)}).reads(Space::tensor)) << "but none of tensor memory";
   const Footprint store = of("st.shared.u64", {mem(r), rd});
   EXPECT_EQ(store.values, Values::stored);
   EXPECT_TRUE(store.writes(Space::shared_cta));

@@ -85,10 +85,6 @@ void MemoryChecks::touch_shared(uint64_t address, uint64_t bytes, Lane lane, uin
   const uint64_t begin = a & shared_offset_mask, rank = a & ~shared_offset_mask;
   const uint64_t size = context_.cluster.ctas[a >> cta_rank_shift].shared.size();
   bytes = std::min(bytes, size - std::min(begin, size));  // a load may end behind it: bounds.h
-  if (size_log2 == every_lane && (begin | bytes) % granule == 0 && shadow.contains(begin + bytes - 1)) {
-    detector_.touch_run(&shadow.cell(begin), address, bytes / granule, every_lane << 5);
-    return;
-  }
   for_each_granule(begin, bytes, size_log2, lane,
                    [&](uint64_t at, uint32_t first, uint32_t count, uint32_t pattern) {
                      if (shadow.contains(at))

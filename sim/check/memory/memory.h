@@ -24,6 +24,7 @@ class MemoryChecks {
   // Runs of bytes that consecutive lanes touch, as granules see them.
   template <class Emit>
   static void for_each_run(const Access& a, uint32_t lanes, Emit&& emit);
+  bool touch_granules(const Piece& p);  // false: it is not made of whole granules of shared memory
   void touch_shared(uint64_t address, uint64_t bytes, Lane lane, uint32_t size_log2);
   Actor actor_of(const Access& a, uint32_t lanes);  // of shared memory
   void access_shared(const Access& a, uint32_t lanes);

@@ -50,6 +50,15 @@ void MemoryChecks::aim(Operation& o, Visibility visibility, bool writes, uint8_t
   o.actor.own_async = own ? order_.own(o.actor.visibility, o.actor.warp, lane) : 0;
 }
 
+// The usual piece of an operation: whole granules.
+bool MemoryChecks::touch_granules(const Piece& p) {
+  SharedShadow& shadow = shared_[p.address >> cta_rank_shift];
+  const uint64_t begin = p.address & shared_offset_mask;
+  if ((begin | p.bytes) % granule != 0 || begin + p.bytes > shadow.bytes()) return false;
+  detector_.touch_run(&shadow.cell(begin), p.address, p.bytes / granule, every_lane << 5);
+  return true;
+}
+
 void MemoryChecks::operate_shared(Operation& o, std::span<const Piece> pieces) {
   if (records_.size() > collect_at_) collect_records();
   o.actor.record = records_.add(o.record);
@@ -66,7 +75,7 @@ void MemoryChecks::operate_shared(Operation& o, std::span<const Piece> pieces) {
     if (o.op->lane_exact) {
       touch_shared(p.address, p.bytes, lowest_lane(lanes), static_cast<uint32_t>(std::countr_zero(p.bytes)));
       lanes &= lanes - 1;
-    } else {
+    } else if (!touch_granules(p)) {
       touch_shared(p.address, p.bytes, Lane(0), every_lane);
     }
   }

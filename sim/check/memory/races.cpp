@@ -44,7 +44,7 @@ void Detector::begin(const Actor& actor, bool defined_at_start) {
   actor_ = actor;
   defined_ = defined_at_start;
   memo_.fill({});
-  before_mine_ = 0;
+  steps_.fill({});
   last_written_by_ = 0;
 }
 
@@ -364,25 +364,33 @@ void Detector::write(Cell& cell, uint64_t address, uint32_t first, uint32_t coun
   if (keeps_writes) cell.more |= Cell::writes_bit;
 }
 
-// Neighbouring granules mostly have one history: what the last one became, this one becomes.
+void Detector::remember(const Cell& before, const Cell& after, Ref mine) {
+  if (before.write != steps_[last_step_].before.write) steps_.fill({});
+  last_step_ = (last_step_ + 1) % steps_.size();
+  steps_[last_step_] = {before, after, mine};
+}
+
+// Neighbouring granules mostly have one history, or a few that take turns: what one became, the next becomes.
 void Detector::touch(Cell& cell, uint64_t address, uint32_t first, uint32_t count, uint32_t pattern,
                      const ValuesThere& values) {
   values_ = values;
   values_from_ = first;
   const Ref mine = actor_.record << 8 | pattern;
   if (count == granule && !cell.split()) {
-    if (cell == before_ && mine == before_mine_) {
-      cell = after_;
+    if (find_step(cell, mine)) {
+      cell = steps_[last_step_].after;
       return;
     }
     const Cell was = cell;
     quiet_ = was.more == 0;
     touch_cell(cell, address, 0, granule, mine);
-    before_mine_ = quiet_ && cell.more == 0 ? mine : 0;
-    before_ = was;
-    after_ = cell;
+    if (quiet_ && cell.more == 0)
+      remember(was, cell, mine);
+    else
+      steps_.fill({});
     return;
   }
+  steps_.fill({});
   if (!cell.split()) pool_.split(cell);
   auto& bytes = pool_.block(cell);
   for (uint32_t b = first; b < first + count; ++b) touch_cell(bytes[b], address, b, 1, mine);

@@ -90,16 +90,31 @@ class Detector {
   // Consecutive whole granules, all touched alike.
   void touch_run(Cell* cells, uint64_t address, size_t count, uint32_t pattern) {
     const Ref mine = actor_.record << 8 | pattern;
-    for (size_t i = 0; i < count; ++i) {
-      if (mine == before_mine_ && cells[i] == before_)
-        cells[i] = after_;
-      else
+    for (size_t i = 0; i < count;) {
+      if (!find_step(cells[i], mine)) {
         touch(cells[i], address + i * granule, 0, granule, pattern);
+        ++i;
+        continue;
+      }
+      const Step step = steps_[last_step_];
+      do cells[i] = step.after;
+      while (++i < count && cells[i] == step.before);
     }
   }
   void end() { flush(); }
 
  private:
+  // True when a whole granule with this history was touched so; `last_step_` is it.
+  bool find_step(const Cell& cell, Ref mine) {
+    for (uint32_t k = 0; k < steps_.size(); ++k) {
+      const uint32_t at = (last_step_ + k) % steps_.size();
+      if (steps_[at].mine != mine || !(steps_[at].before == cell)) continue;
+      last_step_ = at;
+      return true;
+    }
+    return false;
+  }
+  void remember(const Cell& before, const Cell& after, Ref mine);
   void touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t count, Ref mine);
   // True when they are in conflict. `last`: it left the values that are there.
   bool against(Ref earlier, bool wrote, bool last, uint64_t address, uint32_t first, uint32_t count,
@@ -139,9 +154,15 @@ class Detector {
   };
   mutable std::array<Memo, 8> memo_;
   mutable uint32_t memo_next_ = 0;
-  // The last whole granule, before and after; for what it was touched, 0: not to be repeated.
-  Cell before_, after_;
-  Ref before_mine_ = 0;
+  // The last whole granules, before and after; by what they were touched, 0: none. All have the same last
+  // write: what is noted when that changes (`overwrote`, `last_written_by_`) depends on the order of
+  // granules.
+  struct Step {
+    Cell before, after;
+    Ref mine = 0;
+  };
+  std::array<Step, 4> steps_;  // rows of 128 bytes, of which a product reads 32
+  uint32_t last_step_ = 0;
   bool quiet_ = false;         // nothing was reported for this granule
   Ref last_write_ = 0;         // of the cell, before this access
   Ref conflicting_write_ = 0;  // the last write of the cell, where the access is in conflict with it

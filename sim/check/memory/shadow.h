@@ -4,8 +4,8 @@
 // while they share their history; it is split into bytes when they do not.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -28,8 +28,8 @@ struct Cell {
   bool split() const { return (more & split_bit) != 0; }
   bool has_writes() const { return (more & writes_bit) != 0; }
   bool has_list() const { return !split() && (more & index_bits) != 0; }
-  friend bool operator==(const Cell& a, const Cell& b) {  // as two words: this is the innermost loop
-    return std::bit_cast<std::array<uint64_t, 2>>(a) == std::bit_cast<std::array<uint64_t, 2>>(b);
+  friend bool operator==(const Cell& a, const Cell& b) {  // the innermost loop: compilers compare words
+    return std::memcmp(&a, &b, sizeof a) == 0;
   }
 };
 
@@ -97,7 +97,8 @@ void for_each_granule(uint64_t begin, uint64_t bytes, uint32_t size_log2, Lane l
 // Cells of one CTA's shared memory.
 class SharedShadow {
  public:
-  explicit SharedShadow(size_t bytes) : cells_((bytes + granule - 1) / granule) {}
+  explicit SharedShadow(size_t bytes) : bytes_(bytes), cells_((bytes + granule - 1) / granule) {}
+  size_t bytes() const { return bytes_; }
   Cell& cell(uint64_t address) { return cells_[address / granule]; }
   bool contains(uint64_t address) const { return address / granule < cells_.size(); }
   template <class Visit>
@@ -106,6 +107,7 @@ class SharedShadow {
   }
 
  private:
+  size_t bytes_;
   std::vector<Cell> cells_;
 };
 

@@ -1,5 +1,6 @@
 #include "sim/check/numerics/numerics_values.h"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -49,12 +50,11 @@ bool any_suspicious(const uint8_t* bytes, size_t count) {
   using Signed = std::make_signed_t<Bits>;  // AVX2 compares signed integers only
   constexpr Bits sign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
   constexpr auto limit = static_cast<Signed>(F::inf_magnitude - (infinities ? 1 : 0));
-  Bits found = 0;
-  for (size_t i = 0; i < count / sizeof(Bits); ++i) {
-    const auto magnitude = static_cast<Signed>(load<F>(bytes + i * sizeof(Bits)) & static_cast<Bits>(~sign));
-    found |= static_cast<Bits>(magnitude > limit ? ~Bits{0} : Bits{0});
-  }
-  return found != 0;
+  Signed largest = 0;
+  for (size_t i = 0; i < count / sizeof(Bits); ++i)
+    largest =
+        std::max(largest, static_cast<Signed>(load<F>(bytes + i * sizeof(Bits)) & static_cast<Bits>(~sign)));
+  return largest > limit;
 }
 
 }  // namespace

@@ -27,6 +27,16 @@ bool WgmmaNumerics::special_accumulators(const Origin& origin) const {
   return false;
 }
 
+WgmmaNumerics::Pending& WgmmaNumerics::pending(uint64_t id) {
+  const auto at = pending_.find(id);
+  if (at != pending_.end() || spare_.empty()) return at != pending_.end() ? at->second : pending_[id];
+  spare_.back().key() = id;
+  Pending& p = pending_.insert(std::move(spare_.back())).position->second;
+  spare_.pop_back();
+  p.special_before = false;
+  return p;
+}
+
 void WgmmaNumerics::on(const AsyncJoined& event) {
   const Origin& origin = event.origin;
   const isa::Wgmma& w = wgmma_of(origin);
@@ -35,7 +45,7 @@ void WgmmaNumerics::on(const AsyncJoined& event) {
   // The accumulators of a chain are still in flight: they are checked when the earlier wgmma lands.
   const bool chained = std::ranges::any_of(
       pending_, [&](const auto& p) { return p.first != event.id && p.second.tile == tile; });
-  Pending& p = pending_[event.id];
+  Pending& p = pending(event.id);
   p.tile = tile;
   const MicroOp& op = context_.run.program->code[origin.pc];
   if (!chained && !p.special_before && may_accumulate(op, w)) p.special_before = special_accumulators(origin);
@@ -48,7 +58,7 @@ WgmmaNumerics::Tile WgmmaNumerics::tile_of(const Origin& origin) const {
 
 void WgmmaNumerics::on(const AsyncIssue& e) {
   if (e.family != isa::AsyncFamily::wgmma || !floats(wgmma_of(e.origin))) return;
-  Pending& p = pending_[e.id];
+  Pending& p = pending(e.id);
   p.origin = e.origin;
   p.reads.assign(e.reads.begin(), e.reads.end());
 }
@@ -62,7 +72,7 @@ void WgmmaNumerics::on(const AsyncLanded& event) {
   for (const auto& tile : group.tiles)
     if (tile.first_register == p.tile.first_register)
       judge(p, reinterpret_cast<const uint8_t*>(tile.words.data()));
-  pending_.erase(at);
+  spare_.push_back(pending_.extract(at));
 }
 
 // The first element that is no number, if the accumulators had none before.

@@ -31,6 +31,7 @@ class WgmmaNumerics {
     bool special_before = false;  // an accumulator, when it was issued
   };
 
+  Pending& pending(uint64_t id);
   Tile tile_of(const Origin& origin) const;
   bool special_accumulators(const Origin& origin) const;
   bool special_operands(const Pending& p, bool infinities) const;
@@ -39,6 +40,7 @@ class WgmmaNumerics {
 
   const ClusterContext& context_;
   std::map<uint64_t, Pending> pending_;
+  std::vector<std::map<uint64_t, Pending>::node_type> spare_;  // with the memory of their lists
   std::set<Tile> special_;  // tiles that the last wgmma left with an infinity or a NaN
 };
 

@@ -22,6 +22,18 @@ Times LaneViews::own_times(WarpOfCluster warp, Lane lane) const {
   return t;
 }
 
+bool LaneViews::agree(WarpOfCluster warp, uint32_t lanes) const {
+  uint32_t differing = 0;
+  for (size_t r = 0; r < visibility_count; ++r) {
+    if (r == static_cast<size_t>(Visibility::generic) || r == static_cast<size_t>(Visibility::strict))
+      continue;
+    const auto& own = warps_[warp].own[r];
+    const uint32_t first = own[lowest_lane(lanes)];
+    for (uint32_t lane = 0; lane < 32; ++lane) differing |= static_cast<uint32_t>(own[lane] != first) << lane;
+  }
+  return (differing & lanes) == 0;
+}
+
 std::shared_ptr<View> LaneViews::released(WarpOfCluster warp, uint32_t lanes) const {
   std::shared_ptr<View> out;
   for_each_view(warp, lanes, [&](const ViewRef& view, uint32_t) {
@@ -30,11 +42,8 @@ std::shared_ptr<View> LaneViews::released(WarpOfCluster warp, uint32_t lanes) co
     else
       out->join(*view);
   });
-  const Times times = own_times(warp, lowest_lane(lanes));
-  bool equal = lanes == warps_[warp].initial;
-  for (uint32_t m = lanes; m != 0 && equal; m &= m - 1) equal = own_times(warp, lowest_lane(m)) == times;
-  if (equal) {
-    out->learn(warp, times);
+  if (lanes == warps_[warp].initial && agree(warp, lanes)) {
+    out->learn(warp, own_times(warp, lowest_lane(lanes)));
   } else {
     for (uint32_t m = lanes; m != 0; m &= m - 1) {
       const Lane lane = lowest_lane(m);

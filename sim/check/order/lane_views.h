@@ -89,6 +89,7 @@ class LaneViews : public OrderQueries {
     const ViewRef& view(Lane lane) const { return split ? (*split)[lane] : all; }
   };
   void unite(WarpOfCluster warp);
+  bool agree(WarpOfCluster warp, uint32_t lanes) const;  // own_times() of these lanes are equal
 
   ClusterOfGrid cluster_;
   uint32_t warps_per_cta_;

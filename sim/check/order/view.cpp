@@ -24,9 +24,14 @@ Times without_strict(Times t) {
 
 }  // namespace
 
-uint32_t View::row_time(uint64_t k, Visibility visibility) const {
+const View::Row* View::row_of(uint64_t k) const {
   const auto row = std::ranges::lower_bound(rows_, k, {}, &Row::key);
-  return row != rows_.end() && row->key == k ? row->times[static_cast<size_t>(visibility)] : 0;
+  return row != rows_.end() && row->key == k ? &*row : nullptr;
+}
+
+uint32_t View::row_time(uint64_t k, Visibility visibility) const {
+  const Row* const row = row_of(k);
+  return row != nullptr ? row->times[static_cast<size_t>(visibility)] : 0;
 }
 
 bool View::row_knows(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, Lane lane,
@@ -131,7 +136,7 @@ void View::join(const View& other, bool strict) {
       if (row.times != Times{}) raise(row.key, row.times);
     }
   }
-  absorb(other.rows_, strict);
+  if (would_learn(other.rows_, strict)) absorb(other.rows_, strict);
   if (!rows_.empty()) prune();
   if (other.sc_ != nullptr && other.sc_ != sc_) {
     if (sc_ == nullptr && strict && other.cluster_ == cluster_)
@@ -199,22 +204,26 @@ bool View::lacks(const Row& row, const Row* mine, bool strict) const {
   return false;
 }
 
-bool View::would_learn(const View& other, bool strict) const {
+bool View::would_learn(const std::vector<Row>& rows, bool strict) const {
   auto mine = rows_.begin();
-  const auto lacks_next = [&](const Row& row) {  // ascending keys
+  return std::ranges::any_of(rows, [&](const Row& row) {  // ascending keys
     while (mine != rows_.end() && mine->key < row.key) ++mine;
     return lacks(row, mine != rows_.end() && mine->key == row.key ? &*mine : nullptr, strict);
-  };
+  });
+}
+
+bool View::would_learn(const View& other, bool strict) const {
   if (other.cluster_ == cluster_) {
     bool news = false;
     for_each_time(strict, [&](size_t i) { news |= other.times_[i] > times_[i]; });
     if (news) return true;
   } else {
-    for (uint32_t w = 0; w < other.warps_; ++w)
-      if (lacks_next(other.whole_warp(WarpOfCluster(w)))) return true;
-    mine = rows_.begin();
+    for (uint32_t w = 0; w < other.warps_; ++w) {
+      const Row row = other.whole_warp(WarpOfCluster(w));
+      if (lacks(row, row_of(row.key), strict)) return true;
+    }
   }
-  if (std::ranges::any_of(other.rows_, lacks_next)) return true;
+  if (would_learn(other.rows_, strict)) return true;
   return other.sc_ != nullptr && other.sc_ != sc_ && would_learn(*other.sc_, strict);
 }
 

@@ -100,6 +100,7 @@ class View {
     for (size_t i = 0; i < n; ++i) each(i);
     for (size_t i = std::max(n, at(Visibility::strict) + warps_); i < times_.size(); ++i) each(i);
   }
+  const Row* row_of(uint64_t key) const;                         // null: there is none
   uint32_t row_time(uint64_t key, Visibility visibility) const;  // 0: there is no such row
   bool row_knows(Visibility visibility, ClusterOfGrid cluster, WarpOfCluster warp, Lane lane,
                  uint32_t when) const;
@@ -107,6 +108,7 @@ class View {
                      uint32_t when) const;
   Row whole_warp(WarpOfCluster warp) const;  // what is known of all lanes of a warp of this cluster
   // True when the row says something that is not known; `mine`: the row of that key here, or null.
+  bool would_learn(const std::vector<Row>& rows, bool strict) const;
   bool lacks(const Row& row, const Row* mine, bool strict) const;
   void raise(uint64_t key, const Times& times);
   void absorb(const Row& row);

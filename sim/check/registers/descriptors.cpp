@@ -31,25 +31,26 @@ uint32_t atom_bytes(uint8_t layout) {
 
 }  // namespace
 
-Descriptors::Values Descriptors::values(const Origin& origin, int lane) const {
+Descriptors::LaneValues Descriptors::lane_values(const Origin& origin) const {
   const Program& p = *context_.run.program;
   const auto& wgmma = std::get<isa::Wgmma>(*origin.effect);
   const uint8_t* registers = context_.cluster.ctas[origin.cta_rank].warps[origin.warp].registers.data();
-  const auto value = [&](int operand) {
-    if (operand < 0) return uint64_t{0};
+  LaneValues values{};
+  const auto read = [&](int operand, std::array<uint64_t, 32>& to) {
+    if (operand < 0) return;
     const Slot& slot = p.code[origin.pc].operands[operand].slot;
-    uint64_t bits;
-    std::memcpy(&bits, (slot.constant ? p.constants.data() : registers) + slot.offset + 8 * lane,
-                sizeof bits);
-    return bits;
+    std::memcpy(to.data(), (slot.constant ? p.constants.data() : registers) + slot.offset, sizeof to);
   };
-  return {value(wgmma.a_desc), value(wgmma.b_desc)};
+  read(wgmma.a_desc, values[0]);
+  read(wgmma.b_desc, values[1]);
+  return values;
 }
 
 void Descriptors::on(const AsyncJoined& event) {
   const Origin& origin = event.origin;
-  const Values mine = values(origin, 0);
-  judge_lanes(origin, mine);
+  const LaneValues lanes = lane_values(origin);
+  const Values mine{lanes[0][0], lanes[1][0]};
+  judge_lanes(origin, lanes);
   const auto [at, first] = open_.try_emplace(event.id, Open{mine, origin, 0});
   Open& open = at->second;
   if (first) judge_encoding(origin, mine);
@@ -60,14 +61,17 @@ void Descriptors::on(const AsyncJoined& event) {
   if (open.warps == (1U << mma_warps) - 1) open_.erase(at);
 }
 
-void Descriptors::judge_lanes(const Origin& origin, const Values& first) {
-  for (int lane = 1; lane < 32; ++lane) {
-    const Values other = values(origin, lane);
+void Descriptors::judge_lanes(const Origin& origin, const LaneValues& values) {
+  uint64_t differing = 0;
+  for (size_t lane = 0; lane < 32; ++lane)
+    differing |= (values[0][lane] ^ values[0][0]) | (values[1][lane] ^ values[1][0]);
+  for (size_t lane = 1; lane < 32 && differing != 0; ++lane) {
     for (int k = 0; k < 2; ++k) {
-      if (other[k] == first[k]) continue;
+      const std::array<uint64_t, 32>& value = values[static_cast<size_t>(k)];
+      if (value[lane] == value[0]) continue;
       Origin at = origin;
       at.lanes = 1U << lane;
-      report_difference(at, origin, k, other[k], first[k]);
+      report_difference(at, origin, k, value[lane], value[0]);
       return;
     }
   }
@@ -125,6 +129,12 @@ void Descriptors::judge_range(const AsyncIssue& e) {
   const Origin& origin = e.origin;
   const uint64_t reserved = context_.run.program->reserved_shared;
   const uint64_t size = context_.cluster.ctas[origin.cta_rank].shared.size();
+  uint64_t lowest = reserved, end = size;
+  for (const Piece& p : e.reads) {
+    lowest = std::min(lowest, p.address & shared_offset_mask);
+    end = std::max(end, (p.address & shared_offset_mask) + p.bytes);
+  }
+  if (lowest == reserved && end == size) return;
   uint64_t outside = 0, at = 0;
   for (const Piece& p : e.reads) {
     const uint64_t from = p.address & shared_offset_mask, to = from + p.bytes;
@@ -133,17 +143,16 @@ void Descriptors::judge_range(const AsyncIssue& e) {
     if (outside == 0 && below + above != 0) at = below != 0 ? from : std::max(from, size);
     outside += below + above;
   }
-  if (outside == 0) return;
   const FindingKey key{Code::descriptor_beyond_buffer, origin.pc, ~0U, 0};
   if (context_.reporter.seen(key)) return;
-  const Values v = values(origin, 0);
+  const LaneValues v = lane_values(origin);
   const bool a_too = std::get<isa::Wgmma>(*origin.effect).a_desc >= 0;
   Finding f;
   f.message = say<Phrase::wgmma_reads_outside>(outside, reserved, size);
   f.sites.push_back(context_.reporter.site(origin, Does::reads_by_descriptor));
   f.object = {.kind = Object::Kind::shared_memory, .ranges = {{at, at + outside}}};
-  if (a_too) f.notes.push_back(say<Phrase::by_descriptor>(descriptor_object(0, v[0])));
-  f.notes.push_back(say<Phrase::by_descriptor>(descriptor_object(1, v[1])));
+  if (a_too) f.notes.push_back(say<Phrase::by_descriptor>(descriptor_object(0, v[0][0])));
+  f.notes.push_back(say<Phrase::by_descriptor>(descriptor_object(1, v[1][0])));
   context_.reporter.report(key, std::move(f));
 }
 

@@ -21,7 +21,7 @@ class Descriptors {
   void on(const ClusterEnded&);
 
  private:
-  // Of A (0 when it is in registers) and B, as one lane gives them.
+  // Of A (0 when it is in registers) and B, as the first lane gives them.
   using Values = std::array<uint64_t, 2>;
   // A wgmma that not all four warps have issued: the values of the first one.
   struct Open {
@@ -38,8 +38,9 @@ class Descriptors {
     uint8_t layout = 0;
   };
 
-  Values values(const Origin& origin, int lane) const;
-  void judge_lanes(const Origin& origin, const Values& first);
+  using LaneValues = std::array<std::array<uint64_t, 32>, 2>;  // the same of each lane
+  LaneValues lane_values(const Origin& origin) const;
+  void judge_lanes(const Origin& origin, const LaneValues& values);
   void judge_encoding(const Origin& origin, const Values& values);
   void judge_range(const AsyncIssue& e);
   bool is_window(const OffPattern& o) const;

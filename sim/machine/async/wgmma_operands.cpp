@@ -69,7 +69,8 @@ class ChunkLists {
   };
   // Empty while the operation has not been issued by all warps.
   std::vector<Piece>& of(const Key& key) {
-    Entry& e = entries_[(key.a_desc ^ key.b_desc * 31 ^ key.rank * 7) % entries_.size()];
+    const uint64_t mixed = (key.a_desc * 31 + key.b_desc + key.rank) * 0x9E37'79B9'7F4A'7C15;
+    Entry& e = entries_[mixed >> 57];
     if (!(e.key == key)) {
       e.key = key;
       e.pieces.clear();
@@ -82,7 +83,7 @@ class ChunkLists {
     Key key{};
     std::vector<Piece> pieces;
   };
-  std::array<Entry, 61> entries_;
+  std::array<Entry, 128> entries_;
 };
 
 void list_chunks(const WarpgroupProduct& p, const isa::Wgmma& e, uint32_t rank, std::vector<Piece>& pieces) {

@@ -11,6 +11,57 @@ namespace {
 using ::testing::Contains;
 using ::testing::Not;
 
+// Granules of one tile with two histories that take turns: every second one was read by another copy.
+TEST(AsyncRaces, GranulesWhoseHistoriesTakeTurnsAreJudgedEach) {
+  const auto read_out = [](int from) {
+    std::string text;
+    for (int at = from; at < 128; at += 32) {
+      const std::string place = std::to_string(at);
+      text += "  cp.async.bulk.global.shared::cta.bulk_group [%rd1+" + std::to_string(2048 + at) +
+              "], [tile+" + place + "], 16;\n";
+    }
+    return text + "  cp.async.bulk.commit_group;\n";
+  };
+  const std::string fill =
+      "  mbarrier.arrive.expect_tx.shared.b64 _, [full], 128;\n"
+      "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1], 128, [full];\n";
+  const auto refilled = [&](const std::string& awaited, const std::string& before_read) {
+    return checked(R"(
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra MEET;
+  mbarrier.init.shared.b64 [full], 1;
+  fence.mbarrier_init.release.cluster;
+)" + fill + wait("FIRST", "full", "0") +
+                       read_out(0) + read_out(16) + awaited + fill + R"(
+MEET:
+  bar.sync 0;
+)" + before_read + R"(
+  shl.b32 %r3, %r1, 2;
+  and.b32 %r3, %r3, 127;
+  mov.u32 %r4, tile;
+  add.u32 %r4, %r4, %r3;
+  ld.shared.u32 %r5, [%r4];
+)" + wait("LAST", "full", "1"),
+                   {1, 1, 1}, {64, 1, 1});
+  };
+  const std::string both = "  cp.async.bulk.wait_group.read 0;\n", second = wait("SECOND", "full", "1");
+  EXPECT_EQ(codes_of(refilled(both, second)), Codes{});
+  // The bytes of `tile` that the finding is about.
+  const auto bytes = [](const RunResult& r, std::string_view code) {
+    for (const Finding& f : r.findings)
+      if (f.code.name() == code && !f.object.names.empty() && !f.object.names.front().bytes.empty())
+        return f.object.names.front().bytes.front();
+    return Range{};
+  };
+  const RunResult early = refilled(both, "");
+  ASSERT_EQ(codes_of(early), Codes{"PLD4307"});
+  EXPECT_EQ(bytes(early, "PLD4307"), (Range{0, 128}));
+  // The copies of odd granules are not awaited: the first of them.
+  const RunResult overwritten = refilled("  cp.async.bulk.wait_group.read 1;\n", second);
+  ASSERT_THAT(codes_of(overwritten), Contains("PLD4312"));
+  EXPECT_EQ(bytes(overwritten, "PLD4312"), (Range{16, 32}));
+}
+
 // Warp 0 fills the tile twice; warp 1 waits for the first copy and reads behind the issue of the second one.
 RunResult filled_twice(const std::string& before_refill, const std::string& after_wait,
                        const std::string& before_read) {
