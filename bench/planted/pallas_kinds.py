@@ -1,6 +1,8 @@
 """Planted mistakes in Pallas' Mosaic GPU: KIND, and `right` or `broken`. Lines that a finding has to name end with MISTAKE."""
+import os
 import sys
 
+os.environ.setdefault("XLA_PYTHON_CLIENT_ALLOCATOR", "platform")  # each array is an allocation, whose end is known
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -154,6 +156,187 @@ def two_warpgroups_no_barrier(a, b, d, tile):
     @pl.when(wg == (0 if RIGHT else 1))
     def _load():
         d[pl.ds(0, 64)] = tile[...]  # MISTAKE two-warpgroups-no-barrier
+
+
+@kind("half-filled", [TILE, plgpu.Barrier()])
+def half_filled(a, b, d, tile, full):
+    rows = pl.ds(0, 64 if RIGHT else 32)
+    plgpu.copy_gmem_to_smem(a.at[rows], tile.at[rows], full)
+    plgpu.barrier_wait(full)
+    d[pl.ds(0, 64)] = tile[...]  # MISTAKE half-filled
+
+
+@kind("one-store-left", [TILE, TILE])
+def one_store_left(a, b, d, x, y):
+    for k, tile in enumerate((x, y)):
+        tile[...] = jnp.full((64, 64), k, jnp.float16)
+        plgpu.commit_smem()
+        plgpu.copy_smem_to_gmem(tile, d.at[pl.ds(64 * k, 64)])  # MISTAKE one-store-left
+    plgpu.wait_smem_to_gmem(0 if RIGHT else 1)
+    y[...] = jnp.full((64, 64), 3, jnp.float16)  # MISTAKE one-store-left
+    plgpu.commit_smem()
+    plgpu.copy_smem_to_gmem(y, d.at[pl.ds(0, 64)])
+    plgpu.wait_smem_to_gmem(0)
+
+
+@kind("store-not-committed", [TILE])
+def store_not_committed(a, b, d, tile):
+    tile[...] = jnp.full((64, 64), 1, jnp.float16)
+    plgpu.commit_smem()
+    plgpu.copy_smem_to_gmem(tile, d.at[pl.ds(0, 64)], commit_group=RIGHT)  # MISTAKE store-not-committed
+    plgpu.wait_smem_to_gmem(0)
+    tile[...] = jnp.full((64, 64), 2, jnp.float16)  # MISTAKE store-not-committed
+    plgpu.commit_smem()
+    plgpu.copy_smem_to_gmem(tile, d.at[pl.ds(64, 64)])
+    plgpu.wait_smem_to_gmem(0)
+
+
+@kind("operand-stored", [TILED, TILED, plgpu.Barrier(num_arrivals=2), plgpu.ACC((64, 64), jnp.float32)])
+def operand_stored(a, b, d, x, y, full, acc):
+    plgpu.copy_gmem_to_smem(a.at[pl.ds(0, 64)], x, full)
+    plgpu.copy_gmem_to_smem(b.at[pl.ds(0, 64)], y, full)
+    plgpu.barrier_wait(full)
+    plgpu.wgmma(acc, x, y)  # MISTAKE operand-stored
+    if RIGHT:
+        plgpu.wgmma_wait(0)
+    x[...] = plgpu.layout_cast(jnp.full((64, 64), 2, jnp.float16), plgpu.Layout.WGMMA)  # MISTAKE operand-stored
+    plgpu.commit_smem()
+    plgpu.wgmma(acc, x, y)
+    d[pl.ds(0, 64)] = acc[...].astype(jnp.float16)
+
+
+@kind("pipeline-released-early", [plgpu.ACC((64, 64), jnp.float32)])
+def pipeline_released_early(a, b, d, acc):
+    def step(_, x, y):
+        plgpu.wgmma(acc, x, y)  # MISTAKE pipeline-released-early
+        plgpu.wgmma_wait(1)
+
+    transforms = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
+    spec = plgpu.BlockSpec((64, 64), lambda k: (k % 2, 0), transforms=transforms, delay_release=1 if RIGHT else 0)
+    plgpu.emit_pipeline(step, grid=(6,), in_specs=[spec, spec], max_concurrent_steps=2)(a, b)  # MISTAKE pipeline-released-early
+    d[pl.ds(0, 64)] = acc[...].astype(jnp.float16)
+
+
+@kind("two-copies-one-arrival", [TILE, TILE, plgpu.Barrier(num_arrivals=2 if RIGHT else 1)])
+def two_copies_one_arrival(a, b, d, x, y, full):
+    plgpu.copy_gmem_to_smem(a.at[pl.ds(0, 64)], x, full)
+    plgpu.copy_gmem_to_smem(b.at[pl.ds(0, 64)], y, full)  # MISTAKE two-copies-one-arrival
+    plgpu.barrier_wait(full)
+    d[pl.ds(0, 64)] = x[...] + y[...]  # MISTAKE two-copies-one-arrival
+
+
+@kind("wrong-slot", [plgpu.SMEM((2, 64, 64), jnp.float16), plgpu.Barrier(num_barriers=2)])
+def wrong_slot(a, b, d, tiles, full):
+    for k in range(2):
+        plgpu.copy_gmem_to_smem(a.at[pl.ds(64 * k, 64)], tiles.at[k], full.at[k])  # MISTAKE wrong-slot
+    for k in range(2):
+        plgpu.barrier_wait(full.at[k])
+        slot = k if RIGHT else 1 - k
+        d[pl.ds(64 * k, 64)] = tiles[slot]  # MISTAKE wrong-slot
+
+
+@kind("one-consumer-frees", [TILE, plgpu.Barrier(), plgpu.Barrier(num_arrivals=2 if RIGHT else 1)], num_threads=3, thread_name="wg")
+def one_consumer_frees(a, b, d, tile, full, empty):
+    wg = jax.lax.axis_index("wg")
+
+    @pl.when(wg == 0)
+    def _produce():
+        plgpu.copy_gmem_to_smem(a.at[pl.ds(0, 64)], tile, full)
+        plgpu.barrier_wait(empty)
+        plgpu.copy_gmem_to_smem(a.at[pl.ds(64, 64)], tile, full)  # MISTAKE one-consumer-frees
+
+    @pl.when(wg > 0)
+    def _consume():
+        half = pl.ds((wg - 1) * 32, 32)
+        plgpu.barrier_wait(full)
+        d[half] = tile[half]  # MISTAKE one-consumer-frees
+        plgpu.commit_smem()
+        if RIGHT:
+            plgpu.barrier_arrive(empty)
+        else:
+            pl.when(wg == 1)(lambda: plgpu.barrier_arrive(empty))
+        plgpu.barrier_wait(full)
+        d[pl.ds(64 + (wg - 1) * 32, 32)] = tile[half]
+
+
+@kind("cluster-without-barrier", [TILE, plgpu.ClusterBarrier(collective_axes=("c",))], cluster=(2,), cluster_names=("c",))
+def cluster_without_barrier(a, b, d, tile, both):
+    c = jax.lax.axis_index("c")
+    tile[...] = jnp.full((64, 64), 1, jnp.float16)  # MISTAKE cluster-without-barrier
+    if RIGHT:
+        plgpu.barrier_arrive(both)
+        plgpu.barrier_wait(both)
+    d[pl.ds(c * 64, 64)] = plgpu.cluster_ref(tile, {"c": 1 - c})[...]  # MISTAKE cluster-without-barrier
+    plgpu.barrier_arrive(both)
+    plgpu.barrier_wait(both)
+
+
+@kind("peer-exits", [TILE, plgpu.ClusterBarrier(collective_axes=("c",))], cluster=(2,), cluster_names=("c",))
+def peer_exits(a, b, d, tile, both):
+    c = jax.lax.axis_index("c")
+    tile[...] = jnp.full((64, 64), 1, jnp.float16)
+    plgpu.barrier_arrive(both)
+    plgpu.barrier_wait(both)
+    d[pl.ds(c * 64, 64)] = plgpu.cluster_ref(tile, {"c": 1 - c})[...]  # MISTAKE peer-exits
+    if RIGHT:
+        plgpu.barrier_arrive(both)
+        plgpu.barrier_wait(both)
+
+
+@kind("two-ctas-one-tile", [], grid=(2,), grid_names=("m",))
+def two_ctas_one_tile(a, b, d):
+    m = jax.lax.axis_index("m")
+    where = pl.ds(m * 64, 64) if RIGHT else pl.ds(0, 64)
+    d[where] = jnp.full((64, 64), 1, jnp.float16) * m.astype(jnp.float16)  # MISTAKE two-ctas-one-tile
+
+
+@kind("never-written", [])
+def never_written(a, b, d):
+    old = a[pl.ds(0, 64)] if RIGHT else d[pl.ds(0, 64)]  # MISTAKE never-written
+    d[pl.ds(0, 64)] = old + b[pl.ds(0, 64)]
+
+
+@kind("global-past-end", [], grid=(3,), grid_names=("m",))
+def global_past_end(a, b, d):
+    m = jax.lax.axis_index("m")
+
+    @pl.when(m < (2 if RIGHT else 3))
+    def _():
+        x = a[pl.ds(m * 64, 64)]  # MISTAKE global-past-end
+        d[pl.ds(m * 64, 64)] = x + x
+
+
+@kind("spin-for-ever", [plgpu.SemaphoreType.REGULAR], grid=(2,), grid_names=("m",))
+def spin_for_ever(a, b, d, ready):
+    m = jax.lax.axis_index("m")
+
+    @pl.when(m == 0)
+    def _signal():
+        d[pl.ds(0, 64)] = a[pl.ds(0, 64)]
+        pl.semaphore_signal(ready, 1 if RIGHT else 0)
+
+    @pl.when(m == 1)
+    def _wait():
+        pl.semaphore_wait(ready)  # MISTAKE spin-for-ever
+        d[pl.ds(64, 64)] = d[pl.ds(0, 64)]
+
+
+@kind("flag-not-waited", [plgpu.SemaphoreType.REGULAR], grid=(2,), grid_names=("m",))
+def flag_not_waited(a, b, d, ready):
+    m = jax.lax.axis_index("m")
+
+    @pl.when(m == 0)
+    def _signal():
+        d[pl.ds(0, 64)] = a[pl.ds(0, 64)]  # MISTAKE flag-not-waited
+        pl.semaphore_signal(ready)
+
+    @pl.when(m == 1)
+    def _wait():
+        if RIGHT:
+            pl.semaphore_wait(ready)
+        d[pl.ds(64, 64)] = d[pl.ds(0, 64)]  # MISTAKE flag-not-waited
+        if not RIGHT:
+            pl.semaphore_wait(ready)
 
 
 if __name__ == "__main__":
