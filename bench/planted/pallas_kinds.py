@@ -1,8 +1,6 @@
 """Planted mistakes in Pallas' Mosaic GPU: KIND, and `right` or `broken`. Lines that a finding has to name end with MISTAKE."""
-import os
 import sys
 
-os.environ.setdefault("XLA_PYTHON_CLIENT_ALLOCATOR", "platform")  # each array is an allocation, whose end is known
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -259,41 +257,11 @@ def one_consumer_frees(a, b, d, tile, full, empty):
         d[pl.ds(64 + (wg - 1) * 32, 32)] = tile[half]
 
 
-@kind("cluster-without-barrier", [TILE, plgpu.ClusterBarrier(collective_axes=("c",))], cluster=(2,), cluster_names=("c",))
-def cluster_without_barrier(a, b, d, tile, both):
-    c = jax.lax.axis_index("c")
-    tile[...] = jnp.full((64, 64), 1, jnp.float16)  # MISTAKE cluster-without-barrier
-    if RIGHT:
-        plgpu.barrier_arrive(both)
-        plgpu.barrier_wait(both)
-    d[pl.ds(c * 64, 64)] = plgpu.cluster_ref(tile, {"c": 1 - c})[...]  # MISTAKE cluster-without-barrier
-    plgpu.barrier_arrive(both)
-    plgpu.barrier_wait(both)
-
-
-@kind("peer-exits", [TILE, plgpu.ClusterBarrier(collective_axes=("c",))], cluster=(2,), cluster_names=("c",))
-def peer_exits(a, b, d, tile, both):
-    c = jax.lax.axis_index("c")
-    tile[...] = jnp.full((64, 64), 1, jnp.float16)
-    plgpu.barrier_arrive(both)
-    plgpu.barrier_wait(both)
-    d[pl.ds(c * 64, 64)] = plgpu.cluster_ref(tile, {"c": 1 - c})[...]  # MISTAKE peer-exits
-    if RIGHT:
-        plgpu.barrier_arrive(both)
-        plgpu.barrier_wait(both)
-
-
 @kind("two-ctas-one-tile", [], grid=(2,), grid_names=("m",))
 def two_ctas_one_tile(a, b, d):
     m = jax.lax.axis_index("m")
     where = pl.ds(m * 64, 64) if RIGHT else pl.ds(0, 64)
     d[where] = jnp.full((64, 64), 1, jnp.float16) * m.astype(jnp.float16)  # MISTAKE two-ctas-one-tile
-
-
-@kind("never-written", [])
-def never_written(a, b, d):
-    old = a[pl.ds(0, 64)] if RIGHT else d[pl.ds(0, 64)]  # MISTAKE never-written
-    d[pl.ds(0, 64)] = old + b[pl.ds(0, 64)]
 
 
 @kind("global-past-end", [], grid=(3,), grid_names=("m",))
@@ -306,37 +274,70 @@ def global_past_end(a, b, d):
         d[pl.ds(m * 64, 64)] = x + x
 
 
-@kind("spin-for-ever", [plgpu.SemaphoreType.REGULAR], grid=(2,), grid_names=("m",))
-def spin_for_ever(a, b, d, ready):
-    m = jax.lax.axis_index("m")
+@kind("signal-forgotten", [], grid=(2,), grid_names=("m",))
+def signal_forgotten(a, b, d):
+    m, ready = jax.lax.axis_index("m"), pl.get_global(plgpu.SemaphoreType.REGULAR)
 
     @pl.when(m == 0)
     def _signal():
         d[pl.ds(0, 64)] = a[pl.ds(0, 64)]
-        pl.semaphore_signal(ready, 1 if RIGHT else 0)
+        if RIGHT:
+            pl.semaphore_signal(ready)
 
     @pl.when(m == 1)
     def _wait():
-        pl.semaphore_wait(ready)  # MISTAKE spin-for-ever
+        pl.semaphore_wait(ready)  # MISTAKE signal-forgotten
         d[pl.ds(64, 64)] = d[pl.ds(0, 64)]
 
 
-@kind("flag-not-waited", [plgpu.SemaphoreType.REGULAR], grid=(2,), grid_names=("m",))
-def flag_not_waited(a, b, d, ready):
-    m = jax.lax.axis_index("m")
+@kind("signal-not-waited", [], grid=(2,), grid_names=("m",))
+def signal_not_waited(a, b, d):
+    m, ready = jax.lax.axis_index("m"), pl.get_global(plgpu.SemaphoreType.REGULAR)
 
     @pl.when(m == 0)
     def _signal():
-        d[pl.ds(0, 64)] = a[pl.ds(0, 64)]  # MISTAKE flag-not-waited
+        d[pl.ds(0, 64)] = a[pl.ds(0, 64)]  # MISTAKE signal-not-waited
         pl.semaphore_signal(ready)
 
     @pl.when(m == 1)
     def _wait():
         if RIGHT:
             pl.semaphore_wait(ready)
-        d[pl.ds(64, 64)] = d[pl.ds(0, 64)]  # MISTAKE flag-not-waited
+        d[pl.ds(64, 64)] = d[pl.ds(0, 64)]  # MISTAKE signal-not-waited
         if not RIGHT:
             pl.semaphore_wait(ready)
+
+
+@kind("remote-store-not-waited", [TILED, plgpu.Barrier()], cluster=(2,), cluster_names=("c",))
+def remote_store_not_waited(a, b, d, tile, full):
+    c = jax.lax.axis_index("c")
+    x = plgpu.load(a.at[pl.ds(c * 64, 64)], (), layout=plgpu.Layout.WGMMA, optimized=False)
+    plgpu.async_store_smem(x, tile, full, cluster_idx=1 - c, cluster_dim="c")  # MISTAKE remote-store-not-waited
+    if RIGHT:
+        plgpu.barrier_wait(full)
+    d[pl.ds(c * 64, 64)] = plgpu.load(tile, (), layout=plgpu.Layout.WGMMA)  # MISTAKE remote-store-not-waited
+    if not RIGHT:
+        plgpu.barrier_wait(full)
+
+
+@kind("half-stored", [TILE, plgpu.Barrier()])
+def half_stored(a, b, d, tile, full):
+    tile[pl.ds(0, 64 if RIGHT else 32)] = jnp.full((64 if RIGHT else 32, 64), 1, jnp.float16)
+    plgpu.commit_smem()
+    plgpu.copy_smem_to_gmem(tile, d.at[pl.ds(0, 64)])  # MISTAKE half-stored
+    plgpu.wait_smem_to_gmem(0)
+
+
+@kind("refill-without-fence", [TILE, plgpu.Barrier()])
+def refill_without_fence(a, b, d, tile, full):
+    plgpu.copy_gmem_to_smem(a.at[pl.ds(0, 64)], tile, full)
+    plgpu.barrier_wait(full)
+    d[pl.ds(0, 64)] = tile[...]  # MISTAKE refill-without-fence
+    if RIGHT:
+        plgpu.commit_smem()
+    plgpu.copy_gmem_to_smem(a.at[pl.ds(64, 64)], tile, full)  # MISTAKE refill-without-fence
+    plgpu.barrier_wait(full)
+    d[pl.ds(64, 64)] = tile[...]
 
 
 if __name__ == "__main__":
