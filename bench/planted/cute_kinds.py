@@ -248,6 +248,61 @@ def store_without_proxy_fence(a: cute.Tensor, out: cute.Tensor, flags: cute.Tens
         cute.arch.cp_async_bulk_wait_group(0)
 
 
+@kind("copy-not-committed")
+@cute.kernel
+def copy_not_committed(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    tile = shared(128)
+    i, _, _ = cute.arch.thread_idx()
+    atom = cute.make_copy_atom(cute.nvgpu.cpasync.CopyG2SOp(), Float32, num_bits_per_copy=32)
+    cute.copy(atom, cute.local_tile(a, (1,), (i,)), cute.local_tile(tile, (1,), (i,)))  # MISTAKE copy-not-committed
+    if cutlass.const_expr(RIGHT):
+        cute.arch.cp_async_commit_group()
+    cute.arch.cp_async_wait_group(0)
+    cute.arch.sync_threads()
+    out[i] = tile[127 - i]  # MISTAKE copy-not-committed
+
+
+@kind("bulk-store-not-waited")
+@cute.kernel
+def bulk_store_not_waited(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    tile = shared(128)
+    i, _, _ = cute.arch.thread_idx()
+    tile[i] = a[i]
+    cute.arch.fence_proxy("async.shared", space="cta")
+    cute.arch.sync_threads()
+    if i == 0:
+        atom = cute.make_copy_atom(cute.nvgpu.cpasync.CopyBulkS2GOp(), Float32, num_bits_per_copy=4096)
+        cute.copy(atom, tile, cute.local_tile(out, (128,), (0,)))  # MISTAKE bulk-store-not-waited
+        cute.arch.cp_async_bulk_commit_group()
+        if cutlass.const_expr(RIGHT):
+            cute.arch.cp_async_bulk_wait_group(0)
+    cute.arch.sync_threads()
+    tile[i] = Float32(0)  # MISTAKE bulk-store-not-waited
+    if i == 0:
+        cute.arch.cp_async_bulk_wait_group(0)
+
+
+@kind("barrier-of-too-many")
+@cute.kernel
+def barrier_of_too_many(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    tile = shared(128)
+    i, _, _ = cute.arch.thread_idx()
+    tile[i] = a[i]
+    cute.arch.barrier(barrier_id=1, number_of_threads=128 if RIGHT else 160)  # MISTAKE barrier-of-too-many
+    out[i] = tile[127 - i]
+
+
+@kind("gather-past-end")
+@cute.kernel
+def gather_past_end(a: cute.Tensor, out: cute.Tensor, flags: cute.Tensor):
+    i = index()
+    where = a[i].to(Int32)
+    if cutlass.const_expr(RIGHT):
+        out[i] = a[N - 1 - where]
+    else:
+        out[i] = a[N + 1048576 + where]  # MISTAKE gather-past-end
+
+
 def main(name):
     kernel, grid, block = KINDS[name]
 

@@ -26,14 +26,16 @@ class Places {
       for (const LineSequence& s : unit.sequences) of_code_.try_emplace(s.code, &unit, &s);
   }
 
-  // What the code at an address of a function came from; empty: unknown.
-  std::string at(uint64_t code, uint64_t address) {
+  // What the code at an address of a function came from, `before` lines above; empty: unknown.
+  std::string at(uint64_t code, uint64_t address, uint32_t before) {
     const auto found = of_code_.find(code);
     if (code == no_code || found == of_code_.end()) return {};
     const auto& [unit, sequence] = found->second;
     const auto behind = std::ranges::upper_bound(sequence->rows, address, {}, &LineRow::address);
     if (behind == sequence->rows.begin()) return {};
-    return statements(*unit, *sequence, *(behind - 1), most_inlined);
+    LineRow row = *(behind - 1);
+    row.line -= std::min(row.line, before);
+    return statements(*unit, *sequence, row, most_inlined);
   }
   const std::vector<std::string>& files() const { return files_; }
 
@@ -62,18 +64,56 @@ class Places {
   std::vector<std::string> files_;
 };
 
+// Inline assembly within braces: lines, from 0. Nothing else has braces within a function but a call.
+struct Assembly {
+  size_t first = 0, end = 0;
+};
+
+std::vector<Assembly> assembly_of(const std::vector<std::string>& lines) {
+  std::vector<Assembly> out;
+  size_t first = 0;
+  int depth = 0;
+  bool calls = false;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string& line = lines[i];
+    const bool opens = (line.starts_with('{') || line.ends_with('{')) && line.find('}') == std::string::npos;
+    if (opens && ++depth == 2) first = i;
+    calls = depth > 1 && (calls || line.starts_with("call"));
+    if (!line.starts_with('}') || depth == 0) continue;
+    if (--depth == 1 && !calls) out.push_back({first, i + 1});
+  }
+  return out;
+}
+
+// How many lines of its assembly each line's .loc counted on: LLVM gives each statement of it the line of the
+// first one and so many more.
+std::vector<uint32_t> counted_on(const std::vector<std::string>& lines, const std::vector<Assembly>& all) {
+  std::vector<uint32_t> out(lines.size());
+  for (const Assembly& a : all) {
+    uint32_t lines_before = 0, counted = 0;
+    for (size_t i = a.first; i < a.end; ++i) {
+      if (lines[i].empty()) continue;
+      if (i != a.first && lines[i - 1].empty()) counted = lines_before;
+      out[i] = counted;
+      ++lines_before;
+    }
+  }
+  return out;
+}
+
 // Places of lines of the text, from 1.
 using PlaceOfLine = std::map<uint32_t, std::string>;
 
-PlaceOfLine places_of_lines(Places& places, size_t lines, std::string_view name, std::string_view cubin) {
+PlaceOfLine places_of_lines(Places& places, const std::vector<uint32_t>& counted, std::string_view name,
+                            std::string_view cubin) {
   PlaceOfLine out;
   for (const LineUnit& unit : table_of(cubin, ".nv_debug_line_sass")) {
     // A linked cubin names the section of each unit.
     if (name != ptx_section && std::ranges::find(unit.files, name) == unit.files.end()) continue;
     for (const LineSequence& s : unit.sequences)
       for (const LineRow& row : s.rows) {
-        if (row.line > lines || out.contains(row.line)) continue;
-        if (auto place = places.at(s.code, row.address); !place.empty())
+        if (row.line == 0 || row.line > counted.size() || out.contains(row.line)) continue;
+        if (auto place = places.at(s.code, row.address, counted[row.line - 1]); !place.empty())
           out.emplace(row.line, std::move(place));
       }
   }
@@ -103,6 +143,17 @@ std::vector<Run> runs_of(const std::vector<std::string>& lines, const PlaceOfLin
     run.executes = run.executes || begins_instruction(lines[i]);
   }
   return out;
+}
+
+// All of one piece of assembly has one place.
+void unite(std::vector<Run>& runs, const Assembly& assembly) {
+  std::vector<Run*> inside;
+  for (Run& run : runs)
+    if (run.first < assembly.end && run.end > assembly.first) inside.push_back(&run);
+  const auto known = std::ranges::find_if(inside, [](const Run* run) { return !run->place.empty(); });
+  if (known == inside.end()) return;
+  for (Run* run : inside)
+    if (run->place.empty() || run->first > assembly.first) run->place = (*known)->place;
 }
 
 std::vector<std::string> lines_of(std::string_view text) {
@@ -136,9 +187,11 @@ std::string with_lines(std::string text, std::string_view name, std::string_view
     if (text.find(loc) != std::string::npos) return text;
   Places places(cubin);
   std::vector<std::string> lines = lines_of(text);
-  const PlaceOfLine of_lines = places_of_lines(places, lines.size(), name, cubin);
+  const std::vector<Assembly> assembly = assembly_of(lines);
+  const PlaceOfLine of_lines = places_of_lines(places, counted_on(lines, assembly), name, cubin);
   if (of_lines.empty()) return text;
-  const std::vector<Run> runs = runs_of(lines, of_lines);
+  std::vector<Run> runs = runs_of(lines, of_lines);
+  for (const Assembly& a : assembly) unite(runs, a);
   constexpr const char* unknown = ".loc 1 0 0";  // it left no code
   const std::string_view strings = section_of(cubin, ".debug_str");
   if (!strings.empty()) drop_names_section(lines);

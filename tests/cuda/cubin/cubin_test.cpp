@@ -11,6 +11,7 @@
 #include "isa/core/op.h"
 #include "isa/text/parse.h"
 #include "tests/cuda/cubin/elf.h"
+#include "tests/cuda/cubin/inline_assembly.h"
 #include "tests/cuda/cubin/sample.h"
 
 namespace palladion::cuda::cubin {
@@ -60,6 +61,24 @@ TEST(Cubin, CarriesItsPtxWithTheAuthorsLines) {
   EXPECT_THAT(lines_of_accesses(texts->front()),
               ElementsAre("", "", "2@_Z5thirdPKii 6", "3@_Z5thirdPKii 6", "7", "2@_Z5thirdPKii 8",
                           "3@_Z5thirdPKii 8", "8"));
+}
+
+// LLVM numbers the lines of inline assembly on: 22 to 28 here.
+TEST(Cubin, InlineAssemblyInBracesHasTheLineOfItsStatement) {
+  const auto texts = ptx_of(elf_of({{".text.k", "code"},
+                                    {".debug_line", inline_assembly::lines},
+                                    {".rela.debug_line", inline_assembly::line_relocations},
+                                    {".nv_debug_line_sass", inline_assembly::ptx_lines},
+                                    {".rela.nv_debug_line_sass", inline_assembly::ptx_line_relocations},
+                                    {".nv_debug_ptx_txt", inline_assembly::ptx}}));
+  ASSERT_TRUE(texts) << texts.error();
+  const auto module = isa::parse(texts->front());
+  ASSERT_TRUE(module) << isa::render(module.error(), texts->front());
+  std::vector<uint32_t> lines;
+  for (const isa::Instruction& i : module->functions.front().body)
+    if (i.op->name != "ret" && i.origin.source != isa::no_id)
+      lines.push_back(module->frames[i.origin.source].at.line);
+  EXPECT_THAT(lines, ElementsAre(10, 20, 20, 20, 20, 20, 21));
 }
 
 // What ptxas notes of two functions: 124 registers and 10.
