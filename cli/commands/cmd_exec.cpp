@@ -117,7 +117,7 @@ SarifRun sarif_run(const ExecRequest& request, ExitCode code) {
 // The program's own exit code; when that is 0 although a launch had errors: 1.
 Outcome<ExitCode> exec_program(const ExecRequest& request) {
   const fs::path folder = exec_folder();
-  if (folder.empty()) return unsupported("this build has no exec/libcuda.so.1 beside the program");
+  if (folder.empty()) return unsupported("this build has no exec/libpalladion_exec.so beside the program");
   ExecReport report({std::string(request.arch->name), sim::name(request.schedule), name(request.checks),
                      name(request.checks) != name(no_checks)});
   const auto take = [&](uint64_t sender, const ExecKey& key, std::string text) {

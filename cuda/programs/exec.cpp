@@ -60,7 +60,7 @@ fs::path exec_folder() {
   std::error_code failed;
   const fs::path here = fs::read_symlink("/proc/self/exe", failed).parent_path();
   for (const char* place : {"exec", "../lib/palladion/exec"})
-    if (fs::exists(here / place / "libcuda.so.1", failed)) return fs::weakly_canonical(here / place);
+    if (fs::exists(here / place / "libpalladion_exec.so", failed)) return fs::weakly_canonical(here / place);
   return {};
 }
 

@@ -158,14 +158,16 @@ class ObjectCache {
     return object;
   }
 
-  // `rule` lists the files of `compiled`, which is copied unless it is in the cache already.
+  // `rule` lists the files of `compiled`, which is copied unless it is in the cache already. Where one has a
+  // name that the compiler writes otherwise (clang and a backslash or a tab), no list is kept: it is compiled
+  // each time.
   Outcome<fs::path> keep(const fs::path& compiled, const std::string& rule) const {
     const std::string files =
         fmt::format("{}", fmt::join(files_of_rule(rule, folder_.parent_path()) |
                                         std::views::transform([](const fs::path& p) { return p.string(); }),
                                     "\n"));
-    const auto object = object_of(files);
-    if (!object) return user_error("a file that was compiled cannot be read any more");
+    const auto known = object_of(files), object = known ? known : object_of(std::vector{compiled});
+    if (!object) return user_error(fmt::format("{} cannot be read", compiled.string()));
     const fs::path unfinished = place();
     const Unfinished removed_when_ended(unfinished);
     std::error_code failed;
@@ -173,6 +175,7 @@ class ObjectCache {
     if (!failed) fs::rename(unfinished, *object, failed);
     if (failed) return user_error(fmt::format("{}: {}", object->string(), failed.message()));
     if (const auto sealed = seal(*object); !sealed) return user_error(sealed.error());
+    if (!known) return *object;
     if (const auto written = write_text(list_, files); !written) return user_error(written.error());
     return *object;
   }
@@ -184,6 +187,9 @@ class ObjectCache {
   std::optional<fs::path> object_of(const std::string& list) const {
     std::vector<fs::path> files;
     for (const std::string_view file : split(list, "\n")) files.emplace_back(file);
+    return object_of(files);
+  }
+  std::optional<fs::path> object_of(const std::vector<fs::path>& files) const {
     const auto contents = key_of_contents(files);
     if (!contents) return std::nullopt;
     return folder_ / fmt::format("{}-{}.so", key_, *contents);

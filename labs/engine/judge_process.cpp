@@ -3,12 +3,22 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <map>
+#include <string>
 
 #include "isa/host/files.h"
 
 namespace palladion::labs {
 
 using namespace host;
+
+std::map<std::string, std::string> variables_of_judge(const std::filesystem::path& temporary) {
+  std::map<std::string, std::string> variables{{"TMPDIR", temporary.string()}};
+#ifdef PLD_SANITIZED  // the search for leaks reads /proc, which is closed to a judge
+  variables.emplace("LSAN_OPTIONS", "detect_leaks=0");
+#endif
+  return variables;
+}
 
 Ended run_judge(const JudgeOrder& order) {
   constexpr size_t most_answer = size_t{256} << 20;
@@ -23,7 +33,7 @@ Ended run_judge(const JudgeOrder& order) {
     words.insert(words.end(), more.begin(), more.end());
   return run_quietly(words, {.most = most_answer,
                              .ended_by = SIGTERM,
-                             .environment = environment_with({{"TMPDIR", temporary.path().string()}}),
+                             .environment = environment_with(variables_of_judge(temporary.path())),
                              .passes_errors = order.passes_errors});
 }
 

@@ -18,7 +18,7 @@ TEST_F(LaunchJson, SaysArraysAndParameters) {
   ASSERT_EQ(arrays.size(), 3U);
   EXPECT_EQ(arrays[0].at("role"), "in");
   EXPECT_EQ(arrays[2].at("role"), "out");
-  EXPECT_EQ(arrays[2].at("shape"), boost::json::array({1024}));
+  EXPECT_EQ(arrays[2].at("shape"), boost::json::array{1024});
   EXPECT_EQ(launch.at("params").as_array().size(), 3U);
 }
 

@@ -1,4 +1,6 @@
 // Linear bulk copies and reductions: cp.async.bulk, cp.reduce.async.bulk (PTX, "Bulk copy").
+#include <algorithm>
+
 #include "sim/launch/phrases/phrase.h"
 #include "sim/machine/async/async_copies.h"
 #include "sim/machine/exec/atomics.h"
@@ -33,7 +35,7 @@ void LinearCopy::land(const ClusterRun& run, const AsyncOp& op) {
     if (reduce != nullptr)
       reduce(to, staging.data(), bytes / element_bytes);
     else
-      std::memcpy(to, staging.data(), bytes);
+      std::copy_n(staging.data(), bytes, to);
   };
   for_each_rank(ctas, [&](CtaRank rank) {
     const uint32_t address = at_rank(SharedAddress(target.address), rank);
