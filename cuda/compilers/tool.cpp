@@ -8,7 +8,6 @@
 #include <iterator>
 #include <optional>
 
-#include "cuda/compilers/assemble.h"
 #include "cuda/fatbin/program.h"
 #include "isa/arch/target.h"
 
@@ -142,6 +141,12 @@ std::string kernels_in(std::span<const Source> sources, const std::string& targe
 }
 
 }  // namespace
+
+tl::expected<Options, std::string> options_of(const std::vector<std::string>& words) {
+  Call call = call_of(words);
+  if (!call.error.empty()) return tl::unexpected(call.error);
+  return std::move(call.options);
+}
 
 Said run_tool(std::string_view name, const std::vector<std::string>& words) {
   const std::string_view tool = name.starts_with("nvlink") ? "nvlink" : "ptxas";

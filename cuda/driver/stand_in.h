@@ -15,8 +15,10 @@ struct Piece {
   const void* at = nullptr;
   size_t width = 0, rows = 1, pitch = 0;
   bool reads = false, writes = false;
+  size_t pointers = 0;  // not 0: at `at` lie so many addresses, of such a piece each
 };
-// `compute` gets where the pieces lie in this process; `release` comes after the last `compute`.
+// `compute` gets where the pieces lie in this process, each of those that an array of addresses names;
+// `release` comes after the last `compute`.
 struct HostCall {
   void (*compute)(void* data, void* const* views);
   void (*release)(void* data);

@@ -1,5 +1,5 @@
-// Products of matrices: C = alpha op(A) op(B) + beta C, by columns, one or a batch of them at equal
-// distances.
+// Products of matrices: C = alpha op(A) op(B) + beta C, by columns, one or a batch of them: at equal
+// distances or by arrays of addresses.
 #include <array>
 
 #include "cuda/driver/cublas/handle.h"
@@ -19,8 +19,8 @@ struct Gemm {
   int64_t m = 0, n = 0, k = 0, batch = 1;
   Operand a, b, c;
   const void *alpha = nullptr, *beta = nullptr;
-  Type scalar{};  // of alpha and beta, and of what is summed: f32, f64, c32, c64, i32; f16:
-                  // summed as f32
+  Type scalar{};  // of alpha and beta, and of what is summed: f32, f64, c32, c64, i32; f16: summed as f32
+  bool by_pointers = false;  // the operands are arrays of addresses
 };
 
 template <class T>
@@ -34,12 +34,13 @@ Matrix<T> operand(const Operand& o, const void* view, int64_t rows, int64_t colu
 template <class T>
 void multiply(const Gemm& g, const void* alpha_at, const void* beta_at, void* const* views) {
   const T alpha = scalar<T>(g.scalar, alpha_at), beta = scalar<T>(g.scalar, beta_at);
-  for (int64_t i = 0; i < g.batch; ++i, views += 3) {
+  for (int64_t i = 0; i < g.batch; ++i) {
+    void *const a = views[i], *const b = views[g.batch + i], *const c = views[2 * g.batch + i];
     Matrix<T> sum = Matrix<T>::Zero(g.m, g.n);
     if (alpha != T(0) && g.k > 0)
-      sum.noalias() = alpha * operand<T>(g.a, views[0], g.m, g.k) * operand<T>(g.b, views[1], g.k, g.n);
-    if (beta != T(0)) sum += beta * read<T>(g.c.type, views[2], g.m, g.n, g.c.leading);
-    write(sum, g.c.type, views[2], g.c.leading);
+      sum.noalias() = alpha * operand<T>(g.a, a, g.m, g.k) * operand<T>(g.b, b, g.k, g.n);
+    if (beta != T(0)) sum += beta * read<T>(g.c.type, c, g.m, g.n, g.c.leading);
+    write(sum, g.c.type, c, g.c.leading);
   }
 }
 
@@ -58,15 +59,20 @@ void multiply(const Gemm& g, const void* alpha, const void* beta, void* const* v
   }
 }
 
-// The i-th matrix, which has so many rows and columns as it lies in memory.
-Piece piece_of(const Operand& o, int64_t i, int64_t rows, int64_t columns, bool writes, bool reads) {
+// The matrices of an operand, which have so many rows and columns as they lie in memory.
+void add_pieces(std::vector<Piece>& to, const Gemm& g, const Operand& o, int64_t rows, int64_t columns,
+                bool reads, bool writes) {
+  if (o.op != 0) std::swap(rows, columns);
   const size_t size = size_of(o.type);
-  return {static_cast<const char*>(o.at) + i * o.stride * static_cast<int64_t>(size),
-          rows * size,
-          static_cast<size_t>(columns),
-          o.leading * size,
-          reads,
-          writes};
+  Piece piece{o.at, rows * size, static_cast<size_t>(columns), o.leading * size, reads, writes};
+  if (g.by_pointers) {
+    piece.pointers = static_cast<size_t>(g.batch);
+    return to.push_back(piece);
+  }
+  for (int64_t i = 0; i < g.batch; ++i) {
+    piece.at = static_cast<const char*>(o.at) + i * o.stride * static_cast<int64_t>(size);
+    to.push_back(piece);
+  }
 }
 
 bool fits(const Operand& o, int64_t rows, int64_t columns) {
@@ -82,11 +88,9 @@ Status run(const Handle* handle, Gemm g) {
   const bool of_device = handle->pointer_mode == 1;
   const bool reads_c = of_device || !is_zero(g.scalar, g.beta);
   std::vector<Piece> pieces;
-  for (int64_t i = 0; i < g.batch; ++i) {
-    pieces.push_back(piece_of(g.a, i, g.a.op == 0 ? g.m : g.k, g.a.op == 0 ? g.k : g.m, false, true));
-    pieces.push_back(piece_of(g.b, i, g.b.op == 0 ? g.k : g.n, g.b.op == 0 ? g.n : g.k, false, true));
-    pieces.push_back(piece_of(g.c, i, g.m, g.n, true, reads_c));
-  }
+  add_pieces(pieces, g, g.a, g.m, g.k, true, false);
+  add_pieces(pieces, g, g.b, g.k, g.n, true, false);
+  add_pieces(pieces, g, g.c, g.m, g.n, reads_c, true);
   std::array<char, sizeof(Complex64)> alpha{}, beta{};
   const size_t size = size_of(g.scalar);
   if (of_device)
@@ -162,6 +166,32 @@ using namespace palladion::cuda::cublas;
         {#NAME, m, n, k, batch, {a, at, lda, sa, ta}, {b, bt, ldb, sb, tb}, {c, ct, ldc, sc}, alpha, beta},  \
         compute);                                                                                            \
   }
+#define PLD_GEMM_BATCHED(NAME, INT, T)                                                                       \
+  PLD_STAND_IN Status NAME(Handle* h, int ta, int tb, INT m, INT n, INT k, const void* alpha, const void* a, \
+                           INT lda, const void* b, INT ldb, const void* beta, void* c, INT ldc, INT batch) { \
+    return run(                                                                                              \
+        h,                                                                                                   \
+        {#NAME, m, n, k, batch, {a, T, lda, 0, ta}, {b, T, ldb, 0, tb}, {c, T, ldc}, alpha, beta, T, true}); \
+  }
+#define PLD_GEMM_BATCHED_EX(NAME, INT)                                                                       \
+  PLD_STAND_IN Status NAME(Handle* h, int ta, int tb, INT m, INT n, INT k, const void* alpha, const void* a, \
+                           Type at, INT lda, const void* b, Type bt, INT ldb, const void* beta, void* c,     \
+                           Type ct, INT ldc, INT batch, int compute, int) {                                  \
+    return run_ex(h,                                                                                         \
+                  {#NAME,                                                                                    \
+                   m,                                                                                        \
+                   n,                                                                                        \
+                   k,                                                                                        \
+                   batch,                                                                                    \
+                   {a, at, lda, 0, ta},                                                                      \
+                   {b, bt, ldb, 0, tb},                                                                      \
+                   {c, ct, ldc},                                                                             \
+                   alpha,                                                                                    \
+                   beta,                                                                                     \
+                   {},                                                                                       \
+                   true},                                                                                    \
+                  compute);                                                                                  \
+  }
 // Sums in f32, whatever the matrices are.
 #define PLD_SGEMM_EX(NAME, INT)                                                                              \
   PLD_STAND_IN Status NAME(Handle* h, int ta, int tb, INT m, INT n, INT k, const void* alpha, const void* a, \
@@ -185,6 +215,12 @@ PLD_BOTH(PLD_GEMM_STRIDED, cublasDgemmStridedBatched, Type::f64)
 PLD_BOTH(PLD_GEMM_STRIDED, cublasCgemmStridedBatched, Type::c32)
 PLD_BOTH(PLD_GEMM_STRIDED, cublasZgemmStridedBatched, Type::c64)
 PLD_BOTH(PLD_GEMM_STRIDED, cublasHgemmStridedBatched, Type::f16)
+PLD_BOTH(PLD_GEMM_BATCHED, cublasSgemmBatched, Type::f32)
+PLD_BOTH(PLD_GEMM_BATCHED, cublasDgemmBatched, Type::f64)
+PLD_BOTH(PLD_GEMM_BATCHED, cublasCgemmBatched, Type::c32)
+PLD_BOTH(PLD_GEMM_BATCHED, cublasZgemmBatched, Type::c64)
+PLD_BOTH(PLD_GEMM_BATCHED, cublasHgemmBatched, Type::f16)
 PLD_BOTH(PLD_GEMM_EX, cublasGemmEx)
+PLD_BOTH(PLD_GEMM_BATCHED_EX, cublasGemmBatchedEx)
 PLD_BOTH(PLD_GEMM_STRIDED_EX, cublasGemmStridedBatchedEx)
 PLD_BOTH(PLD_SGEMM_EX, cublasSgemmEx)

@@ -49,6 +49,12 @@ struct Product {  // cublasLtMatmulDescOpaque_t
 };
 static_assert(sizeof(Product) <= 32 * 8);
 
+struct Transform {  // cublasLtMatrixTransformDescOpaque_t
+  Type scale{};
+  int32_t pointer_mode = 0, op_a = 0, op_b = 0;
+};
+static_assert(sizeof(Transform) <= 8 * 8);
+
 struct Preference {  // cublasLtMatmulPreferenceOpaque_t
   uint64_t workspace = 0, implementations = ~uint64_t{0};
   int32_t search = 0;

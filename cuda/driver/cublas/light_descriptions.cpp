@@ -37,6 +37,9 @@ constexpr Attribute of_product[] = {
     PLD_ATTRIBUTE(34, Product, modes[3]),    PLD_ATTRIBUTE(35, Product, modes[4]),
     PLD_ATTRIBUTE(36, Product, out_scale),   PLD_ATTRIBUTE(37, Product, out_mode),
     PLD_ATTRIBUTE(38, Product, emulation)};
+constexpr Attribute of_transform[] = {PLD_ATTRIBUTE(0, Transform, scale),
+                                      PLD_ATTRIBUTE(1, Transform, pointer_mode),
+                                      PLD_ATTRIBUTE(2, Transform, op_a), PLD_ATTRIBUTE(3, Transform, op_b)};
 constexpr Attribute of_preference[] = {
     PLD_ATTRIBUTE(0, Preference, search),          PLD_ATTRIBUTE(1, Preference, workspace),
     PLD_ATTRIBUTE(3, Preference, reductions),      PLD_ATTRIBUTE(5, Preference, alignments[0]),
@@ -46,6 +49,7 @@ constexpr Attribute of_preference[] = {
 
 std::span<const Attribute> table(const Layout*) { return of_layout; }
 std::span<const Attribute> table(const Product*) { return of_product; }
+std::span<const Attribute> table(const Transform*) { return of_transform; }
 std::span<const Attribute> table(const Preference*) { return of_preference; }
 
 template <class T>
@@ -120,6 +124,12 @@ PLD_STAND_IN Status cublasLtMatmulDescCreate(Product** out, int compute, Type sc
 PLD_STAND_IN Status cublasLtMatmulDescInit_internal(Product* at, size_t bytes, int compute, Type scale) {
   return init(at, bytes, product(compute, scale));
 }
+PLD_STAND_IN Status cublasLtMatrixTransformDescCreate(Transform** out, Type scale) {
+  return create(out, {scale});
+}
+PLD_STAND_IN Status cublasLtMatrixTransformDescInit_internal(Transform* at, size_t bytes, Type scale) {
+  return init(at, bytes, {scale});
+}
 PLD_STAND_IN Status cublasLtMatmulPreferenceCreate(Preference** out) { return create(out, {}); }
 PLD_STAND_IN Status cublasLtMatmulPreferenceInit_internal(Preference* at, size_t bytes) {
   return init(at, bytes, {});
@@ -135,4 +145,5 @@ PLD_STAND_IN Status cublasLtMatmulPreferenceInit_internal(Preference* at, size_t
   }
 PLD_DESCRIPTION(cublasLtMatrixLayout, Layout)
 PLD_DESCRIPTION(cublasLtMatmulDesc, Product)
+PLD_DESCRIPTION(cublasLtMatrixTransformDesc, Transform)
 PLD_DESCRIPTION(cublasLtMatmulPreference, Preference)

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "cuda/driver/cublas/light.h"
+#include "cuda/driver/cublas/light_values.h"
 
 namespace palladion::cuda::cublas::light {
 namespace {
@@ -81,17 +81,6 @@ bool is_valid(const Call& c) {
 }
 
 // ---- memory ----------------------------------------------------------------------------------------------
-Piece piece_of(const Layout& l, const void* at, int64_t i, bool reads, bool writes) {
-  const size_t size = size_of(l.type);
-  const uint64_t inner = l.order == 0 ? l.rows : l.columns, outer = l.order == 0 ? l.columns : l.rows;
-  return {static_cast<const char*>(at) + i * l.stride * static_cast<int64_t>(size),
-          inner * size,
-          outer,
-          static_cast<size_t>(l.leading) * size,
-          reads,
-          writes};
-}
-
 // What a call touches for each matrix of a batch, and once, in the order of their views.
 enum View : size_t { view_a, view_b, view_c, view_d, view_bias, view_aux, views_each };
 enum Once : size_t { view_alpha, view_beta, scale_a, scale_b, scale_c, scale_d, largest_d, views_once };
@@ -130,9 +119,6 @@ Piece aux_piece(const Call& c, int64_t i) {
           reads,
           !reads};
 }
-Piece number(const void* at, size_t size, bool writes = false) {
-  return at == nullptr ? Piece{} : Piece{at, size, 1, 0, !writes, writes};
-}
 std::vector<Piece> pieces_of(const Call& c) {
   const Product& p = c.product;
   const bool of_device = p.pointer_mode == 1, reads_c = of_device || !is_zero(p.scale, c.beta);
@@ -153,18 +139,6 @@ std::vector<Piece> pieces_of(const Call& c) {
 }
 
 // ---- values ----------------------------------------------------------------------------------------------
-template <class T>
-Matrix<T> values_of(const Layout& l, const void* view) {
-  const auto rows = static_cast<int64_t>(l.rows), columns = static_cast<int64_t>(l.columns);
-  if (l.order == 0) return read<T>(l.type, view, rows, columns, l.leading);
-  return read<T>(l.type, view, columns, rows, l.leading).transpose();
-}
-template <class T>
-Matrix<T> operand(const Layout& l, int op, const void* view) {
-  const Matrix<T> stored = values_of<T>(l, view);
-  return op == 0 ? stored : op == 1 ? Matrix<T>(stored.transpose()) : Matrix<T>(stored.adjoint());
-}
-
 template <class T>
 T gelu_of(T x) {  // by tanh, as the manual's
   const T inner = T(0.7978845608028654) * (x + T(0.044715) * x * x * x);
@@ -248,10 +222,7 @@ void multiply(const Call& c, const void* alpha_at, const void* beta_at, void* co
       if (sum.size() > 0) largest = std::max(largest, static_cast<float>(sum.cwiseAbs().maxCoeff()));
       sum *= T(number_or_one(once[scale_d]));
     }
-    if (c.d.order == 0)
-      write(sum, c.d.type, views[view_d], c.d.leading);
-    else
-      write(Matrix<T>(sum.transpose()), c.d.type, views[view_d], c.d.leading);
+    put(sum, c.d, views[view_d]);
   }
   if (once[largest_d] != nullptr) *static_cast<float*>(once[largest_d]) = largest;
 }

@@ -1,6 +1,6 @@
-// NVRTC and nvJitLink make machine code, which the machine does not run: in their places stand the functions
-// of libpalladion_compilers.so (cuda/compilers), whether the program was linked with them or asks for them by
-// `dlsym`.
+// NVRTC, nvJitLink and the PTX compiler's library make machine code, which the machine does not run: in their
+// places stand the functions of libpalladion_compilers.so (cuda/compilers), whether the program was linked
+// with them, asks for them by `dlsym`, or contains them (redirect.cpp).
 #include <dlfcn.h>
 
 #include <atomic>
@@ -45,6 +45,8 @@ const char* family_of(std::string_view name) {
   return nullptr;
 }
 
+}  // namespace
+
 void* self() {
   static void* const handle = [] {
     Dl_info info{};
@@ -53,6 +55,8 @@ void* self() {
   }();
   return handle;
 }
+
+namespace {
 
 // Null: the program's own library answers.
 void* hook(const char* family, void* library, const char* name) {
@@ -114,6 +118,18 @@ PLD_JIT(GetInfoLogSize)
 PLD_JIT(GetInfoLog)
 PLD_JIT(GetLinkedLTOIRSize)
 PLD_JIT(GetLinkedLTOIR)
+
+PLD_STAND_IN(nvPTXCompilerGetVersion, )
+PLD_STAND_IN(nvPTXCompilerCreate, )
+PLD_STAND_IN(nvPTXCompilerDestroy, )
+PLD_STAND_IN(nvPTXCompilerCompile, )
+PLD_STAND_IN(nvPTXCompilerGetCompiledProgramSize, )
+PLD_STAND_IN(nvPTXCompilerGetCompiledProgram, )
+PLD_STAND_IN(nvPTXCompilerGetErrorLogSize, )
+PLD_STAND_IN(nvPTXCompilerGetErrorLog, )
+PLD_STAND_IN(nvPTXCompilerGetInfoLogSize, )
+PLD_STAND_IN(nvPTXCompilerGetInfoLog, )
+PLD_STAND_IN(nvPTXCompilerSetFlowCallback, )
 
 // RTLD_NEXT depends on who calls: what is not ours is a jump to the C library's, not a call.
 PLD_HOOK void* dlsym(void* library, const char* name) {

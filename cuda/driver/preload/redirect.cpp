@@ -1,7 +1,7 @@
 // Before the constructors of the program, and of each library that it opens later: where it contains a copy
-// of NVIDIA's runtime library (libcudart_static, which nvcc links), or is a library of NVIDIA's in whose
-// place there is one of ours, each function becomes a jump to ours of the same name. Only this process'
-// memory changes, no file.
+// of NVIDIA's runtime library (libcudart_static, which nvcc links) or of its PTX compiler
+// (libnvptxcompiler_static), or is a library of NVIDIA's in whose place there is one of ours, each function
+// becomes a jump to ours of the same name. Only this process' memory changes, no file.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <unistd.h>
@@ -110,8 +110,15 @@ void redirect(const Object& object, const std::vector<RuntimeFunction>& function
   }
 }
 
-bool is_of_runtime(const RuntimeFunction& f) {
-  return f.name.starts_with("cuda") || f.name.starts_with("__cuda");
+// Those of the table of symbols whose names begin so.
+std::vector<RuntimeFunction> functions_named(const ElfFile& file,
+                                             std::initializer_list<std::string_view> beginnings) {
+  std::vector<RuntimeFunction> functions = functions_by_symbol(file, SHT_SYMTAB);
+  std::erase_if(functions, [&](const RuntimeFunction& f) {
+    return std::ranges::none_of(beginnings,
+                                [&](std::string_view start) { return f.name.starts_with(start); });
+  });
+  return functions;
 }
 
 // Libraries of CUDA's toolkit, which compute with machine code: they are left as they are. Others begin with
@@ -165,9 +172,10 @@ void take(const Object& object) {
   const ElfFile file(object.path.c_str());
   if (!file.valid()) return;
   if (twin != nullptr) return redirect(object, functions_by_symbol(file, SHT_DYNSYM), twin);
+  if (file.names(SHT_SYMTAB, "nvPTXCompilerCreate"))
+    redirect(object, functions_named(file, {"nvPTXCompiler"}), self());
   if (file.names(SHT_SYMTAB, first_call)) {
-    std::vector<RuntimeFunction> functions = functions_by_symbol(file, SHT_SYMTAB);
-    std::erase_if(functions, [](const RuntimeFunction& f) { return !is_of_runtime(f); });
+    const std::vector<RuntimeFunction> functions = functions_named(file, {"cuda", "__cuda"});
     if (std::ranges::any_of(functions, [](const RuntimeFunction& f) { return f.name == first_call; }))
       redirect(object, functions, ours().runtime());
   } else if (!file.has(SHT_SYMTAB) && !file.names(SHT_DYNSYM, first_call) && !is_of_toolkit(object)) {

@@ -19,6 +19,7 @@ struct ComputeWork {
   std::string what;
   std::vector<Piece> pieces;
   HostCall call;
+  std::vector<Piece> touched;  // when it was last computed, with what arrays of addresses name
 };
 
 namespace {
@@ -43,14 +44,37 @@ Status refuse(const ComputeWork& w, const Piece& p) {
   return state().sticky = illegal_address;
 }
 
+Status take(ComputeWork& w, const Piece& p, std::vector<void*>& views) {
+  void* const view = is_empty(p) ? nullptr : view_of(p);
+  if (view == nullptr && !is_empty(p)) return refuse(w, p);
+  views.push_back(view);
+  w.touched.push_back(p);
+  return success;
+}
+
+Status take_named(ComputeWork& w, const Piece& p, std::vector<void*>& views) {
+  std::vector<void*> array;
+  if (const Status status = take(w, {p.at, p.pointers * sizeof(void*), 1, 0, true, false}, array);
+      status != success)
+    return status;
+  for (size_t i = 0; i < p.pointers; ++i) {
+    Piece one = p;
+    one.at = static_cast<void* const*>(array.front())[i];
+    one.pointers = 0;
+    if (const Status status = take(w, one, views); status != success) return status;
+  }
+  return success;
+}
+
 }  // namespace
 
-Status compute(const ComputeWork& w) {
+Status compute(ComputeWork& w) {
   std::vector<void*> views;
-  for (const Piece& p : w.pieces) {
-    views.push_back(is_empty(p) ? nullptr : view_of(p));
-    if (views.back() == nullptr && !is_empty(p)) return refuse(w, p);
-  }
+  w.touched.clear();
+  for (const Piece& p : w.pieces)
+    if (const Status status = p.pointers == 0 ? take(w, p, views) : take_named(w, p, views);
+        status != success)
+      return status;
   w.call.compute(w.call.data, views.data());
   State& s = state();
   const auto [at, added] =
@@ -62,7 +86,7 @@ Status compute(const ComputeWork& w) {
 
 order::Touched touched_by(const ComputeWork& w) {
   order::Touched t;
-  for (const Piece& p : w.pieces)
+  for (const Piece& p : w.touched)
     for (size_t row = 0; row < p.rows && !is_empty(p); ++row) {
       const uint64_t at = reinterpret_cast<Pointer>(p.at) + row * p.pitch;
       if (p.reads) t.read.add(at, at + p.width);

@@ -42,8 +42,8 @@ struct RecordWork {
 };
 struct EmptyWork {};
 struct ComputeWork;  // compute.cpp: a library call, on the host
-Status compute(const ComputeWork& work);
-order::Touched touched_by(const ComputeWork& work);
+Status compute(ComputeWork& work);
+order::Touched touched_by(const ComputeWork& work);  // when it was last computed
 std::string text_of(const ComputeWork& work);
 struct ConditionalWork {
   uint64_t handle = 0;  // of its condition

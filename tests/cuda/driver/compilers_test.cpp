@@ -75,4 +75,18 @@ TEST_F(ExecCompilers, LibrariesOpenedByTheProgramGiveCodeThatRuns) {
       << contents_of(said);
 }
 
+// Of a library that a program contains ours are called.
+TEST_F(ExecCompilers, ThePtxCompilerWithinAProgramGivesCodeThatRuns) {
+  const std::string made = program("ptx_compiler"), said = program("ptx_compiler_said");
+  ASSERT_EQ(std::system(("c++ -O1 -I" + toolkit() + "/include -o " + made + " " +
+                         source("programs/ptx_compiler.cpp") + " -L" + toolkit() + "/lib64/stubs -lcuda")
+                            .c_str()),
+            0);
+  const std::string run = "env LD_LIBRARY_PATH=" + driver_folder + " " + made;
+  EXPECT_EQ(execute("", run + " > " + said), 0) << contents_of(said);
+  EXPECT_EQ(execute("", run + " wrong > " + said), 0);
+  EXPECT_EQ(contents_of(said).find("3 ptxas application ptx input, line 4; error   : "), 0U)
+      << contents_of(said);
+}
+
 }  // namespace

@@ -202,6 +202,37 @@ TEST_F(CublasLight, HasOneAlgorithm) {
   EXPECT_EQ(count, 1);
 }
 
+// C = 2 A^T + B, C by rows and in halves.
+TEST_F(CublasLight, TransformsOrdersAndTypes) {
+  void* made = nullptr;
+  ASSERT_EQ(call("cublasLtMatrixTransformDescCreate", &made, f32), success);
+  void* const transform = owned(made, "cublasLtMatrixTransformDescDestroy");
+  const int transposed = 1;
+  ASSERT_EQ(call("cublasLtMatrixTransformDescSetAttribute", transform, 2,
+                 static_cast<const void*>(&transposed), sizeof transposed),
+            success);
+  void *const of_a = layout(f32, 3, 2, 3), *const of_b = layout(f32, 2, 3, 2),
+              *const of_c = layout(f16, 2, 3, 3);
+  set_layout(of_c, order, 1);
+  const OfDevice<float> a(*this, {1, 2, 3, 4, 5, 6}), b(*this, {1, 0, 0, 0, 0, 1});
+  const OfDevice<uint16_t> c(*this, {0, 0, 0, 0, 0, 0});
+  const float two = 2, one = 1;
+  const auto sum = [&](void* at_b, void* layout_of_c) {
+    return call("cublasLtMatrixTransform", handle_, transform, static_cast<const void*>(&two), a.pointer(),
+                of_a, static_cast<const void*>(&one), at_b, of_b, c.pointer(), layout_of_c,
+                static_cast<void*>(nullptr));
+  };
+  EXPECT_EQ(sum(b.pointer(), of_c), success);
+  EXPECT_EQ(c.values(), (std::vector<uint16_t>{0x4200, 0x4400, 0x4600, 0x4800, 0x4900, 0x4a80}));
+  EXPECT_EQ(sum(nullptr, of_c), success) << "nothing is added";
+  EXPECT_EQ(c.values(), (std::vector<uint16_t>{0x4000, 0x4400, 0x4600, 0x4800, 0x4900, 0x4a00}));
+  EXPECT_EQ(sum(nullptr, of_a), light_invalid) << "the sizes do not agree";
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(sum(nullptr, layout(e4m3, 2, 3, 2)), light_not_supported);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "palladion exec: unsupported: cublasLtMatrixTransform with these types of matrices\n");
+}
+
 TEST_F(CublasLight, WhatIsNotThereIsNamed) {
   void *const of = product(), *const l = layout(f32, 2, 2, 2), *const other = layout(f32, 3, 2, 3);
   const OfDevice<float> a(*this, {1, 2, 3, 4, 5, 6});

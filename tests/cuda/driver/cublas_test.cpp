@@ -44,10 +44,10 @@ TEST_F(Cublas, WhatComputesAnswersByName) {
   ASSERT_EQ(call("cublasCreate_v2", &handle), success);
   testing::internal::CaptureStderr();
   EXPECT_EQ(call("cublasSsymm_v2", handle), blas_not_supported);
-  EXPECT_EQ(call("cublasLtMatrixTransform", handle), blas_not_supported);
+  EXPECT_EQ(call("cublasLtLoggerSetLevel", 1), blas_not_supported);
   EXPECT_EQ(
       testing::internal::GetCapturedStderr(),
-      "palladion exec: unsupported: cublasSsymm_v2\npalladion exec: unsupported: cublasLtMatrixTransform\n");
+      "palladion exec: unsupported: cublasSsymm_v2\npalladion exec: unsupported: cublasLtLoggerSetLevel\n");
   EXPECT_EQ(call("cublasDestroy_v2", handle), success);
 }
 
@@ -105,6 +105,53 @@ TEST_F(Cublas, SolvesByTriangles) {
                  static_cast<const void*>(&double_two), c.pointer(), int64_t{2}, row.pointer(), int64_t{1}),
             success);
   EXPECT_EQ(row.values(), (std::vector<double>{2, 2}));
+  EXPECT_EQ(call("cublasDestroy_v2", handle), success);
+}
+
+// The addresses lie in device memory: those of the matrices when the product is done count.
+TEST_F(Cublas, MultipliesAndSolvesByArraysOfAddresses) {
+  constexpr int f16 = 2, sum_f32 = 68;
+  constexpr uint16_t one = 0x3c00, two = 0x4000, three = 0x4200, six = 0x4600;
+  void* handle = nullptr;
+  ASSERT_EQ(call("cublasCreate_v2", &handle), success);
+  const OfDevice<float> a(*this, {1, 2}), b(*this, {3, 4}), c(*this, {0, 0}), d(*this, {0, 0});
+  const OfDevice<Pointer> left(*this, {a.at, b.at}), right(*this, {b.at, b.at}), to(*this, {d.at, c.at});
+  const float alpha = 1, beta = 0;
+  EXPECT_EQ(call("cublasSgemmBatched", handle, 1, 0, 1, 1, 2, static_cast<const void*>(&alpha),
+                 left.pointer(), 2, right.pointer(), 2, static_cast<const void*>(&beta), to.pointer(), 1, 2),
+            success);
+  EXPECT_EQ(d.values(), (std::vector<float>{11, 0}));
+  EXPECT_EQ(c.values(), (std::vector<float>{25, 0}));
+  const OfDevice<uint16_t> x(*this, {two}), y(*this, {three}), z(*this, {one});
+  const OfDevice<Pointer> xs(*this, {x.at}), ys(*this, {y.at}), zs(*this, {z.at});
+  EXPECT_EQ(
+      call("cublasGemmBatchedEx", handle, 0, 0, 1, 1, 1, static_cast<const void*>(&alpha), xs.pointer(), f16,
+           1, ys.pointer(), f16, 1, static_cast<const void*>(&beta), zs.pointer(), f16, 1, 1, sum_f32, -1),
+      success);
+  EXPECT_EQ(z.values(), std::vector<uint16_t>{six});
+  const OfDevice<float> triangle(*this, {2, 1, NAN, 4}), first(*this, {2, 5}), second(*this, {4, 10});
+  const OfDevice<Pointer> triangles(*this, {triangle.at, triangle.at}), sides(*this, {first.at, second.at});
+  EXPECT_EQ(call("cublasStrsmBatched", handle, 0, 0, 0, 0, 2, 1, static_cast<const void*>(&alpha),
+                 triangles.pointer(), 2, sides.pointer(), 2, 2),
+            success);
+  EXPECT_EQ(first.values(), (std::vector<float>{1, 1}));
+  EXPECT_EQ(second.values(), (std::vector<float>{2, 2}));
+  EXPECT_EQ(call("cublasDestroy_v2", handle), success);
+}
+
+TEST_F(Cublas, AnAddressOfABatchThatIsNoneIsRefused) {
+  void* handle = nullptr;
+  ASSERT_EQ(call("cublasCreate_v2", &handle), success);
+  constexpr Status illegal = 700;
+  const OfDevice<float> a(*this, {1});
+  const OfDevice<Pointer> good(*this, {a.at}), bad(*this, {Pointer{64}});
+  const float alpha = 1, beta = 0;
+  testing::internal::CaptureStderr();
+  call("cublasSgemmBatched", handle, 0, 0, 1, 1, 1, static_cast<const void*>(&alpha), good.pointer(), 1,
+       bad.pointer(), 1, static_cast<const void*>(&beta), good.pointer(), 1, 1);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("cublasSgemmBatched: 4 bytes at"), std::string::npos);
+  EXPECT_EQ(call("cuCtxSynchronize"), illegal);
+  call("palladion_exec_clear_fault");
   EXPECT_EQ(call("cublasDestroy_v2", handle), success);
 }
 
