@@ -26,12 +26,16 @@ void drop_memory(ClusterState& cluster) {
   }
 }
 
-// One quantum of each resident cluster, whose states are first looked at after `look_at` instructions without
-// a change. Those that pause go on together.
-std::vector<Quantum> run_quanta(Grid& grid, uint64_t budget, uint64_t look_at) {
+// One quantum of each resident cluster; `repeated`: all repeated their states before. Those that pause go on
+// together.
+std::vector<Quantum> run_quanta(Grid& grid, uint64_t budget, bool repeated) {
   const auto resident = grid.resident();
   std::vector<Quantum> ran(resident.size());
-  for (size_t i = 0; i < ran.size(); ++i) ran[i].progress = resident[i]->progress, ran[i].look_at = look_at;
+  for (size_t i = 0; i < ran.size(); ++i) {
+    ran[i].progress = resident[i]->progress;
+    ran[i].look_at = repeated ? look_again : Quantum::first_look;
+    ran[i].repeated = repeated;
+  }
   std::vector<size_t> going(resident.size());
   std::iota(going.begin(), going.end(), size_t{0});
   while (true) {
@@ -67,9 +71,9 @@ void Quanta::admit(Grid& grid) {
 
 void Quanta::run(Grid& grid) {
   const auto resident = grid.resident();
-  const uint64_t look_at = passed_.repeats ? look_again : Quantum::first_look;
+  const bool repeated = passed_.repeats;
   passed_ = {.resident = resident.size(), .repeats = true};
-  for (const Quantum& q : run_quanta(grid, budget_, look_at)) {
+  for (const Quantum& q : run_quanta(grid, budget_, repeated)) {
     passed_.repeats &= q.repeats || q.executed == 0;
     passed_.useful |= q.useful;
     passed_.executed |= q.executed != 0;
