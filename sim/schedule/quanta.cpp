@@ -18,7 +18,8 @@ constexpr uint32_t stuck_boundaries = 1 << 20;
 constexpr uint32_t random_returns = 4;
 
 // Frees the memory of a cluster that has ended but is not retired.
-void drop_memory(ClusterState& cluster) {
+void end_cluster(const RunContext& context, ClusterState& cluster) {
+  context.run_of(cluster).emit(ClusterEnded{});
   for (CtaState& cta : cluster.ctas) {
     cta.shared = {};
     cta.warps.clear();
@@ -44,9 +45,7 @@ std::vector<Quantum> run_quanta(Grid& grid, uint64_t budget, bool repeated) {
       Quantum& quantum = ran[going[k]];
       if (c.ctas.empty()) start_cluster(grid.context(), c);
       run_quantum(grid.context(), c, budget, quantum);
-      if (quantum.paused || !c.finished()) return;
-      grid.context().run_of(c).emit(ClusterEnded{});
-      drop_memory(c);
+      if (!quantum.paused && c.finished()) end_cluster(grid.context(), c);
     });
     std::erase_if(going, [&](size_t i) { return !ran[i].paused; });
     if (going.empty()) return ran;
@@ -84,8 +83,12 @@ void Quanta::run(Grid& grid) {
   std::vector<ClusterState*> order(resident.begin(), resident.end());
   if (const uint64_t seed = grid.context().launch.options.lanes; seed != 0)
     shuffle(order, scramble(seed) ^ grid.progress());
-  for (ClusterState* c : order)
-    if (!c->faulted) passed_.performed |= run_quantum_boundary(grid.context(), *c);
+  for (ClusterState* c : order) {
+    if (c->faulted) continue;
+    const bool had_ended = c->finished();
+    passed_.performed |= run_quantum_boundary(grid.context(), *c);
+    if (!had_ended && c->finished()) end_cluster(grid.context(), *c);  // it waited for reductions alone
+  }
 }
 
 void Quanta::retire(Grid& grid) {

@@ -155,6 +155,32 @@ TEST(Recorder, lanes_that_wait_together_are_decided_under_that_assumption) {
   EXPECT_FALSE(two.decided || two.warps_together);
 }
 
+// Reductions of global memory are performed at the boundary of a quantum: the cluster ends there.
+TEST(Recorder, a_cluster_that_ends_with_a_reduction_in_flight_has_ended) {
+  sim::testing::PtxRunner runner(R"(.version 8.8
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 array) {
+  .shared .align 16 .b8 tile[16];
+  .reg .b32 %r<4>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd0, [array];
+  mov.u32 %r1, tile;
+  mov.u32 %r2, 7;
+  st.shared.v4.u32 [%r1], {%r2, %r2, %r2, %r2};
+  fence.proxy.async;
+  cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd0], [%r1], 16;
+  cp.async.bulk.commit_group;
+  ret;
+})");
+  std::vector<uint32_t> array(4, 1);
+  runner.array(array).shape({2, 1, 1}, {1, 1, 1});
+  SkeletonObserver observer;
+  EXPECT_TRUE(runner.run({.observer = &observer}).clean());
+  EXPECT_EQ(array[3], 15U);
+  const RunDecision d = decide_run(observer.recorded(), Coverage{});
+  EXPECT_TRUE(d.decided) << d.reason;
+}
+
 TEST(Recorder, clusters_alike_are_kept_once) {
   const Recorded r(ring("bar.warp.sync 0xffffffff;"), {5, 1, 1});
   ASSERT_TRUE(r.result.clean());
