@@ -159,10 +159,10 @@ bool CheckReport::knows_all_schedules() const {
   return decided || (explored && explored->all_schedules && !explored->frozen);
 }
 
-bool CheckReport::knows_schedules_of_warps() const {
-  if (knows_all_schedules()) return true;
-  return !trials.empty() && trials.front().watched && trials.front().watched->decision &&
-         trials.front().watched->decision->warps_together;
+std::optional<sim::check::Assumptions> CheckReport::assumptions() const {
+  if (knows_all_schedules()) return sim::check::Assumptions{};
+  if (trials.empty() || !trials.front().watched || !trials.front().watched->decision) return {};
+  return trials.front().watched->decision->under;
 }
 
 bool CheckReport::holds_for_smaller_grids() const {
@@ -175,10 +175,9 @@ bool CheckReport::hangs() const { return !std::ranges::all_of(trials, &Trial::en
 void judge(CheckReport& report) {
   report.incomplete = incomplete_reasons_of(report);
   report.verdict = verdict_of(report);
-  report.verdict.scope = {
-      .all_schedules = report.decided || (report.explored && report.explored->all_schedules),
-      .warps_together = report.knows_schedules_of_warps(),
-      .tried = report.trials.size()};
+  report.verdict.scope = {.all_schedules = report.knows_all_schedules(),
+                          .under = report.assumptions(),
+                          .tried = report.trials.size()};
 }
 
 tl::expected<CheckReport, isa::Diagnostics> check(const Job& job, const isa::ArchSpec& arch,

@@ -64,8 +64,8 @@ struct CheckReport {
   bool hangs() const;
   // The result is that of all schedules: one run decided, or the search saw them all.
   bool knows_all_schedules() const;
-  // At least if the lanes of a warp that return from one wait go on together.
-  bool knows_schedules_of_warps() const;
+  // For which schedules one run decided: those in which these hold; null: for none but those that were tried.
+  std::optional<sim::check::Assumptions> assumptions() const;
   // So is the result of each grid of at most these CTAs in each dimension, with the same parameters: no CTA
   // can know of the others, and, since nothing was found, none reads what another writes.
   bool holds_for_smaller_grids() const;

@@ -145,7 +145,7 @@ def table(options):
         rows += csv.DictReader(file.open(newline=''), FIELDS)
     rows.sort(key=lambda r: (r['maker'], r['program'], r['kernel']))
     print((HERE / 'blackwell_kernels.head.md').read_text())
-    print('| maker | kernels | run | decided for all schedules | or for all that keep warps together | for all data | '
+    print('| maker | kernels | run | decided for all schedules | or under an assumption | for all data | '
           'errors: judged true | judged false | open |')
     print('|---|---|---|---|---|---|---|---|---|')
     of = collections.defaultdict(list)

@@ -1,6 +1,10 @@
 #include "report/run/check_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
 
 #include "report/json/findings_json.h"
 #include "report/run/run_json.h"
@@ -21,16 +25,21 @@ const Watched* widest(const CheckReport& report) {
   return best;
 }
 
+std::vector<std::string> sentences(const sim::check::Assumptions& under) {
+  std::vector<std::string> out;
+  if (under.warps_together) out.emplace_back("lanes of a warp that return from one wait go on together");
+  if (under.answers) out.emplace_back("requests to cancel launches get the answers that they got here");
+  return out;
+}
+
 // Why one run does not decide for all schedules; empty when this was not examined.
 std::string undecided_text(const CheckReport& report) {
   if (report.trials.empty() || !report.trials.front().watched) return {};
   const auto& decision = report.trials.front().watched->decision;
   if (!decision || decision->decided) return {};
-  return (decision->warps_together
-              ? "; decided for all in which lanes of a warp that return from one wait go on "
-                "together; not for the others: "
-              : "; not decided for all others: ") +
-         decision->reason;
+  if (!decision->under) return "; not decided for all others: " + decision->reason;
+  return fmt::format("; decided for all in which {}; not for the others: {}",
+                     fmt::join(sentences(*decision->under), " and "), decision->reason);
 }
 
 std::string explored_text(const sim::check::ExploreReport& e) {
@@ -80,20 +89,21 @@ std::string reference_text(const Launched& launched, const CheckReport& report, 
 }
 
 json::object scope_json(const CheckReport& report) {
-  const bool all = report.knows_all_schedules(), warps = report.knows_schedules_of_warps();
-  return {{"schedules", all     ? "all"
-                        : warps ? "all that keep warps together"
-                                : "these"},
-          {"data", warps ? scope_name(report.data) : "these data"},
+  const auto under = report.assumptions();
+  std::string schedules = under ? "all" : "these";
+  if (under && under->warps_together) schedules += " that keep warps together";
+  if (under && under->answers) schedules += under->warps_together ? " and" : " that";
+  if (under && under->answers) schedules += " cancel no other launches";
+  return {{"schedules", schedules},
+          {"data", under ? scope_name(report.data) : "these data"},
           {"grid", report.holds_for_smaller_grids() ? "this grid and smaller ones" : "this grid"}};
 }
 
 // What the scope rests on, and why it is no wider.
 std::vector<std::string> assumptions(const Launched& launched, const CheckReport& report) {
-  if (report.knows_all_schedules()) return scope_reasons(report.data, launched.ptx_name);
-  if (report.knows_schedules_of_warps()) {
-    std::vector<std::string> all = scope_reasons(report.data, launched.ptx_name);
-    all.insert(all.begin(), "lanes of a warp that return from one wait go on together");
+  if (const auto under = report.assumptions()) {
+    std::vector<std::string> all = sentences(*under);
+    std::ranges::move(scope_reasons(report.data, launched.ptx_name), std::back_inserter(all));
     return all;
   }
   if (report.trials.empty() || !report.trials.front().watched) return {};
@@ -125,7 +135,7 @@ std::vector<Part> check_text(const Launched& launched, const CheckReport& report
   std::string text = reference_text(launched, report, view.color);
   text += row("findings", findings_count_text(report.findings));
   text += row("schedules", schedules_text(report));
-  if (report.knows_schedules_of_warps()) text += row("data", scope_text(report.data, launched.ptx_name));
+  if (report.assumptions()) text += row("data", scope_text(report.data, launched.ptx_name));
   if (report.explored) text += row(verify::exploration, explored_text(*report.explored));
   if (const Watched* watched = widest(report)) text += row("coverage", coverage_text(watched->coverage));
   text += row("verdict", verdict_text(report.verdict, view.color));

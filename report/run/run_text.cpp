@@ -200,8 +200,11 @@ std::string describe_comparison(const verify::OutputComparison& named) {
 std::string scope_text(const Verdict& verdict) {
   if (verdict.word != Verdict::Word::clean && verdict.word != Verdict::Word::strict) return {};
   if (verdict.scope.all_schedules) return ", decided for all schedules";
-  if (verdict.scope.warps_together)
-    return ", decided for all schedules that keep the lanes of a warp together";
+  if (const auto& under = verdict.scope.under)
+    return fmt::format(", decided for all schedules that {}{}{}",
+                       under->warps_together ? "keep the lanes of a warp together" : "",
+                       under->warps_together && under->answers ? " and " : "",
+                       under->answers ? "cancel no other launches" : "");
   const size_t n = verdict.scope.tried;
   return fmt::format(", not decided for all schedules: {} {} tried", n, n == 1 ? "was" : "were");
 }

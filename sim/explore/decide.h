@@ -1,5 +1,6 @@
 #pragma once
 // Whether the result of one run holds for all schedules.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,17 @@
 
 namespace palladion::sim::check {
 
+// What holds in the schedules for which a run decides, beyond what PTX promises.
+struct Assumptions {
+  bool warps_together = false;  // lanes of a warp that return from one wait go on together
+  bool answers = false;         // requests to cancel launches get the answers that they got in the run
+  bool none() const { return !warps_together && !answers; }
+};
+
 struct RunDecision {
   bool decided = false;
-  std::string reason;  // why not
-  // Decided for the schedules in which lanes of a warp that return from one wait go on together.
-  bool warps_together = false;
+  std::string reason;                // why not
+  std::optional<Assumptions> under;  // null: it does not decide under assumptions either
 };
 
 // True when the phases of every cluster are forced (docs/concepts/all_schedules.md), nothing that was

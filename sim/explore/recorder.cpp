@@ -302,6 +302,7 @@ void SkeletonRecorder::on(const ClusterBarrierEvent& e) {
 
 void SkeletonRecorder::on(const AsyncIssue& issue) {
   if (full() || issue.mbarriers.empty()) return;
+  if (std::holds_alternative<isa::TryCancel>(*issue.origin.effect)) requests_.insert(line_of(issue.origin));
   auto& signals = run_.signals[issue.id];
   for (size_t i = 0; i < issue.mbarriers.size(); ++i) {
     if (issue.mbarrier_bytes[i] == 0) continue;

@@ -99,6 +99,7 @@ class SkeletonRecorder {
   std::map<uint64_t, std::pair<uint32_t, size_t>> deferred_;  // arrivals whose mbarrier is not yet known
   UsedResults used_results_;                                  // of atomics
   std::set<std::pair<uint32_t, std::string>> frozen_;
+  std::set<uint32_t> requests_;  // lines that ask to cancel a launch
   bool ended_ = false;
   std::optional<Skeleton> skeleton_;
 };

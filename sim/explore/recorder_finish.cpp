@@ -45,6 +45,10 @@ Skeleton SkeletonRecorder::make() {
   make_threads(run_, s);
   normalise(s);
   for (const auto& [line, what] : frozen_) s.frozen.push_back(fmt::format("{} (line {})", what, line));
+  for (const uint32_t line : requests_)
+    s.frozen.push_back(
+        fmt::format("a request to cancel a launch got the answer of this run (line {})", line));
+  s.answers = requests_.size();
   if (!ended_) s.incomplete = "the recorded run did not reach its end";
   run_ = {};
   return s;

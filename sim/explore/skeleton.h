@@ -78,6 +78,7 @@ struct Skeleton {
   // Decisions of the recorded run that another schedule may take otherwise: "a test_wait that returned
   // false". Empty: nothing that was seen depends on time.
   std::vector<std::string> frozen;
+  size_t answers = 0;      // of these, the last: answers to requests to cancel launches
   std::string incomplete;  // why the recorded run did not reach its end; empty: it did
   // Where threads of a warp have returned from a wait that they executed together: their positions, a group
   // after the other, and the ends of the groups. Not part of the structure.

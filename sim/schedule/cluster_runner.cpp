@@ -156,6 +156,14 @@ bool is_idle(const RunContext& c, ClusterState& cluster, Quantum& q) {
   return all_repeat(c, cluster, quiet / 8);
 }
 
+// It was idle before the boundary, and what the boundary changed wakes none of its warps. A random schedule
+// keeps its draws.
+bool still_repeats(const RunContext& c, ClusterState& cluster, const Quantum& q) {
+  return q.repeated && q.executed == 0 && cluster.pending.empty() && !cluster.faulted &&
+         !cluster.finished() && c.schedule.kind != Schedule::Kind::seeded &&
+         all_repeat(c, cluster, Quantum::first_look / 8);
+}
+
 }  // namespace
 
 bool time_out_waits(ClusterState& cluster, bool again) {
@@ -217,6 +225,10 @@ void start_cluster(const RunContext& c, ClusterState& cluster) {
 void run_quantum(const RunContext& c, ClusterState& cluster, uint64_t budget, Quantum& q) {
   const ClusterRun run = c.run_of(cluster);
   q.paused = false;
+  if (still_repeats(c, cluster, q)) {
+    q.repeats = true;
+    return;
+  }
   while (q.executed < budget && !cluster.stores.full() && !cluster.faulted && !cluster.finished()) {
     if (cluster.progress != q.progress) {
       q.progress = cluster.progress;

@@ -37,6 +37,7 @@ struct Quantum {
   uint64_t progress = 0, changed_at = 0;  // the cluster's progress, and `executed` when it last changed
   static constexpr uint64_t first_look = 1 << 12;
   uint64_t look_at = first_look;  // instructions without a change, up to the next look at states
+  bool repeated = false;          // all clusters repeated their states before the boundary
   uint32_t idle = 0;              // rounds in a row of nothing but polling
 };
 

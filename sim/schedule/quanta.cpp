@@ -18,7 +18,8 @@ constexpr uint32_t stuck_boundaries = 1 << 20;
 constexpr uint32_t random_returns = 4;
 
 // Frees the memory of a cluster that has ended but is not retired.
-void drop_memory(ClusterState& cluster) {
+void end_cluster(const RunContext& context, ClusterState& cluster) {
+  context.run_of(cluster).emit(ClusterEnded{});
   for (CtaState& cta : cluster.ctas) {
     cta.shared = {};
     cta.warps.clear();
@@ -26,12 +27,16 @@ void drop_memory(ClusterState& cluster) {
   }
 }
 
-// One quantum of each resident cluster, whose states are first looked at after `look_at` instructions without
-// a change. Those that pause go on together.
-std::vector<Quantum> run_quanta(Grid& grid, uint64_t budget, uint64_t look_at) {
+// One quantum of each resident cluster; `repeated`: all repeated their states before. Those that pause go on
+// together.
+std::vector<Quantum> run_quanta(Grid& grid, uint64_t budget, bool repeated) {
   const auto resident = grid.resident();
   std::vector<Quantum> ran(resident.size());
-  for (size_t i = 0; i < ran.size(); ++i) ran[i].progress = resident[i]->progress, ran[i].look_at = look_at;
+  for (size_t i = 0; i < ran.size(); ++i) {
+    ran[i].progress = resident[i]->progress;
+    ran[i].look_at = repeated ? look_again : Quantum::first_look;
+    ran[i].repeated = repeated;
+  }
   std::vector<size_t> going(resident.size());
   std::iota(going.begin(), going.end(), size_t{0});
   while (true) {
@@ -40,9 +45,7 @@ std::vector<Quantum> run_quanta(Grid& grid, uint64_t budget, uint64_t look_at) {
       Quantum& quantum = ran[going[k]];
       if (c.ctas.empty()) start_cluster(grid.context(), c);
       run_quantum(grid.context(), c, budget, quantum);
-      if (quantum.paused || !c.finished()) return;
-      grid.context().run_of(c).emit(ClusterEnded{});
-      drop_memory(c);
+      if (!quantum.paused && c.finished()) end_cluster(grid.context(), c);
     });
     std::erase_if(going, [&](size_t i) { return !ran[i].paused; });
     if (going.empty()) return ran;
@@ -67,9 +70,9 @@ void Quanta::admit(Grid& grid) {
 
 void Quanta::run(Grid& grid) {
   const auto resident = grid.resident();
-  const uint64_t look_at = passed_.repeats ? look_again : Quantum::first_look;
+  const bool repeated = passed_.repeats;
   passed_ = {.resident = resident.size(), .repeats = true};
-  for (const Quantum& q : run_quanta(grid, budget_, look_at)) {
+  for (const Quantum& q : run_quanta(grid, budget_, repeated)) {
     passed_.repeats &= q.repeats || q.executed == 0;
     passed_.useful |= q.useful;
     passed_.executed |= q.executed != 0;
@@ -80,8 +83,12 @@ void Quanta::run(Grid& grid) {
   std::vector<ClusterState*> order(resident.begin(), resident.end());
   if (const uint64_t seed = grid.context().launch.options.lanes; seed != 0)
     shuffle(order, scramble(seed) ^ grid.progress());
-  for (ClusterState* c : order)
-    if (!c->faulted) passed_.performed |= run_quantum_boundary(grid.context(), *c);
+  for (ClusterState* c : order) {
+    if (c->faulted) continue;
+    const bool had_ended = c->finished();
+    passed_.performed |= run_quantum_boundary(grid.context(), *c);
+    if (!had_ended && c->finished()) end_cluster(grid.context(), *c);  // it waited for reductions alone
+  }
 }
 
 void Quanta::retire(Grid& grid) {

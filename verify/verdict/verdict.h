@@ -26,9 +26,9 @@ struct Verdict {
   enum class Word : uint8_t { clean, strict, incomplete, errors, interrupted };
   // For what it holds.
   struct Scope {
-    bool all_schedules = false;   // one run decided, or the search looked through all
-    bool warps_together = false;  // one run decided for those in which the lanes of a warp go on together
-    size_t tried = 0;             // schedules
+    bool all_schedules = false;                         // one run decided, or the search looked through all
+    std::optional<sim::check::Assumptions> under = {};  // one run decided for those in which these hold
+    size_t tried = 0;                                   // schedules
   };
   Word word = Word::clean;
   std::string reason;  // "3 findings", "the run was interrupted"

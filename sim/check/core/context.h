@@ -37,7 +37,7 @@ struct Reported {
 class Reporter {
  public:
   // More findings than these with one code, of one cluster, are counted in `dropped` alone.
-  static constexpr size_t limit = 200;
+  static constexpr size_t limit = 1000;
 
   Reporter(const RunView& run, const ClusterState& cluster);
   virtual ~Reporter() = default;

@@ -60,12 +60,15 @@ void Lockstep::on(const Access& a) {
   if (!used_ || a.order != isa::Order::volatile_ || a.kind == Access::Kind::atomic) return;
   Warp& warp = warp_of(a.origin);
   const bool writes = a.kind == Access::Kind::write;
+  uint64_t known = 0;
+  Word* word_there = nullptr;  // at `known`: lanes often share a word
   for (uint32_t m = a.lanes; m != 0; m &= m - 1) {
     const Lane lane = lowest_lane(m);
     const isa::Space space = space_of(a.space, a.addresses[lane]);
     if (space != isa::Space::global && !is_shared(space)) continue;
     for (uint64_t at = a.addresses[lane] / word_bytes; at * word_bytes < a.addresses[lane] + a.size; ++at) {
-      Word& word = warp.words[at];
+      if (word_there == nullptr || at != known) word_there = &warp.words[at], known = at;
+      Word& word = *word_there;
       if (const uint32_t other = unmet(warp, word.write, a.origin, lane); other != 0)
         report(a, lane, word.write, other, true);
       else if (const uint32_t reader = unmet(warp, word.read, a.origin, lane); writes && reader != 0)

@@ -166,12 +166,21 @@ void MemoryChecks::on(const Access& a) {
   });
 }
 
+// What lanes write they write one after the other; those that read one place read the same.
+void MemoryChecks::access_strongly(const Access& a, uint32_t lanes, bool shared) {
+  if (!is_strong(a.order) && a.kind != Access::Kind::atomic) return;
+  while (lanes != 0) {
+    const uint64_t address = a.addresses[std::countr_zero(lanes)];
+    uint32_t same = lanes & (0 - lanes);
+    for (uint32_t m = a.kind == Access::Kind::read ? lanes : 0; m != 0; m &= m - 1)
+      if (a.addresses[std::countr_zero(m)] == address) same |= m & (0 - m);
+    order_.strong().access(a, shared ? address & 0xFFFF'FFFF : address, same, shared);
+    lanes &= ~same;
+  }
+}
+
 void MemoryChecks::access_shared(const Access& a, uint32_t lanes) {
-  if (is_strong(a.order) || a.kind == Access::Kind::atomic)
-    for (uint32_t m = lanes; m != 0; m &= m - 1) {
-      const int lane = std::countr_zero(m);
-      order_.strong().access(a, a.addresses[lane] & 0xFFFF'FFFF, 1U << lane, true);
-    }
+  access_strongly(a, lanes, true);
   Actor actor = actor_of(a, lanes);
   actor.unchanged = a.kind == Access::Kind::write ? a.unchanged : 0;
   // Lanes with different views that store one value: the second part does not find it in memory yet.
@@ -214,11 +223,7 @@ uint32_t MemoryChecks::content_of(const Access& a, uint32_t lanes) const {
 
 void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
   const Origin& origin = a.origin;
-  if (is_strong(a.order) || a.kind == Access::Kind::atomic)
-    for (uint32_t m = lanes; m != 0; m &= m - 1) {
-      const int lane = std::countr_zero(m);
-      order_.strong().access(a, a.addresses[lane], 1U << lane, false);
-    }
+  access_strongly(a, lanes, false);
   const WarpOfCluster warp = order_.index(origin);
   GlobalAccess g;
   g.rank = origin.cta_rank;

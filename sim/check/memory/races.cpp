@@ -255,14 +255,16 @@ bool Detector::replaces(Ref old, Ref mine) const {
 }
 
 void Detector::add_read(Cell& c, Ref mine) {
+  if (c.read[0] == mine || c.read[1] == mine) return;
+  if (c.has_list() && std::ranges::find(pool_.list(c), mine) != pool_.list(c).end()) return;
   for (Ref& old : c.read)
-    if (old == mine || (old != 0 && replaces(old, mine))) {
+    if (old != 0 && replaces(old, mine)) {
       old = mine;
       return;
     }
   if (c.has_list())
     for (Ref& old : pool_.list(c))
-      if (old == mine || replaces(old, mine)) {
+      if (replaces(old, mine)) {
         old = mine;
         return;
       }

@@ -55,7 +55,7 @@ void StrongAccesses::fence(const Origin& origin, const isa::Fence& f) {
 
 void StrongAccesses::acquire_seen(const Origin& origin, isa::Scope scope) {
   const WarpOfCluster warp = views_.index(origin);
-  std::erase_if(warps_[warp].seen, [&](const Seen& s) {
+  std::erase_if(warps_[warp].seen, [&](Seen& s) {
     const uint32_t lanes = s.lanes & origin.lanes;
     if (lanes == 0) return false;
     if (scope < s.needed) {
@@ -63,7 +63,8 @@ void StrongAccesses::acquire_seen(const Origin& origin, isa::Scope scope) {
       return false;
     }
     views_.acquire(warp, lanes, *s.view);
-    return true;
+    s.lanes &= ~lanes;
+    return s.lanes == 0;
   });
 }
 

@@ -146,13 +146,83 @@ TEST(Recorder, lanes_that_wait_together_are_decided_under_that_assumption) {
     return decide_run(r.observer.recorded(), Coverage{});
   };
   const RunDecision met = decision(ring("bar.warp.sync 0xffffffff;"), 64);
-  EXPECT_TRUE(met.decided && met.warps_together);
+  EXPECT_TRUE(met.decided && met.under && met.under->none());
   const RunDecision apart = decision(ring(""), 64);
   EXPECT_FALSE(apart.decided);
-  EXPECT_TRUE(apart.warps_together);
+  ASSERT_TRUE(apart.under);
+  EXPECT_TRUE(apart.under->warps_together);
   EXPECT_NE(apart.reason.find("can complete before it is executed"), std::string::npos) << apart.reason;
   const RunDecision two = decision(ring(""), 96);  // the third warp consumes as well, and arrives nowhere
-  EXPECT_FALSE(two.decided || two.warps_together);
+  EXPECT_FALSE(two.decided || two.under);
+}
+
+// Reductions of global memory are performed at the boundary of a quantum: the cluster ends there.
+TEST(Recorder, a_cluster_that_ends_with_a_reduction_in_flight_has_ended) {
+  sim::testing::PtxRunner runner(R"(.version 8.8
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 array) {
+  .shared .align 16 .b8 tile[16];
+  .reg .b32 %r<4>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd0, [array];
+  mov.u32 %r1, tile;
+  mov.u32 %r2, 7;
+  st.shared.v4.u32 [%r1], {%r2, %r2, %r2, %r2};
+  fence.proxy.async;
+  cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd0], [%r1], 16;
+  cp.async.bulk.commit_group;
+  ret;
+})");
+  std::vector<uint32_t> array(4, 1);
+  runner.array(array).shape({2, 1, 1}, {1, 1, 1});
+  SkeletonObserver observer;
+  EXPECT_TRUE(runner.run({.observer = &observer}).clean());
+  EXPECT_EQ(array[3], 15U);
+  const RunDecision d = decide_run(observer.recorded(), Coverage{});
+  EXPECT_TRUE(d.decided) << d.reason;
+}
+
+// Which launches have not started when a CTA asks for one depends on time.
+TEST(Recorder, answers_to_requests_for_launches_are_an_assumption) {
+  const auto decision = [](const std::string& fill) {
+    sim::testing::PtxRunner runner(R"(.version 8.8
+.target sm_100a
+.address_size 64
+.visible .entry k(.param .u64 array) {
+  .shared .align 16 .b8 answer[16];
+  .shared .align 8 .b64 bar;
+  .reg .pred %p<3>; .reg .b32 %r<6>; .reg .b64 %rd<2>; .reg .b128 %q;
+  ld.param.u64 %rd0, [array];
+  mov.u32 %r0, %tid.x;
+  mov.u32 %r1, bar;
+  mov.u32 %r2, answer;
+  setp.eq.u32 %p0, %r0, 0;
+  @%p0 mbarrier.init.shared.b64 [%r1], 1;
+  fence.mbarrier_init.release.cluster;
+  bar.sync 0;
+  @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 16;
+  @%p0 )" + fill + R"([%r1];
+wait:
+  mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0;
+  @!%p1 bra wait;
+  ret;
+})",
+                                   *isa::find_arch("b200"));
+    std::vector<uint32_t> array(4);
+    runner.array(array).shape({2, 1, 1}, {32, 1, 1});
+    SkeletonObserver observer;
+    EXPECT_TRUE(runner.run({.observer = &observer}).clean());
+    return decide_run(observer.recorded(), Coverage{});
+  };
+  const RunDecision asked =
+      decision("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r2], ");
+  EXPECT_FALSE(asked.decided);
+  EXPECT_NE(asked.reason.find("a request to cancel a launch"), std::string::npos) << asked.reason;
+  ASSERT_TRUE(asked.under);
+  EXPECT_TRUE(asked.under->answers && !asked.under->warps_together);
+  const RunDecision copied =
+      decision("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r2], [%rd0], 16, ");
+  EXPECT_TRUE(copied.decided && copied.under && copied.under->none());
 }
 
 TEST(Recorder, clusters_alike_are_kept_once) {
