@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 
 set(PLD_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/palladion)
 set(PLD_PUBLIC_LIBRARIES isa frontend sim report native traces arrays run verdict verify kernels zoo labs bundle cubin fatbin
-  toolkit bundles sweep kernel_files explain lab_engine lab_report programs)
+  toolkit bundles codegen sweep kernel_files explain lab_engine lab_report programs)
 
 foreach(name ${PLD_PUBLIC_LIBRARIES})
   install(TARGETS pld_${name} EXPORT palladionTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -38,6 +38,7 @@ std::string replay_command(const CheckRequest& request, std::string_view command
 
 // The command that shows what was first seen under this schedule.
 std::string replay_of(const CheckRequest& request, const CheckReport& report, const std::string& schedule) {
+  if (schedule == verify::code_generation) return {};  // every run of the command shows it
   if (schedule == exploration)
     return replay_command(
         request, "check",
@@ -95,6 +96,7 @@ Outcome<CheckReport> run_check(const Subject& subject, const CheckRequest& asked
       return compare_and_keep(subject, !asked.run.output.report.empty(), outputs, report.comparisons);
     };
   Progress progress(fmt::format("check {}", subject.name), request.only ? 1 : 3 + request.random);
+  CodegenQuestion codegen(subject, asked.run.codegen);
   auto checked = verify::check(subject.job, *subject.arch, request,
                                {.stop = &interrupt_flag(), .step = [&](const verify::CheckReport& so_far) {
                                   progress.pause();
@@ -108,6 +110,8 @@ Outcome<CheckReport> run_check(const Subject& subject, const CheckRequest& asked
     print_out(row(exploration, counted_findings(report.explored->findings.size())));
   }
   if (report.page) report.page->finish(nullptr);
+  if (const auto taken = codegen.take(report.findings); !taken) return tl::make_unexpected(taken.error());
+  judge(report);
   for (SeenFinding& seen : report.findings) seen.replay = replay_of(asked, report, seen.schedules.front());
   if (auto suppressions = asked.run.findings.suppressions) {
     suppress(report.findings, *suppressions, subject.ptx_name);

@@ -39,6 +39,7 @@ void WordsOfSweep::state(Words& words) {
   words.number("--seed", given_.subject.seed, 0, any_number,
                "seed of random inputs, where the time depends on them");
   clock_.state(words);
+  state_codegen(words, given_.codegen);
   words.number("--top", given_.top, 0, most_lines, "configurations to list (20); 0: all");
   words.text("--json", given_.output.json, "a file for the results as JSON", Value::output);
   state_report(words, given_.output.report);

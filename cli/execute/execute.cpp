@@ -257,6 +257,22 @@ bool compares_scopes(const RunRequest& request) {
 
 }  // namespace
 
+CodegenQuestion::CodegenQuestion(const Subject& subject, verify::Codegen who) {
+  if (subject.pair != nullptr || who == verify::Codegen::none) return;
+  answer_ = std::async(std::launch::async, [&job = subject.job, &arch = *subject.arch, who] {
+    return verify::examine_codegen(job, arch, who);
+  });
+}
+
+Outcome<void> CodegenQuestion::take(std::vector<SeenFinding>& findings) {
+  if (!answer_.valid()) return {};
+  const auto found = answer_.get();
+  if (!found) return tl::make_unexpected(found.error());
+  verify::merge_findings(findings, *found, std::string(verify::code_generation));
+  verify::sort_findings(findings);
+  return {};
+}
+
 Outcome<Report> execute(Subject& subject, const RunRequest& request) {
   Report report;
   report.command = request.command;
@@ -269,8 +285,11 @@ Outcome<Report> execute(Subject& subject, const RunRequest& request) {
   if (request.device.on_device)  // first: it leaves the inputs unchanged
     if (const auto ran = take_device_side(report, subject, request); !ran)
       return tl::make_unexpected(ran.error());
-  if (request.device.on_sim)
+  if (request.device.on_sim) {
+    CodegenQuestion codegen(subject, request.codegen);
     if (const auto ran = run_on_sim(report, subject, request); !ran) return tl::make_unexpected(ran.error());
+    if (const auto asked = codegen.take(report.findings); !asked) return tl::make_unexpected(asked.error());
+  }
   const bool whole =
       report.sim ? report.sim->result.completed : report.device && report.device->errors.empty();
   if (whole && request.with_values()) take_comparisons(report, subject, request);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <future>
 #include <optional>
 #include <span>
 #include <vector>
@@ -29,6 +30,18 @@ using MachineRun = verify::CheckedRun;
 MachineRun run_on_machine(const Subject& subject, Job& job, const MachineRequest& request,
                           const sim::check::Conditions& conditions,
                           std::span<sim::Observer* const> more = {});
+// What ptxas does to a subject's kernel, found while the kernel runs. Twins of the zoo show one mistake each,
+// and are not examined.
+class CodegenQuestion {
+ public:
+  // Both must outlive it.
+  CodegenQuestion(const Subject& subject, verify::Codegen who);
+  // Adds the findings, when they are there.
+  Outcome<void> take(std::vector<SeenFinding>& findings);
+
+ private:
+  std::future<Outcome<std::vector<sim::Finding>>> answer_;
+};
 // Runs on one side or both, compares with the reference and the sides with each other.
 Outcome<Report> execute(Subject& subject, const RunRequest& request);
 // Against the kernel's reference; empty when it has none, nothing when Ctrl-C came first.

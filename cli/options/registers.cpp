@@ -23,10 +23,11 @@ Outcome<Registers> registers_of(const Registers& wanted, const isa::ArchSpec& ar
   if (wanted.from != Registers::From::ptxas) return wanted;
   const isa::Function* const entry = job.module->find_entry(job.entry);
   if (entry == nullptr) return Registers{};  // the machine reports the error
-  const auto use = cuda::toolkit::ask_ptxas(ptx_of(job), entry->name, arch.ptx_target);
-  if (!use) return tl::make_unexpected(use.error());
-  return Registers{
-      .from = Registers::From::ptxas, .count = static_cast<uint32_t>(use->registers), .ptxas = *use};
+  const auto said = cuda::toolkit::ask_ptxas(ptx_of(job), entry->name, arch.ptx_target);
+  if (!said) return tl::make_unexpected(said.error());
+  return Registers{.from = Registers::From::ptxas,
+                   .count = static_cast<uint32_t>(said->use.registers),
+                   .ptxas = said->use};
 }
 
 }  // namespace palladion::cli

@@ -46,7 +46,20 @@ void RunWords::state(Words& words) {
   words.number("--repeats", given.device.repeats, 0, 1'000'000, "timed runs on a device; 0: none");
   words.seconds("--device-limit", given.device.limit, most_seconds,
                 "give up when a run on a device takes longer than N seconds (10)");
+  state_codegen(words, given.codegen);
   words.flag("--no-reference", given.reference, "do not compute the kernel's reference", false);
+}
+
+void state_codegen(Words& words, verify::Codegen& codegen) {
+  using verify::Codegen;
+  words.word(
+      "--codegen", codegen,
+      {{"auto", Codegen::automatic},
+       {"ptxas", Codegen::ptxas},
+       {"predicted", Codegen::predicted},
+       {"none", Codegen::none}},
+      "who says whether the machine code spills registers or serialises wgmmas (PLD6205 to PLD6208): "
+      "ptxas, predicted (from the PTX: the same on every host), auto (ptxas where there is one), none");
 }
 
 bool RunWords::on_hardware() const {

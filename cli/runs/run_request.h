@@ -13,6 +13,7 @@
 #include "cli/options/subject_request.h"
 #include "cli/options/trace_request.h"
 #include "report/text/suppress.h"
+#include "verify/codegen/codegen.h"
 
 namespace palladion::cli {
 
@@ -54,9 +55,10 @@ struct RunRequest {
   TraceRequest trace;
   FindingsRequest findings;
   OutputRequest output;
-  bool reference = true;  // the outputs are compared with it
-  bool why = false;       // run again with parts of the chip relaxed
-  size_t lines = 10;      // source lines of the time report
+  bool reference = true;                                 // the outputs are compared with it
+  bool why = false;                                      // run again with parts of the chip relaxed
+  size_t lines = 10;                                     // source lines of the time report
+  verify::Codegen codegen = verify::Codegen::automatic;  // who says what ptxas does to the kernel
 
   sim::check::Conditions usual_conditions() const { return conditions.value_or(sim::check::Conditions{}); }
   const ClockSettings* clock() const { return machine.clock ? &*machine.clock : nullptr; }
@@ -89,6 +91,9 @@ class RunWords {
   std::string suppress_;
   RunRequest given_;  // what needs no second look
 };
+
+// --codegen.
+void state_codegen(Words& words, verify::Codegen& codegen);
 
 // What --threads means: 0 is all of the host.
 unsigned host_threads(unsigned given);

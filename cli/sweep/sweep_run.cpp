@@ -47,9 +47,10 @@ NoTime no_time_of(const Failure& failure) {
 
 uint64_t key_of(const Subject& subject, const SweepRequest& request) {
   const ClockSettings& clock = request.clock;
-  std::string text = fmt::format("{} {} {} {:016x} {} {} {} {}", version, subject.name, subject.arch->name,
+  std::string text = fmt::format("{} {} {} {:016x} {} {} {} {} {}", version, subject.name, subject.arch->name,
                                  hash(clock.parameters), report::name(clock.l2), request.subject.seed,
-                                 request.max_instructions, subject.registers.count);
+                                 request.max_instructions, subject.registers.count,
+                                 verify::codegen_identity(request.codegen));
   for (const auto& [name, value] : subject.choice.sizes) text += fmt::format(" {}={}", name, value);
   for (const auto& [name, value] : subject.choice.settings) text += fmt::format(" {}={}", name, value);
   text += isa::print(subject.program());
@@ -74,6 +75,15 @@ void take_time(verify::Timed& timed, const Subject& subject, const sim::RunResul
   timed.limit = sim::limit_text(result.clock);
 }
 
+// Why it is slower than its cycles.
+Outcome<void> take_codegen(verify::Timed& timed, const Subject& subject, verify::Codegen who) {
+  const auto findings = verify::examine_codegen(subject.job, *subject.arch, who);
+  if (!findings) return tl::make_unexpected(findings.error());
+  for (const sim::Finding& f : *findings)
+    timed.slow.push_back(fmt::format("{}: {}", f.code.name(), message_text(f)));
+  return {};
+}
+
 // The time of a subject; without the arrays' contents where it does not depend on them.
 sim::RunResult run_for_time(Subject& subject, const SubjectRequest& configuration, ClockSettings& clock,
                             const SweepRequest& request) {
@@ -87,6 +97,13 @@ sim::RunResult run_for_time(Subject& subject, const SubjectRequest& configuratio
   return verify::timed_run(subject.job, *subject.arch, run_options(subject, machine, &clock));
 }
 
+void leave_out(verify::Timed& timed, const Failure& why) {
+  const NoTime none = no_time_of(why);
+  timed.code = none.code;
+  timed.reason = none.reason;
+  timed.cycles = 0;
+}
+
 void time_one(verify::Timed& timed, const SweepRequest& request, const verify::KnownTime& known) {
   SubjectRequest configuration = request.subject;
   configuration.settings = timed.settings;
@@ -94,9 +111,7 @@ void time_one(verify::Timed& timed, const SweepRequest& request, const verify::K
   clock.values = sim::Values::none;
   auto subject = load_subject(configuration, &clock);
   if (!subject) {
-    const NoTime none = no_time_of(subject.error());
-    timed.code = none.code;
-    timed.reason = none.reason;
+    leave_out(timed, subject.error());
     timed.done = true;
     return;
   }
@@ -111,6 +126,9 @@ void time_one(verify::Timed& timed, const SweepRequest& request, const verify::K
   if (result.interrupted) return;
   timed.values = clock.values;
   take_time(timed, *subject, result, clock);
+  if (timed.cycles != 0)
+    if (const auto asked = take_codegen(timed, *subject, request.codegen); !asked)
+      leave_out(timed, asked.error());
   timed.done = true;
 }
 

@@ -15,10 +15,11 @@ struct SweepRequest {
   std::vector<verify::Axis> axes;  // in the order given
   ClockSettings clock;
   unsigned threads = 1;
-  uint64_t max_instructions = usual_max_instructions;  // of a warp
-  size_t top = 20;                                     // configurations reported; 0: all
-  std::string state;                                   // a file that keeps what is done; empty: none
-  bool resumes = false;                                // the file must exist
+  uint64_t max_instructions = usual_max_instructions;    // of a warp
+  size_t top = 20;                                       // configurations reported; 0: all
+  verify::Codegen codegen = verify::Codegen::automatic;  // whose findings rank a configuration last
+  std::string state;                                     // a file that keeps what is done; empty: none
+  bool resumes = false;                                  // the file must exist
   OutputRequest output;
 };
 

@@ -1,5 +1,6 @@
 #include "cuda/native/jit_log.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -111,6 +112,35 @@ std::map<std::string, ResourceUse, std::less<>> parse_resource_use(std::string_v
       current->shared_bytes = number_before(line, "bytes smem");
     }
   });
+  return out;
+}
+
+namespace {
+
+// What stands behind `before`, up to `end`; empty where it does not.
+std::string_view between(std::string_view text, std::string_view before, char end) {
+  const size_t at = text.find(before);
+  if (at == std::string_view::npos) return {};
+  text.remove_prefix(at + before.size());
+  return text.substr(0, text.find(end));
+}
+
+}  // namespace
+
+std::vector<CompilerRemark> parse_remarks(std::string_view log) {
+  std::vector<CompilerRemark> out;
+  for (const JitMessage& message : parse_jit_log(log)) {
+    const std::string_view code = between(message.text, "(", ')');
+    const bool has_code = code.size() == 5 && code[0] == 'C' && message.text.front() == '(';
+    if (!has_code) continue;
+    const std::string text(isa::trimmed(std::string_view(message.text).substr(code.size() + 2)));
+    const std::string_view line = between(text, "around line ", ' ');
+    CompilerRemark remark{.code = std::string(code),
+                          .function = std::string(between(text, "function '", '\'')),
+                          .line = line.empty() ? 0 : leading_number(line).value_or(0),
+                          .text = text};
+    if (std::ranges::find(out, remark) == out.end()) out.push_back(std::move(remark));
+  }
   return out;
 }
 

@@ -35,6 +35,18 @@ struct ResourceUse {
 // What ptxas -v says of each entry.
 std::map<std::string, ResourceUse, std::less<>> parse_resource_use(std::string_view log);
 
+// A remark on how a kernel's code is made, "(C7513) Potential Performance Loss: ... in the function 'f'", or
+// of what ptxas injects: "(C7517) warpgroup.wait is injected in around line 29 by compiler ...".
+struct CompilerRemark {
+  std::string code;      // "C7513"
+  std::string function;  // in which; empty: it names none
+  uint32_t line = 0;     // of the PTX, about; 0: it names none
+  std::string text;      // without its code
+  friend bool operator==(const CompilerRemark&, const CompilerRemark&) = default;
+};
+// In the order of the log, each once.
+std::vector<CompilerRemark> parse_remarks(std::string_view log);
+
 // The place that the last `.loc` before a PTX line names: where the author wrote what became that line.
 isa::SourceLoc author_location(std::string_view ptx, uint32_t line);
 

@@ -25,8 +25,12 @@ struct Said {
   std::string words;
 };
 
-Said run(const std::vector<std::string>& command) {
-  Ended ended = run_quietly(command);
+// Of a text that may be anything.
+constexpr QuietRun limits{.most = 1 << 20, .cpu_seconds = 60};
+
+Said run(const std::vector<std::string>& command, const QuietRun& options = {}) {
+  Ended ended = run_quietly(command, options);
+  if (ended.signal != 0) ended.output += fmt::format("\nended by signal {}\n", ended.signal);
   return {ended.code == 0, std::move(ended.output)};
 }
 
@@ -35,23 +39,26 @@ Said assemble(const fs::path& ptxas, std::string_view ptx, std::string_view targ
   const fs::path source = folder.path() / "kernel.ptx";
   if (folder.path().empty()) return {false, "there is no place for temporary files"};
   if (const auto written = write_text(source, ptx); !written) return {false, written.error()};
-  return run({ptxas, "-v", fmt::format("-arch={}", target), "-o", folder.path() / "kernel.cubin", source});
+  return run({ptxas, "-v", fmt::format("-arch={}", target), "-o", folder.path() / "kernel.cubin", source},
+             limits);
 }
 
 // Another ptxas at the same place has another size or date.
-std::string name_of_answer(const fs::path& ptxas, std::string_view ptx, std::string_view target) {
+fs::path name_of_answer(const fs::path& ptxas, std::string_view ptx, std::string_view target) {
   const std::string text = fmt::format("{} {}\n{}", identity_of(ptxas), target, ptx);
-  return fmt::format("{:016x}.txt", palladion::hash(std::as_bytes(std::span(text))));
+  return fmt::format("{:016x}", palladion::hash(std::as_bytes(std::span(text))));
 }
 
 // A cache that cannot be written is no error.
 Said assemble_once(const fs::path& ptxas, std::string_view ptx, std::string_view target) {
   const auto folder = private_cache("ptxas");
   if (!folder) return assemble(ptxas, ptx, target);
-  const fs::path file = *folder / name_of_answer(ptxas, ptx, target);
-  if (auto known = read_text(file, most_of_settings)) return {true, std::move(*known)};
+  const fs::path name = *folder / name_of_answer(ptxas, ptx, target);
+  for (const bool ok : {true, false})
+    if (auto known = read_text(name.string() + (ok ? ".txt" : ".refused"), most_of_settings))
+      return {ok, std::move(*known)};
   Said said = assemble(ptxas, ptx, target);
-  if (said.ok) (void)write_text(file, said.words);
+  (void)write_text(name.string() + (said.ok ? ".txt" : ".refused"), said.words);
   return said;
 }
 
@@ -70,12 +77,11 @@ std::optional<fs::path> find_tool(std::string_view name) {
 
 Outcome<void> need_ptxas() {
   if (find_tool("ptxas")) return {};
-  return unsupported("--registers ptxas: there is no ptxas in CUDA_HOME or on PATH",
-                     "without one: --registers estimate, or the number itself");
+  return unsupported("there is no ptxas in CUDA_HOME or on PATH",
+                     "without one: --registers estimate, or the number itself; --codegen predicted");
 }
 
-Outcome<cuda::native::ResourceUse> ask_ptxas(std::string_view ptx, std::string_view entry,
-                                             std::string_view target) {
+Outcome<PtxasAnswer> ask_ptxas(std::string_view ptx, std::string_view entry, std::string_view target) {
   if (const auto there = need_ptxas(); !there) return tl::make_unexpected(there.error());
   const auto ptxas = find_tool("ptxas");
   const Said said = assemble_once(*ptxas, ptx, target);
@@ -87,7 +93,7 @@ Outcome<cuda::native::ResourceUse> ask_ptxas(std::string_view ptx, std::string_v
   if (found == all.end() || found->second.registers == 0)
     return user_error(
         fmt::format("{} says nothing of the registers of `{}`:\n{}", ptxas->string(), entry, said.words));
-  return found->second;
+  return PtxasAnswer{found->second, cuda::native::parse_remarks(said.words)};
 }
 
 Outcome<std::string> ask_machine_code(std::string_view ptx, std::string_view target) {

@@ -78,11 +78,14 @@ Product check_shapes(const Ref& acc, const Shape& a, const Ref& b) {
   return p;
 }
 
-void check_k(const Product& p, int64_t swizzle, DType d) {
-  const int64_t unit = swizzle / pl::bytes(d);
+// A swizzled row is whole: of an operand whose rows run along k it is a unit of k, of others it is not.
+void check_k(const Product& p, const MatrixOperand& o, int64_t swizzle, DType d) {
+  const int64_t unit = (o.mn_major ? bytes_per_k() : swizzle) / pl::bytes(d);
   if (p.k % unit != 0) {
-    fail(Code::mma_shape, fmt::format("wgmma: k is {}, it must be a multiple of {} (swizzle {} / {} bytes)",
-                                      p.k, unit, swizzle, pl::bytes(d)));
+    fail(Code::mma_shape, o.mn_major ? fmt::format("wgmma: k is {}, it must be a multiple of {}", p.k, unit)
+                                     : fmt::format("wgmma: k is {}, it must be a multiple of {} (swizzle {} "
+                                                   "/ {} bytes)",
+                                                   p.k, unit, swizzle, pl::bytes(d)));
   }
 }
 
@@ -141,7 +144,8 @@ void wgmma(const Ref& acc, const Ref& a, const Ref& b, std::source_location loc)
                      isa::name(right.swizzle)),
          "allocate both operands with the same SwizzleTransform");
   }
-  check_k(p, a.base().physical.swizzle, a.dtype());
+  check_k(p, left, a.base().physical.swizzle, a.dtype());
+  check_k(p, right, b.base().physical.swizzle, b.dtype());
   emit_product(r, acc, {&left, nullptr, a.dtype()}, right, b.dtype(), p);
 }
 
@@ -158,7 +162,7 @@ void wgmma(const Ref& acc, const Array& a, const Ref& b, std::source_location lo
          fmt::format("wgmma: a in registers must have layout {}, it is {}", to_string(wanted), to_string(a)));
   }
   const MatrixOperand right = describe(r, b, 1, 0, 'b');
-  check_k(p, b.base().physical.swizzle, a.dtype());
+  check_k(p, right, b.base().physical.swizzle, a.dtype());
   emit_product(r, acc, {nullptr, &a, a.dtype()}, right, b.dtype(), p);
 }
 

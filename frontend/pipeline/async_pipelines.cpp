@@ -135,16 +135,16 @@ void OrderedSequenceBarrier::arrive(const PipelineState& state, Loc loc) const {
   barrier_arrive(barriers_.at(state.index(), (group_ + 1) % length_), loc);
 }
 
-NamedBarrier::NamedBarrier(int64_t threads, int64_t id, Loc loc) {
+NamedBarrier::NamedBarrier(int64_t threads, const Scalar& id, Loc loc) {
   const VerbScope at(loc);
   const Recorder& r = Recorder::current();
   // Barrier 0 is the CTA's, and each Pallas thread has one.
   const int64_t reserved = r.thread_count() == 1 ? 1 : r.thread_count() + 1,
                 most = r.arch().named_barriers_per_cta - reserved;
   lanes_ = threads * frontend::group_threads;
-  number_ = reserved + id;
-  if (id < 0 || id >= most)
-    fail(Code::bad_barrier, fmt::format("NamedBarrier: id {} is outside of [0, {})", id, most),
+  number_ = id + reserved;
+  if (id.is_constant() && (id.as_int() < 0 || id.as_int() >= most))
+    fail(Code::bad_barrier, fmt::format("NamedBarrier: id {} is outside of [0, {})", id.as_int(), most),
          fmt::format("a CTA has {} barriers, {} of them are the kernel's own",
                      r.arch().named_barriers_per_cta, reserved));
   if (threads < 1 || threads > r.thread_count())
@@ -156,14 +156,14 @@ void NamedBarrier::arrive_and_wait(Loc loc) const {
   const VerbScope at(loc);
   Recorder& r = Recorder::current();
   r.needs_warpgroup("a NamedBarrier");
-  r.emit("bar.sync", {Operand::imm(number_), Operand::imm(lanes_)});
+  r.emit("bar.sync", {number_.operand(), Operand::imm(lanes_)});
 }
 
 void NamedBarrier::arrive(Loc loc) const {
   const VerbScope at(loc);
   Recorder& r = Recorder::current();
   r.needs_warpgroup("a NamedBarrier");
-  r.emit("bar.arrive", {Operand::imm(number_), Operand::imm(lanes_)});
+  r.emit("bar.arrive", {number_.operand(), Operand::imm(lanes_)});
 }
 
 }  // namespace palladion::plgpu

@@ -135,13 +135,15 @@ class OrderedSequenceBarrier {
 class NamedBarrier {
  public:
   using Loc = std::source_location;  // the author's line
-  // `threads` Pallas threads meet; `id`: from 0, of the kernel's own.
-  NamedBarrier(int64_t threads, int64_t id, Loc loc = Loc::current());
+  // `threads` Pallas threads meet; `id`: from 0, of the kernel's own. One that is known when the kernel runs
+  // must be in the same range.
+  NamedBarrier(int64_t threads, const Scalar& id, Loc loc = Loc::current());
   void arrive_and_wait(Loc loc = Loc::current()) const;  // CUTLASS' sync
   void arrive(Loc loc = Loc::current()) const;           // another thread waits
 
  private:
-  int64_t lanes_, number_;
+  int64_t lanes_;
+  Scalar number_;
 };
 
 }  // namespace palladion::plgpu

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -124,6 +125,10 @@ Ended run_quietly(const std::vector<std::string>& command, const QuietRun& optio
   const int error = Settings(ends[1], options.passes_errors)
                         .start(&child, command, options.environment ? variables.data() : environ);
   if (error == 0) ends_with_us->started(child);
+  if (error == 0 && options.cpu_seconds != 0) {
+    const rlimit limit{options.cpu_seconds, options.cpu_seconds};
+    ::prlimit(child, RLIMIT_CPU, &limit, nullptr);
+  }
   ::close(ends[1]);
   std::string output = error != 0 ? std::strerror(error) : read_all(ends[0], options, child);
   ::close(ends[0]);

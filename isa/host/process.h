@@ -26,6 +26,7 @@ Ended run_process(const std::vector<std::string>& command);
 struct QuietRun {
   size_t most = SIZE_MAX;                                    // bytes of output: who prints more is ended
   int ended_by = 9;                                          // with this signal (SIGKILL)
+  unsigned cpu_seconds = 0;                                  // of processor time, then SIGKILL; 0: no limit
   std::optional<std::vector<std::string>> environment = {};  // "NAME=value"; none: ours
   bool passes_errors = false;                                // its standard error is ours
 };

@@ -19,7 +19,7 @@ constexpr int correction = 2, issue = 3;  // warpgroups; 0 and 1 compute softmax
 // Registers of a lane: 512 for the four warpgroups together.
 constexpr int softmax_registers = 184, correction_registers = 104, issue_registers = 40;
 
-const Layout row_a_lane = Layout::TCGEN05_TMEM_NATIVE;
+const Layout& row_a_lane = Layout::TCGEN05_TMEM_NATIVE;
 
 struct Body {
   const AttentionConfig& c;

@@ -47,9 +47,22 @@ std::string conditions(const Swept& s, const SweepReport& r) {
   return text;
 }
 
+bool any_slow(const SweepReport& r) {
+  return std::ranges::any_of(r.all, [](const Timed& t) { return !t.slow.empty(); });
+}
+
+// "PLD6205: ptxas keeps ..." of each.
+std::string codes_of(const std::vector<std::string>& slow) {
+  std::vector<std::string> codes;
+  for (const std::string& reason : slow) codes.push_back(reason.substr(0, reason.find(':')));
+  codes.erase(std::ranges::unique(codes).begin(), codes.end());
+  return fmt::format("{}", fmt::join(codes, " "));
+}
+
 Cells heading(const SweepReport& r, bool flops) {
   Cells out = {"rank", "cycles", "us", flops ? "TFLOP/s" : "GB/s", "of best", "limited by", "busiest"};
   for (const Axis& axis : r.axes) out.push_back(axis.name);
+  if (any_slow(r)) out.emplace_back("slower");
   return out;
 }
 
@@ -62,6 +75,7 @@ Cells cells(const SweepReport& r, const Timed& t, size_t rank, uint64_t best, bo
                t.limit,
                fmt::format("{} {:.0f} %", t.critical, t.busy * 100)};
   for (const Axis& axis : r.axes) out.push_back(t.settings.at(axis.name));
+  if (any_slow(r)) out.push_back(codes_of(t.slow));
   return out;
 }
 
@@ -104,25 +118,41 @@ std::string settings_text(const SweepReport& r, const Timed& t) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-// Each reason once, with its configurations.
-std::string left_out_text(const SweepReport& r, bool color) {
-  std::vector<std::pair<std::string, Cells>> reasons;
-  for (const size_t i : r.without_time()) {
-    const Timed& t = r.all[i];
-    const std::string why = t.code.known() ? fmt::format("{}: {}", t.code.name(), t.reason) : t.reason;
-    auto at = std::ranges::find(reasons, why, &std::pair<std::string, Cells>::first);
-    if (at == reasons.end()) at = reasons.insert(at, {why, {}});
-    at->second.push_back(settings_text(r, t));
-  }
+using Reasons = std::vector<std::pair<std::string, Cells>>;  // each once, with its configurations
+
+void add_reason(Reasons& reasons, const std::string& why, std::string configuration) {
+  auto at = std::ranges::find(reasons, why, &Reasons::value_type::first);
+  if (at == reasons.end()) at = reasons.insert(at, {why, {}});
+  at->second.push_back(std::move(configuration));
+}
+
+std::string reasons_text(std::string_view title, const Reasons& reasons, bool color) {
   if (reasons.empty()) return {};
   constexpr size_t named = 4;
-  std::string out = paint("left out", Style::bold, color) + "\n";
+  std::string out = paint(title, Style::bold, color) + "\n";
   for (const auto& [why, which] : reasons) {
     out += fmt::format("  {}\n", why);
     for (size_t i = 0; i < std::min(named, which.size()); ++i) out += fmt::format("      {}\n", which[i]);
     if (which.size() > named) out += fmt::format("      and {} more\n", which.size() - named);
   }
   return out;
+}
+
+std::string left_out_text(const SweepReport& r, bool color) {
+  Reasons reasons;
+  for (const size_t i : r.without_time()) {
+    const Timed& t = r.all[i];
+    const std::string why = t.code.known() ? fmt::format("{}: {}", t.code.name(), t.reason) : t.reason;
+    add_reason(reasons, why, settings_text(r, t));
+  }
+  return reasons_text("left out", reasons, color);
+}
+
+std::string slow_text(const SweepReport& r, bool color) {
+  Reasons reasons;
+  for (const size_t i : r.ranking())
+    for (const std::string& why : r.all[i].slow) add_reason(reasons, why, settings_text(r, r.all[i]));
+  return reasons_text("slower on the chip than these cycles, and ranked last", reasons, color);
 }
 
 json::object timed_json(const Timed& t) {
@@ -137,7 +167,8 @@ json::object timed_json(const Timed& t) {
                  {"values", name(t.values)},
                  {"critical", t.critical},
                  {"busy", t.busy},
-                 {"limit", t.limit}});
+                 {"limit", t.limit},
+                 {"slow", array_of(t.slow)}});
   return out;
 }
 
@@ -146,7 +177,7 @@ json::object timed_json(const Timed& t) {
 std::string sweep_text(const Swept& swept, const SweepReport& r, size_t top, bool color) {
   std::string out = title(swept) + row("sweep", summary(r)) + row("", conditions(swept, r));
   for (const std::string& note : r.notes) out += row("note", note);
-  out += ranking_text(r, top, color) + left_out_text(r, color);
+  out += ranking_text(r, top, color) + slow_text(r, color) + left_out_text(r, color);
   const std::string& file = swept.state;
   if (r.interrupted && !file.empty())
     out += fmt::format("interrupted: what is done is in {}, `--resume {}` goes on\n", file, file);

@@ -103,7 +103,9 @@ std::string site_text(const sim::Site& s, const FindingView& view) {
   size_t column = 0;
   if (!s.instruction.empty() && (s.source.known() || line.empty()))
     out += dim("      | ") + isa::excerpt(s.instruction, column) + "\n";
-  out += dim("      = ") + actor_text(s) + "\n";
+  if (const std::string actor = s.lanes != 0 ? actor_text(s) : text_of(s.part, s.source.known());
+      !actor.empty())
+    out += dim("      = ") + actor + "\n";
   for (const std::string& frame : frames_text(s, view)) out += dim("      = ") + frame + "\n";
   return out;
 }
@@ -116,6 +118,7 @@ std::string part(std::string_view label, std::string_view text, bool color) {
 
 std::string seen_text(const SeenFinding& seen, const FindingView& view) {
   std::string text = seen.finding.count > 1 ? fmt::format("{} times", seen.finding.count) : "";
+  if (seen.schedules.size() == 1 && seen.schedules.front() == verify::code_generation) return text;
   const bool searched = seen.schedules.size() == 1 && seen.schedules.front() == exploration;
   if (view.schedules <= 1 && !searched) return text;
   constexpr size_t named = 4;

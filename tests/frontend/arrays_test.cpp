@@ -2,6 +2,7 @@
 // compared with the host.
 #include <functional>
 
+#include "isa/text/print.h"
 #include "tests/frontend/run_in_sim.h"
 
 namespace palladion::test {
@@ -269,6 +270,21 @@ TEST(Arrays, SplatStoresOfAnySize) {
   std::fill(expected.begin() + 100, expected.begin() + 200, 30.0);
   expected[207] = 9;
   EXPECT_EQ(run(k, {{10, 20, 30, 40}}).outputs[0], expected);
+}
+
+// Results below 2^-126 are zero then: without .ftz ptxas scales arguments and results, three instructions
+// more.
+TEST(Arrays, Exp2IsOneInstructionWithApproxMath) {
+  for (const bool approximate : {false, true}) {
+    const auto k = plgpu::kernel([](const Ref& a, const Ref& o) { o.store(plgpu::exp2(a.load())); },
+                                 {.in_types = {{pl::f32, {128}}},
+                                  .out_type = {pl::f32, {128}},
+                                  .compiler_params = {.approx_math = approximate}});
+    EXPECT_EQ(isa::print(k.module).find("ex2.approx.ftz.f32") != std::string::npos, approximate);
+    Values in(128, -140.0), expected(128, approximate ? 0.0 : std::ldexp(1.0, -140));
+    in[1] = 3, expected[1] = 8;
+    EXPECT_EQ(run(k, {in}).outputs[0], expected);
+  }
 }
 
 struct MathCase {

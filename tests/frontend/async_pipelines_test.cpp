@@ -178,6 +178,36 @@ TEST(AsyncPipelines, GroupsTakeTurns) {
                     {map_values(iota(width), [](double v) { return 64 * v + 16 + 4 + 1; })});
 }
 
+// Each of three threads waits at the barrier of its own number, and lets the next one go.
+TEST(AsyncPipelines, NamedBarriersHaveNumbersOfTheKernel) {
+  constexpr int64_t threads = 3;
+  const auto kernel = plgpu::kernel(
+      [](const Ref& out, Scratch& s) {
+        const pl::Scalar wg = pl::axis_index("wg");
+        const plgpu::NamedBarrier turn(2, wg), next(2, (wg + 1) % threads);
+        const Ref x = s["x"];
+        pl::when(wg == threads - 1, [&] {
+          x.store(plgpu::full({width}, 1.0F, pl::f32));
+          next.arrive();
+        });
+        pl::fori_loop(0, 2, [&](const pl::Index&) {
+          turn.arrive_and_wait();
+          x.store(x.load() * 2.0F + wg.astype(pl::f32));
+          next.arrive();
+        });
+        pl::when(wg == 0, [&] {
+          turn.arrive_and_wait();
+          out.at(0).store(x.load());
+        });
+      },
+      {.out_type = {pl::f32, {1, width}},
+       .scratch_types = {{"x", plgpu::SMEM({width}, pl::f32)}},
+       .num_threads = threads,
+       .thread_name = "wg"});
+  // ((1 * 2 + 0) * 2 + 1) * 2 + 2 = 12; the same again.
+  expect_everywhere(kernel, {}, {Values(width, ((12.0 * 2 + 0) * 2 + 1) * 2 + 2)});
+}
+
 TEST(AsyncPipelines, AStateGoesRoundTheRing) {
   const auto kernel = plgpu::kernel(
       [](const Ref& out) {

@@ -87,6 +87,32 @@ TEST(Wgmma, LeftOperandInRegisters) {
   check({.a = pl::e4m3, .b = pl::e4m3, .k = 128, .transpose_b = true, .registers = true});
 }
 
+// Rows of B run along n, so that k need not fill them: attention's tiles of V have 80 or 176 rows.
+TEST(Wgmma, DepthIsAMultipleOfAnInstructionWhereNoRowRunsAlongIt) {
+  constexpr int64_t k = 80;
+  const auto kernel = plgpu::kernel(
+      [](const Ref& a, const Ref& b, const Ref& o, Scratch& s) {
+        plgpu::copy_gmem_to_smem(b, s["b"], s.barrier("ready"));
+        plgpu::barrier_wait(s.barrier("ready"));
+        o.store(pl::run_scoped(
+            [&](const Ref& acc) {
+              plgpu::wgmma(acc, a.load(Layout::WGMMA), s["b"]);
+              return acc.load();
+            },
+            plgpu::ACC({64, 64}, pl::f32)));
+      },
+      {.in_types = {{pl::f16, {64, k}}, {pl::f16, {k, 64}}},
+       .out_type = {pl::f32, {64, 64}},
+       .scratch_types = {{"b", plgpu::SMEM({k, 64}, pl::f16, tiles(128, pl::f16))},
+                         {"ready", plgpu::Barrier()}}});
+  const Values a = small_integers(64 * k, 13, -3, 3), b = small_integers(k * 64, 14, -3, 3);
+  Values expected(64 * 64);
+  for (size_t i = 0; i < 64; ++i)
+    for (size_t j = 0; j < 64; ++j)
+      for (size_t l = 0; l < k; ++l) expected[i * 64 + j] += a[i * k + l] * b[l * 64 + j];
+  EXPECT_EQ(run(kernel, {a, b}).outputs[0], expected);
+}
+
 TEST(Wgmma, SlicesAndInitialValue) {
   const auto k = plgpu::kernel(
       [](const Ref& a, const Ref& c, const Ref& o, Scratch& s) {

@@ -64,6 +64,25 @@ TEST_P(HostileSchedules, FindNoErrors) {
 INSTANTIATE_TEST_SUITE_P(Kernels, HostileSchedules, testing::ValuesIn(first_cases()),
                          palladion::test::numbered_name<Case>);
 
+// The wait of each phase follows from its arrivals alone, under a mask and with each number of consumers.
+class DecidedAttention : public testing::TestWithParam<const char*> {};
+TEST_P(DecidedAttention, IsDecidedByOneRun) {
+  const Case c = parse_case(GetParam());
+  const plgpu::Kernel kernel = c.spec->build(c.choice);
+  const auto report =
+      verify::check(job_of(kernel, c.spec->make_inputs(c.choice, c.seed)), isa::default_arch(), {});
+  ASSERT_TRUE(report) << isa::render(report.error());
+  EXPECT_TRUE(report->decided) << testing::PrintToString(report->incomplete);
+  EXPECT_EQ(report->verdict.word, verify::Verdict::Word::clean) << report->verdict.reason;
+}
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, DecidedAttention,
+    testing::Values("flash_attention heads=1 kv_heads=1 q=128 kv=720",
+                    "flash_attention heads=2 kv_heads=1 q=264 kv=520 causal=1 block_kv=64",
+                    "flash_attention heads=1 kv_heads=1 q=192 kv=520 head_dim=64 stages=3",
+                    "flash_attention heads=1 kv_heads=1 q=64 kv=200 consumers=1 block_kv=48 stages=1",
+                    "flash_attention heads=1 kv_heads=1 q=128 kv=248 head_dim=256 dtype=bf16"));
+
 // Lanes of one warp do not run a whole phase apart: the lane that issues waits for the others.
 class Blackwell : public testing::TestWithParam<const char*> {};
 TEST_P(Blackwell, IsDecidedByOneRun) {

@@ -142,6 +142,32 @@ INSTANTIATE_TEST_SUITE_P(
              {{"dtype", "u8"}, {"clusters", "2"}, {"minor_dim", "1"}, {"stages", "3"}}}),
     name_of_param);
 
+// Rows that tiles do not divide, shared heads of K and V, each number of consumers; a row that sees one
+// column.
+INSTANTIATE_TEST_SUITE_P(
+    AttentionOnHopper, KernelTest,
+    testing::Values(
+        Case{"flash_attention", {{"heads", "2"}, {"kv_heads", "1"}, {"q", "136"}, {"kv", "360"}}, {}},
+        Case{"flash_attention",
+             {{"batch", "2"}, {"heads", "2"}, {"kv_heads", "2"}, {"q", "264"}, {"kv", "328"}},
+             {{"causal", "1"}, {"dtype", "bf16"}}},
+        Case{"flash_attention",
+             {{"heads", "1"}, {"kv_heads", "1"}, {"q", "8"}, {"kv", "8"}},
+             {{"causal", "1"}}},
+        Case{"flash_attention",
+             {{"heads", "1"}, {"kv_heads", "1"}, {"q", "200"}, {"kv", "400"}, {"head_dim", "64"}},
+             {}},
+        Case{"flash_attention",
+             {{"heads", "3"}, {"kv_heads", "1"}, {"q", "192"}, {"kv", "192"}, {"head_dim", "64"}},
+             {{"causal", "1"}, {"consumers", "3"}, {"block_kv", "112"}, {"stages", "3"}}},
+        Case{"flash_attention",
+             {{"heads", "1"}, {"kv_heads", "1"}, {"q", "128"}, {"kv", "168"}, {"head_dim", "256"}},
+             {{"causal", "1"}}},
+        Case{"flash_attention",
+             {{"heads", "1"}, {"kv_heads", "1"}, {"q", "64"}, {"kv", "200"}},
+             {{"consumers", "1"}, {"stages", "1"}, {"block_kv", "48"}}}),
+    name_of_param);
+
 INSTANTIATE_TEST_SUITE_P(
     Attention, KernelTest,
     testing::Values(Case{"blackwell_flash_attention",
@@ -197,6 +223,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"cluster_exchange", {}, {{"variant", "store"}, {"cluster", "4"}}},
         Case{"matmul_split_k", {}, {}},
         Case{"matmul_ws", {}, {{"dtype", "s8"}, {"out_dtype", "s32"}, {"stages", "3"}}},
+        Case{"flash_attention", {}, {}}, Case{"flash_attention", {}, {{"causal", "1"}}},
+        Case{"flash_attention", {}, {{"dtype", "bf16"}, {"causal", "1"}}},
+        Case{"flash_attention", {{"head_dim", "64"}}, {}},
+        Case{"flash_attention", {{"head_dim", "64"}}, {{"causal", "1"}}},
+        Case{"flash_attention", {{"head_dim", "256"}}, {}},
+        Case{"flash_attention", {{"head_dim", "256"}}, {{"causal", "1"}}},
         Case{"blackwell_matmul_basic", {}, {}}, Case{"blackwell_matmul_warp_specialized", {}, {}},
         Case{"blackwell_matmul_tiled_epilogue", {}, {}}, Case{"blackwell_matmul_two_cta", {}, {}},
         Case{"blackwell_matmul_persistent", {}, {}}, Case{"blackwell_matmul_epilogue_warpgroup", {}, {}},
@@ -224,6 +256,29 @@ INSTANTIATE_TEST_SUITE_P(Kernels, AssemblyForB300,
                                          Case{"blackwell_matmul_nvfp4", {}, {}},
                                          Case{"blackwell_matmul_sparse", {}, {}}),
                          name_of_param);
+
+// Sizes that a kernel cannot take are errors with the rule, while it is recorded.
+TEST(FlashAttentionOnHopper, ImpossibleSizesAreRefused) {
+  const KernelSpec& spec = *find_kernel("flash_attention");
+  const auto refusal = [&](const std::map<std::string, std::string>& sizes,
+                           const std::map<std::string, std::string>& settings) -> std::string {
+    try {
+      spec.build(choose(spec, sizes, settings));
+    } catch (const isa::Error& e) {
+      return e.diagnostics().front().message;
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal({{"head_dim", "192"}}, {}), "flash_attention: head_dim=192 must be 64, 128 or 256");
+  EXPECT_EQ(refusal({{"heads", "3"}, {"kv_heads", "2"}}, {}),
+            "flash_attention: kv_heads=2 does not divide heads=3");
+  EXPECT_EQ(refusal({{"q", "256"}, {"kv", "128"}}, {{"causal", "1"}}),
+            "flash_attention: causal with q=256 rows needs as many of kv=128");
+  EXPECT_EQ(refusal({{"kv", "20"}}, {}), "size `kv` cannot be 20; it can be multiples of 8");
+  EXPECT_EQ(refusal({}, {{"consumers", "4"}}),
+            "flash_attention: consumers=4 must be 1, 2 or 3: an SM has registers for three");
+  EXPECT_EQ(refusal({}, {{"stages", "0"}}), "flash_attention: stages must be at least 1");
+}
 
 TEST(Int8, IsRefusedOnAB300) {
   const KernelSpec& spec = *find_kernel("blackwell_matmul_int8");

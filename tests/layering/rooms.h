@@ -32,6 +32,7 @@ const std::map<std::string, std::set<std::string>> arrows = {
     {"verify/verdict", {"sim", "isa"}},
     {"verify", {"verify/verdict", "verify/launch", "verify/arrays", "frontend", "sim", "cuda/native", "isa"}},
     {"verify/sweep", {"report/json", "verify/arrays", "verify", "sim", "isa"}},
+    {"verify/codegen", {"verify/launch", "verify/arrays", "cuda/toolkit", "cuda/native", "sim", "isa"}},
     {"verify/bundles",
      {"verify", "verify/launch", "verify/arrays", "cuda/toolkit", "cuda/bundle", "cuda/cubin", "sim", "isa"}},
     {"kernels", {"verify/arrays", "frontend", "isa"}},
@@ -108,7 +109,7 @@ const std::vector<std::vector<std::string>> levels = {
     {"verify/schedules"},
     {"verify/explore", "verify/mutate"},
     {"verify"},
-    {"verify/bundles"},
+    {"verify/bundles", "verify/codegen"},
     // cuda/driver
     {"cuda/compilers"},
     {"cuda/compilers/library"},

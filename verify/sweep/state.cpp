@@ -17,7 +17,7 @@
 namespace palladion::verify {
 
 using namespace host;
-using report::append, report::json_line, report::object_of;
+using report::append, report::array_of, report::json_line, report::object_of;
 namespace json = report::json;
 
 namespace {
@@ -62,7 +62,8 @@ std::string state_line(const Timed& t) {
                   {"gb_per_s", exact(t.gb_per_s)},
                   {"critical", t.critical},
                   {"busy", exact(t.busy)},
-                  {"limit", t.limit}});
+                  {"limit", t.limit},
+                  {"slow", array_of(t.slow)}});
   return json_line(line);
 }
 
@@ -87,6 +88,10 @@ bool read_state_line(std::string_view text, Timed& t) {
     t.critical = text_in(line, "critical");
     t.busy = number_in(line, "busy");
     t.limit = text_in(line, "limit");
+    t.slow.clear();
+    if (const json::value* const slow = line.if_contains("slow"))
+      for (const json::value& reason : slow->as_array())
+        t.slow.emplace_back(std::string_view(reason.as_string()));
     return true;
   } catch (const std::exception&) {  // no JSON, or a member is missing or of another kind
     return false;

@@ -28,6 +28,7 @@ struct Timed {
   sim::Values values = sim::Values::none;
   isa::CodeNumber code;  // why there is no time, where that has one
   std::string reason;
+  std::vector<std::string> slow;  // why it is slower than its cycles, a sentence with its code each
 };
 
 // One line, without its end.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <utility>
 
 #include "sim/schedule/worker_pool.h"
 
@@ -72,7 +73,7 @@ std::vector<size_t> SweepReport::ranking() const {
   std::vector<size_t> out;
   for (size_t i = 0; i < all.size(); ++i)
     if (all[i].done && all[i].cycles != 0) out.push_back(i);
-  std::ranges::stable_sort(out, {}, [&](size_t i) { return all[i].cycles; });
+  std::ranges::stable_sort(out, {}, [&](size_t i) { return std::pair(!all[i].slow.empty(), all[i].cycles); });
   return out;
 }
 

@@ -22,7 +22,8 @@ struct SweepReport {
   unsigned threads = 1;
   std::vector<std::string> notes;
 
-  // Indices into `all`: those with a time, the fastest first; of equal ones the first combination.
+  // Indices into `all`: those with a time, the fastest first, behind all others those that are slower than
+  // their cycles; of equal ones the first combination.
   std::vector<size_t> ranking() const;
   // Those that are invalid, or did not end.
   std::vector<size_t> without_time() const;

@@ -21,6 +21,9 @@ struct SeenFinding {
 // In place of a schedule's name, for findings of the search over all schedules.
 inline constexpr std::string_view exploration = "exploration";
 
+// The same for findings of the code that ptxas makes, which no run shows.
+inline constexpr std::string_view code_generation = "code generation";
+
 // Adds one run's findings. A known mistake gains the schedule; its count is that of the first one.
 void merge_findings(std::vector<SeenFinding>& into, const std::vector<sim::Finding>& findings,
                     const std::string& schedule, const std::string& replay = {});

@@ -9,7 +9,7 @@ function siteBox(site) {
   const code = place ? (linesOf(place.file)[place.line - 1] ?? "").trim() : "";
   return el("div", { class: "site" },
     el("b", {}, site.what || "here"),
-    el("div", { class: "label" }, `CTA (${site.cta}) warp ${site.warp}${lanes}${site.role ? `, ${site.role}` : ""}${site.occurrence ? `, execution ${site.occurrence}` : ""}`),
+    el("div", { class: "label" }, /^0+$/.test(site.lanes) ? "" : `CTA (${site.cta}) warp ${site.warp}${lanes}${site.role ? `, ${site.role}` : ""}${site.occurrence ? `, execution ${site.occurrence}` : ""}`),
     place ? el("button", { class: "link", type: "button", onclick: () => go("source", place) }, placeText(place)) : null,
     code && !code.startsWith(site.instruction) ? el("code", { class: "code-line" }, highlighted(code)) : null,
     el("code", { class: "code-line" }, highlighted(site.instruction)));

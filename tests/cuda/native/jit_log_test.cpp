@@ -66,6 +66,27 @@ TEST(JitLog, ReadsRegistersAndSpills) {
   EXPECT_EQ(use.at("second"), (ResourceUse{.registers = 4}));
 }
 
+TEST(JitLog, ReadsRemarksOnTheCode) {
+  const auto remarks = parse_remarks(
+      "ptxas info    : (C7513) Potential Performance Loss: wgmma.mma_async instructions are serialized due to "
+      "non wgmma instructions defining input registers of a wgmma between start and end of the pipeline stage "
+      "in the function 'first'\n"
+      "ptxas info    : (C7517) warpgroup.wait is injected in around line 29 by compiler to allow use of "
+      "registers defined by GMMA in function 'second'\n"
+      "ptxas info    : (C7517) warpgroup.wait is injected in around line 29 by compiler to allow use of "
+      "registers defined by GMMA in function 'second'\n"
+      "ptxas info    : 0 bytes gmem\n"
+      "ptxas info    : Compiling entry function 'first' for 'sm_90a'\n");
+  ASSERT_THAT(remarks, SizeIs(2)) << "each once";
+  EXPECT_EQ(remarks[0].code, "C7513");
+  EXPECT_EQ(remarks[0].function, "first");
+  EXPECT_EQ(remarks[0].line, 0U);
+  EXPECT_THAT(remarks[0].text, testing::StartsWith("Potential Performance Loss: wgmma.mma_async"));
+  EXPECT_EQ(remarks[1].code, "C7517");
+  EXPECT_EQ(remarks[1].function, "second");
+  EXPECT_EQ(remarks[1].line, 29U);
+}
+
 TEST(JitLog, FindsTheAuthorsLine) {
   const isa::SourceLoc before = author_location(ptx, 7), after = author_location(ptx, 9);
   EXPECT_EQ(before.file, "other.cpp");

@@ -1,0 +1,235 @@
+#include "kernels/hopper/flash_attention.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/frame/helpers.h"
+#include "kernels/frame/rules.h"
+#include "kernels/hopper/matmul.h"
+
+namespace palladion::kernels {
+namespace {
+
+using plgpu::Layout;
+
+constexpr int64_t group_rows = 64;  // of Q, of a warpgroup
+const Layout& matrix = Layout::WGMMA;
+const float minus_infinity = -std::numeric_limits<float>::infinity();
+
+plgpu::Array per_row(float value) {
+  return plgpu::layout_cast(plgpu::full({group_rows}, value, pl::f32), matrix.reduce(1));
+}
+plgpu::Array over(const plgpu::Array& rows, int64_t columns) {
+  return plgpu::broadcast_in_dim(rows, {group_rows, columns}, {0}, matrix);
+}
+
+// Weights of a step of K, not yet divided by their sum; the largest score so far; by what earlier sums
+// shrink.
+struct Softmax {
+  plgpu::Array p, largest, shrink;
+};
+
+struct Body {
+  const FlashAttention& c;
+  Ref q, k, v, out;  // (batch * heads, rows, head_dim)
+  Ref q_smem, k_smem, v_smem;
+  BarrierRef q_full;
+  plgpu::PipelineTmaAsync ks, vs;
+
+  Scalar group() const { return pl::axis_index("wg"); }
+  int64_t tile() const { return c.consumers * group_rows; }
+  // CTAs with most work come first: under a mask those of the last rows.
+  Scalar first_row() const { return ((pl::cdiv(c.q, tile()) - 1) - pl::axis_index("q")) * tile(); }
+  Scalar own_row() const { return first_row() + group() * group_rows; }
+  Scalar steps() const {
+    const Scalar seen = c.causal ? pl::minimum(Scalar(c.kv), first_row() + (tile() + c.kv - c.q)) : c.kv;
+    return pl::cdiv(seen, c.block_kv);
+  }
+  // From the last one that the CTA sees to the first: the mask is for the steps at the beginning.
+  Scalar first_column(const Scalar& step) const { return (steps() - 1 - step) * c.block_kv; }
+
+  void produce() const {
+    plgpu::set_max_registers(c.consumers == 3 ? 32 : 24, "decrease");
+    const Scalar head = pl::axis_index("head") / (c.heads / c.kv_heads);  // of all batches
+    pl::fori_loop(
+        0, steps(),
+        [&](const Scalar& i, const plgpu::PipelineState& at) {
+          const auto rows = ds(first_column(i), c.block_kv);
+          ks.producer_acquire(at);
+          plgpu::copy_gmem_to_smem(k.at(head, rows), k_smem.at(at.index()), ks.producer_get_barrier(at));
+          vs.producer_acquire(at);
+          plgpu::copy_gmem_to_smem(v.at(head, rows), v_smem.at(at.index()), vs.producer_get_barrier(at));
+          return at.advance();
+        },
+        plgpu::make_producer_start_state(c.stages));
+  }
+
+  // Minus infinity where a row does not see a column.
+  plgpu::Array masked(const plgpu::Array& s, const Scalar& step) const {
+    const plgpu::Array column = plgpu::broadcasted_iota(pl::s32, s.shape(), 1, matrix);
+    if (!c.causal) return plgpu::where(column < c.kv - first_column(step), s, minus_infinity);
+    const plgpu::Array row = plgpu::broadcasted_iota(pl::s32, {group_rows}, 0, matrix.reduce(1));
+    const plgpu::Array last = row + (own_row() + (c.kv - c.q) - first_column(step));
+    return plgpu::where(column <= over(last, c.block_kv), s, minus_infinity);
+  }
+
+  // `may_be_empty`: rows that have seen nothing so far have no largest score.
+  Softmax softmax(const plgpu::Array& s, const plgpu::Array& before, bool may_be_empty) const {
+    const float scale = static_cast<float>(M_LOG2E / std::sqrt(static_cast<double>(c.head_dim)));
+    const plgpu::Array largest = plgpu::maximum(before, s.max(1) * scale);
+    const plgpu::Array shift =
+        may_be_empty ? plgpu::where(largest == minus_infinity, 0.0F, largest) : largest;
+    return {plgpu::exp2(plgpu::fma(s, scale, -over(shift, c.block_kv))), largest,
+            plgpu::exp2(before - shift)};
+  }
+
+  void consume() const {
+    plgpu::set_max_registers(c.consumers == 3 ? 160 : 240, "increase");
+    const Scalar head = pl::axis_index("head");
+    const Ref own_q = q_smem.at(group());
+    plgpu::copy_gmem_to_smem(q.at(head, ds(own_row(), group_rows)), own_q, q_full.at(group()));
+    plgpu::barrier_wait(q_full.at(group()));
+    const auto [acc, sum] = pl::run_scoped([&](const Ref& o) { return attend(own_q, o); },
+                                           plgpu::ACC({group_rows, c.head_dim}, pl::f32));
+    own_q.store((acc * over(plgpu::reciprocal(sum), c.head_dim)).astype(c.dtype));
+    plgpu::commit_smem();
+    plgpu::copy_smem_to_gmem(own_q, out.at(head, ds(own_row(), group_rows)));
+    plgpu::wait_smem_to_gmem(0);
+  }
+
+  // Warpgroups take turns to issue products, so that the softmax of one runs beside the products of the
+  // others. Within a warpgroup it runs beside the product with V of the step before.
+  std::pair<plgpu::Array, plgpu::Array> attend(const Ref& own_q, const Ref& o) const {
+    const plgpu::NamedBarrier turn(2, group()), next(2, (group() + 1) % c.consumers);
+    const bool pingpong = c.consumers > 1;
+    const plgpu::AccType scores = plgpu::ACC({group_rows, c.block_kv}, pl::f32);
+    const auto in_turn = [&](const auto& issue) {
+      if (pingpong) turn.arrive_and_wait();
+      issue();
+      if (pingpong) next.arrive();
+    };
+    const auto step = [&](bool is_masked) {
+      return [&, is_masked](const Scalar& i, const plgpu::Array& p, const plgpu::Array& largest,
+                            const plgpu::Array& sum, const plgpu::PipelineState& before) {
+        const plgpu::PipelineState at = before.advance();
+        ks.consumer_wait(at);
+        return pl::run_scoped(
+            [&](const Ref& a) {
+              in_turn([&] {
+                plgpu::wgmma(a, own_q, plgpu::transpose_ref(k_smem.at(at.index()), {1, 0}));
+                vs.consumer_wait(before);
+                plgpu::wgmma(o, p, v_smem.at(before.index()));
+              });
+              const plgpu::Array s = plgpu::wgmma_accumulator_load(a, 1);
+              ks.consumer_release(at);
+              const Softmax now = softmax(is_masked ? masked(s, i) : s, largest, is_masked);
+              const plgpu::Array total = sum * now.shrink + now.p.sum(1);
+              plgpu::wgmma_wait(0);
+              vs.consumer_release(before);
+              o.store(o.load() * over(now.shrink, c.head_dim));
+              return std::tuple{now.p.astype(c.dtype), now.largest, total, at};
+            },
+            scores);
+      };
+    };
+    if (pingpong) pl::when(group() == c.consumers - 1, [&] { next.arrive(); });
+    const plgpu::PipelineState first(c.stages);
+    ks.consumer_wait(first);
+    const plgpu::Array s = pl::run_scoped(
+        [&](const Ref& a) {
+          in_turn([&] { plgpu::wgmma(a, own_q, plgpu::transpose_ref(k_smem.at(first.index()), {1, 0})); });
+          return a.load();
+        },
+        scores);
+    ks.consumer_release(first);
+    const Softmax now = softmax(masked(s, 0), per_row(minus_infinity), true);
+    // Steps that a diagonal of the CTA's rows can meet.
+    const Scalar diagonal =
+        c.causal ? pl::minimum(steps(), Scalar((tile() + c.block_kv - 2) / c.block_kv + 1)) : 1;
+    const auto [p1, largest1, sum1, at1] =
+        pl::fori_loop(1, diagonal, step(true), now.p.astype(c.dtype), now.largest, now.p.sum(1), first);
+    const auto [p, largest, sum, at] = pl::fori_loop(diagonal, steps(), step(false), p1, largest1, sum1, at1);
+    vs.consumer_wait(at);
+    plgpu::wgmma(o, p, v_smem.at(at.index()));
+    const plgpu::Array total = o.load();
+    if (pingpong) pl::when(group() == 0, [&] { turn.arrive_and_wait(); });  // for the last one's arrival
+    return {total, sum};
+  }
+};
+
+void check(const FlashAttention& c) {
+  const Rules rules("flash_attention");
+  for (const auto& [name, value] :
+       {std::pair{"batch", c.batch}, {"heads", c.heads}, {"kv_heads", c.kv_heads}, {"q", c.q}, {"kv", c.kv}})
+    rules.at_least(name, value, 1);
+  rules.require(c.head_dim == 64 || c.head_dim == 128 || c.head_dim == 256,
+                fmt::format("head_dim={} must be 64, 128 or 256", c.head_dim));
+  rules.divides("kv_heads", c.kv_heads, "heads", c.heads);
+  rules.require(
+      c.q % 8 == 0 && c.kv % 8 == 0,
+      fmt::format("q={} and kv={} must be multiples of 8: rows of a tile in shared memory", c.q, c.kv));
+  rules.require(!c.causal || c.q <= c.kv,
+                fmt::format("causal with q={} rows needs as many of kv={}", c.q, c.kv));
+  rules.require(c.consumers >= 1 && c.consumers <= 3,
+                fmt::format("consumers={} must be 1, 2 or 3: an SM has registers for three", c.consumers));
+  rules.require(c.block_kv % 16 == 0 && c.block_kv >= 16 && c.block_kv <= 256,
+                fmt::format("block_kv={} must be a multiple of 16 up to 256", c.block_kv));
+  rules.at_least("stages", c.stages, 1);
+}
+
+// What was fastest on an H200 of the settings that spill no register: pages/flash_attention.md.
+int64_t fastest_block(const FlashAttention& c) {
+  if (c.head_dim == 64) return c.causal ? 112 : 128;
+  if (c.head_dim == 128) return c.causal ? 128 : 176;
+  return 80;
+}
+
+}  // namespace
+
+FlashAttention FlashAttention::resolved() const {
+  FlashAttention c = *this;
+  if (c.consumers == 0) c.consumers = c.head_dim == 64 ? 3 : 2;
+  if (c.block_kv == 0) c.block_kv = fastest_block(c);
+  return c;
+}
+
+plgpu::Kernel flash_attention(const FlashAttention& config) {
+  const FlashAttention c = config.resolved();
+  check(c);
+  const int64_t blocks = pl::cdiv(c.q, c.consumers * group_rows), all_heads = c.batch * c.heads,
+                all_kv_heads = c.batch * c.kv_heads;
+  return plgpu::kernel(
+      [&](const Ref& q, const Ref& k, const Ref& v, const Ref& out, plgpu::Scratch& s) {
+        const plgpu::PipelineParams ring{.stages = c.stages, .num_consumers = c.consumers};
+        const Body body{.c = c,
+                        .q = q.reshape({all_heads, c.q, c.head_dim}),
+                        .k = k.reshape({all_kv_heads, c.kv, c.head_dim}),
+                        .v = v.reshape({all_kv_heads, c.kv, c.head_dim}),
+                        .out = out.reshape({all_heads, c.q, c.head_dim}),
+                        .q_smem = s["q_smem"],
+                        .k_smem = s["k_smem"],
+                        .v_smem = s["v_smem"],
+                        .q_full = s.barrier("q_full"),
+                        .ks = plgpu::PipelineTmaAsync(ring, "k"),
+                        .vs = plgpu::PipelineTmaAsync(ring, "v")};
+        pl::when(body.group() == c.consumers, [&] { body.produce(); });
+        pl::when(body.group() < c.consumers, [&] { body.consume(); });
+      },
+      {.in_types = {c.q_type(), c.kv_type(), c.kv_type()},
+       .out_type = c.q_type(),
+       .scratch_types = {{"q_smem", tiled_smem({c.consumers, group_rows, c.head_dim}, c.dtype)},
+                         {"k_smem", tiled_smem({c.stages, c.block_kv, c.head_dim}, c.dtype)},
+                         {"v_smem", tiled_smem({c.stages, c.block_kv, c.head_dim}, c.dtype)},
+                         {"q_full", plgpu::Barrier({.num_barriers = {c.consumers}})}},
+       .compiler_params = {.approx_math = true},
+       // CTAs that run together share heads of K and V, under a mask they have as many steps.
+       .grid = c.causal ? pl::Shape{blocks, all_heads} : pl::Shape{all_heads, blocks},
+       .grid_names = c.causal ? std::vector<std::string>{"q", "head"} : std::vector<std::string>{"head", "q"},
+       .num_threads = static_cast<int>(c.consumers + 1),
+       .thread_name = "wg",
+       .name = "flash_attention"});
+}
+
+}  // namespace palladion::kernels
