@@ -96,7 +96,7 @@ struct InitialValue {
 // A function that may be on the call stack twice, or takes stack memory: each activation has a frame on the
 // lane's stack, with the registers of the activation before it, and the function's variables.
 struct Frame {
-  static constexpr uint32_t links = 16;  // the stack's top and frame before this one
+  static constexpr uint32_t links = 24;  // the stack's top, frame and charge before this one
   struct Saved {
     uint32_t offset = 0;  // of the register in the warp's block
     uint8_t width = 32;
@@ -110,6 +110,7 @@ struct Frame {
   bool exists = false;
   uint32_t bytes = 0;
   uint32_t variables = 0;  // their place behind the links and the saved registers
+  uint32_t charge = 0;     // bytes of stack that the function takes on a chip (program/stack_charge.h)
   std::vector<Saved> registers;
   std::vector<Place> places;
 };

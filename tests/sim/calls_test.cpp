@@ -195,6 +195,41 @@ $sum:
   expect(kernel(f, call_f), [](uint32_t i) { return (i & 7) * ((i & 7) + 1) / 2; });
 }
 
+// Of the registers a function keeps those that are live across its calls, as ptxas does: 16 bytes here, with
+// the return address, though it has 400 bytes of them.
+TEST(Calls, TheStackOfARecursionHoldsWhatIsLiveAcrossItsCalls) {
+  const char* const f = R"(
+.func (.param .b32 r) f(.param .b32 n) {
+  .reg .pred %p<2>; .reg .b32 %r<20>; .reg .b64 %rd<40>;
+  .local .align 8 .b8 own[64];
+  ld.param.u32 %r1, [n];
+  st.local.u32 [own], %r1;
+  setp.eq.u32 %p1, %r1, 0;
+  mov.u32 %r2, 0;
+  @%p1 bra $end;
+  sub.u32 %r3, %r1, 1;
+  { .param .b32 a; .param .b32 b; st.param.b32 [a], %r3; call.uni (b), f, (a); ld.param.b32 %r2, [b]; }
+  ld.local.u32 %r4, [own];
+  add.u32 %r2, %r2, %r4;
+  add.u32 %r2, %r2, %r1;
+$end:
+  st.param.b32 [r], %r2;
+  ret;
+})";
+  const auto run = [&](uint32_t depth, uint64_t stack) {
+    std::vector<uint32_t> out(1);
+    PtxRunner runner(kernel(f, "mov.u32 %r1, " + std::to_string(depth) + ";" + call_f));
+    runner.array(out).shape({1, 1, 1}, {1, 1, 1});
+    runner.launch.stack_bytes = stack;
+    const RunResult r = runner.run();
+    return r.findings.empty() ? std::to_string(out[0]) : r.findings[0].code.name();
+  };
+  EXPECT_EQ(run(9, 1024), "90");
+  EXPECT_EQ(run(11, 1024), "132");
+  EXPECT_EQ(run(15, 1024), "PLD3013");
+  EXPECT_EQ(run(15, 2048), "240");
+}
+
 const char* const heap = R"(
 .extern .func (.param .b64 r) malloc(.param .b64 n);
 .extern .func free(.param .b64 p);

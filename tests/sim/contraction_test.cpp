@@ -55,10 +55,10 @@ uint32_t two_roundings(int a, int b, int c) {
 }
 
 // Three inputs for which the two differ.
-constexpr int a = 0, b = 1;
+constexpr int factor_a = 0, factor_b = 1;
 int addend() {
   for (int c = 2; c < inputs; ++c)
-    if (fma(a, b, c) != two_roundings(a, b, c)) return c;
+    if (fma(factor_a, factor_b, c) != two_roundings(factor_a, factor_b, c)) return c;
   ADD_FAILURE() << "no inputs that show the rounding";
   return 2;
 }
@@ -150,8 +150,10 @@ std::vector<Case> words_and_places(const std::string& c) {
 TEST(Contraction, WordsAndPlacesDecide) {
   for (const Case& k : words_and_places(fmt::format("%v{}", addend()))) {
     const uint32_t got = run(k.body, {"%f1"}).front();
-    EXPECT_EQ(got, k.contracted ? fma(a, b, addend()) : two_roundings(a, b, addend())) << k.what;
-    EXPECT_EQ(run(k.body, {"%f1"}, false).front(), two_roundings(a, b, addend()))
+    EXPECT_EQ(got,
+              k.contracted ? fma(factor_a, factor_b, addend()) : two_roundings(factor_a, factor_b, addend()))
+        << k.what;
+    EXPECT_EQ(run(k.body, {"%f1"}, false).front(), two_roundings(factor_a, factor_b, addend()))
         << k.what << ", --fmad false";
   }
 }
@@ -220,7 +222,7 @@ std::vector<Case> constant_factors() {
 TEST(Contraction, ProductsWithAConstantFactorGoIntoOtherBlocks) {
   for (const Case& k : constant_factors())
     EXPECT_EQ(run(k.body, {"%f1"}).front(),
-              k.contracted ? fma(a, b, addend()) : two_roundings(a, b, addend()))
+              k.contracted ? fma(factor_a, factor_b, addend()) : two_roundings(factor_a, factor_b, addend()))
         << k.what;
 }
 
@@ -249,7 +251,7 @@ TEST(Contraction, QuotientsGoIntoOtherBlocksIfTheDivisorIsANumber) {
 TEST(Contraction, PairsOfF32AreContractedWhateverTheySay) {
   const auto run_pair = [](const std::string& mul, const std::string& add, bool fmad, int c = addend()) {
     const auto at = [](int i) { return input(static_cast<uint64_t>(i)); };
-    std::vector<uint32_t> array{at(a), at(5), at(b), at(6), at(c), at(7), 0, 0};
+    std::vector<uint32_t> array{at(factor_a), at(5), at(factor_b), at(6), at(c), at(7), 0, 0};
     PtxRunner runner(
         ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
         ".reg .b64 %rd<6>;\nld.param.u64 %rd0, [p];\nld.global.b64 %rd1, [%rd0];\nld.global.b64 %rd2, "
@@ -264,7 +266,7 @@ TEST(Contraction, PairsOfF32AreContractedWhateverTheySay) {
     runner.run_clean(options);
     return array[6];
   };
-  const uint32_t one = fma(a, b, addend()), two = two_roundings(a, b, addend());
+  const uint32_t one = fma(factor_a, factor_b, addend()), two = two_roundings(factor_a, factor_b, addend());
   ASSERT_NE(one, two);
   for (const bool fmad : {true, false}) {
     EXPECT_EQ(run_pair("mul", "add", fmad), one);
@@ -281,13 +283,15 @@ TEST(Contraction, PairsOfF32AreContractedWhateverTheySay) {
   };
   int telling = 0;
   for (int c = 2; c < inputs; ++c) {
-    const float once = toward_zero(v(a) * v(b) - v(c)), twice = toward_zero(toward_zero(v(a) * v(b)) - v(c));
+    const float once = toward_zero(v(factor_a) * v(factor_b) - v(c)),
+                twice = toward_zero(toward_zero(v(factor_a) * v(factor_b)) - v(c));
     EXPECT_EQ(run_pair("mul.rz", "sub.rz", true, c), std::bit_cast<uint32_t>(once));
     telling += once != twice;
   }
   EXPECT_GT(telling, 0);
-  EXPECT_EQ(run_pair("mul", "add.rz", true),
-            std::bit_cast<uint32_t>(toward_zero(static_cast<float>(v(a) * v(b)) + v(addend()))));
+  EXPECT_EQ(
+      run_pair("mul", "add.rz", true),
+      std::bit_cast<uint32_t>(toward_zero(static_cast<float>(v(factor_a) * v(factor_b)) + v(addend()))));
 }
 
 // The product of one pass and the sum of the next: ptxas contracts some, if it unrolls the loop.

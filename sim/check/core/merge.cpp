@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/check/catalogue/code.h"
+#include "sim/check/core/consequences.h"
 #include "sim/launch/phrases/phrase.h"
 
 namespace palladion::sim::check {
@@ -391,6 +392,7 @@ std::vector<Finding> merge(std::vector<Finding> findings, std::vector<size_t>* p
       for (const size_t part : g.parts) (*part_of)[part] = out.size();
     out.push_back(std::move(g.finding));
   }
+  drop_consequences(out, part_of);
   return out;
 }
 

@@ -2,15 +2,20 @@
 
 #include "sim/launch/phrases/phrase.h"
 #include "sim/machine/exec/handlers.h"
+#include "sim/machine/state/local_address.h"
 
 namespace palladion::sim {
 namespace {
 
-// Makes `bytes` more of the lane's stack its own; false after a fault.
-bool grow(Exec& x, int lane, uint64_t to) {
+// The lane's stack reaches up to `to`, which takes `charge` more bytes on a chip; false after a fault.
+bool grow(Exec& x, int lane, uint64_t to, uint64_t charge) {
   WarpState::LaneStack& stack = x.warp->stacks[static_cast<size_t>(lane)];
-  if (to > x.launch.stack_bytes) {
-    x.fault(Code::stack_full, say<Phrase::stack_too_small>(to, x.launch.stack_bytes));
+  stack.charge += charge;
+  constexpr uint64_t window = uint64_t{1} << (local_offset_bits - 1);
+  const bool reachable = x.program.local_bytes + to <= window;
+  if (stack.charge > x.launch.stack_bytes || !reachable) {
+    x.fault(Code::stack_full, reachable ? say<Phrase::stack_too_small>(stack.charge, x.launch.stack_bytes)
+                                        : say<Phrase::stack_too_small>(x.program.local_bytes + to, window));
     return false;
   }
   if (stack.bytes.size() < to) stack.bytes.resize(align_up(to, 1024));
@@ -68,9 +73,10 @@ bool push_frames(Exec& x, uint32_t function) {
   for (uint32_t m = x.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     WarpState::LaneStack& stack = x.warp->stacks[static_cast<size_t>(lane)];
-    const uint64_t links[2] = {stack.used, stack.frame};
+    const uint64_t links[] = {stack.used, stack.frame, stack.charge};
+    static_assert(sizeof links == Frame::links);
     const uint64_t start = align_up(stack.used, 16);
-    if (!grow(x, lane, start + frame.bytes)) return false;
+    if (!grow(x, lane, start + frame.bytes, frame.charge)) return false;
     uint8_t* at = stack.bytes.data() + start;
     std::memcpy(at, links, sizeof links);
     at += Frame::links;
@@ -93,7 +99,7 @@ void pop_frames(const Exec& x, uint32_t function) {
     const int lane = std::countr_zero(m);
     WarpState::LaneStack& stack = x.warp->stacks[static_cast<size_t>(lane)];
     const uint8_t* at = local_bytes_at(x, lane, stack.frame);
-    uint64_t links[2];
+    uint64_t links[3];
     std::memcpy(links, at, sizeof links);
     at += Frame::links;
     for (const Frame::Saved& r : x.program.frames[function].registers) {
@@ -102,6 +108,7 @@ void pop_frames(const Exec& x, uint32_t function) {
     }
     stack.used = links[0];
     stack.frame = links[1];
+    stack.charge = links[2];
   }
 }
 
@@ -115,12 +122,13 @@ Step exec(Exec& x, const MicroOp& op, const isa::Stack& e) {
     if (e.action == isa::StackAction::allocate) {
       const uint64_t size = x.lane_value(op.operands[e.value], lane);
       const uint64_t start = align_up(result, e.align) - fixed;
-      if (size > x.launch.stack_bytes) return grow(x, lane, size), Step::fault;
-      if (!grow(x, lane, start + size)) return Step::fault;
+      if (size > x.launch.stack_bytes) return grow(x, lane, 0, size), Step::fault;
+      if (!grow(x, lane, start + size, start + size - stack.used)) return Step::fault;
       result = fixed + start;
     } else if (e.action == isa::StackAction::restore) {
       const uint64_t top = x.lane_value(op.operands[e.value], lane) - fixed;
       if (top > stack.used) return x.fault(Code::local_bounds, say<Phrase::stack_not_saved>());
+      stack.charge -= stack.used - top;
       stack.used = top;
       continue;
     }

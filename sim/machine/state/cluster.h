@@ -97,8 +97,9 @@ struct WarpState {
   // `local`; it grows when a frame is made.
   struct LaneStack {
     std::vector<uint8_t> bytes;
-    uint64_t used = 0;   // the next frame begins here
-    uint64_t frame = 0;  // the offset of the running function's frame
+    uint64_t used = 0;    // the next frame begins here
+    uint64_t frame = 0;   // the offset of the running function's frame
+    uint64_t charge = 0;  // what it takes on a chip: less than is used here, where all registers are saved
   };
   std::array<LaneStack, 32> stacks;
   Journal bulk, cp_async, wgmma;

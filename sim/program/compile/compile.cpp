@@ -9,6 +9,7 @@
 #include "sim/program/compile/wgmma_copies.h"
 #include "sim/program/contraction/contract.h"
 #include "sim/program/early_waits.h"
+#include "sim/program/stack_charge.h"
 
 namespace palladion::sim {
 namespace {
@@ -54,6 +55,7 @@ std::unique_ptr<Program> compile(const isa::Module& module, const isa::Function&
   Decoder decoder(p, layout);
   for (const uint32_t f : graph.functions) decoder.decode(f);
   layout.finish();
+  charge_stack(p);
   p.launch_registers = launch_registers(entry, arch);
   if (const uint32_t granted = largest_grant(p)) p.launch_registers = std::min(p.launch_registers, granted);
   place_wgmma_copies(p);

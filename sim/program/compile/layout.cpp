@@ -118,10 +118,14 @@ void Layout::place_private(const isa::Symbol& s, isa::SymbolId id, uint64_t& loc
   // The window distinguishes parameter blocks of calls from the kernel's own parameters.
   p_.symbol_address[id] = v.space == isa::Space::param ? local_window + end : end;
   end += v.size();
-  if (frame != nullptr)
-    frame->bytes = static_cast<uint32_t>(end);
-  else
+  if (frame == nullptr) {
     local = end;
+    return;
+  }
+  frame->bytes = static_cast<uint32_t>(end);
+  if (v.space == isa::Space::local)
+    frame->charge =
+        static_cast<uint32_t>(align_up(frame->charge, std::max<uint64_t>(v.alignment(), 1)) + v.size());
 }
 
 void Layout::place_registers(uint32_t function) {

@@ -160,6 +160,34 @@ Finding store_at(uint32_t line, Range bytes) {
   return f;
 }
 
+// Without the barrier warp 1 may read before warp 0 has written: one mistake, whether or not something was
+// written before. What nobody writes is a mistake of its own.
+TEST(Merge, AReadBeforeTheRacingWriteIsPartOfTheRace) {
+  const auto codes_with = [](const std::string& before, const std::string& offset) {
+    return codes_of(checked(before + R"(
+  setp.eq.u32 %p1, %r2, 1;
+  @%p1 bra READ;
+  mov.u32 %r3, 0;
+LATER:
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p3, %r3, 2000;
+  @%p3 bra LATER;
+  st.shared.u32 [tile], %r3;
+  bra DONE;
+READ:
+  ld.shared.u32 %r4, [tile+)" + offset +
+                                R"(];
+  st.global.u32 [%rd1], %r4;
+DONE:
+)",
+                            {1, 1, 1}, {64, 1, 1}));
+  };
+  const std::string clear = "  setp.eq.u32 %p2, %r1, 0;\n  @%p2 st.shared.u32 [tile], 0;\n  bar.sync 0;\n";
+  EXPECT_EQ(codes_with("", "0"), Codes{"PLD4001"});
+  EXPECT_EQ(codes_with(clear, "0"), Codes{"PLD4001"});
+  EXPECT_EQ(codes_with("", "4"), Codes{"PLD6101"});
+}
+
 TEST(Merge, RangesAreUnitedAndPlacesKept) {
   std::vector<size_t> part_of;
   const auto out = check::merge({store_at(4, {0, 4}), store_at(5, {8, 12}), store_at(4, {4, 8})}, &part_of);

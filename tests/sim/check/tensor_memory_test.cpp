@@ -111,35 +111,6 @@ TEST(TensorMemoryChecks, ARelaxedMbarrierOrdersToo) {
   EXPECT_THAT(codes(handed_over("relaxed", "relaxed", fence_before, fence_after)), ::testing::IsEmpty());
 }
 
-// A relaxed arrival is the cause where a release would have ordered the two accesses, and nowhere else. The
-// lower warpgroup stores, arrives and stores again; the upper one waits and reads one of the two words.
-TEST(TensorMemoryChecks, ARelaxedArrivalIsBlamedForWhatItWouldHaveOrdered) {
-  using Codes = std::vector<std::string>;
-  const auto around_arrival = [](const std::string& order, const std::string& word) {
-    return codes(kernel(R"(
-  .shared .align 4 .b32 words[2];
-  @%upper bra UPPER;
-  @%p1 st.shared.u32 [words], 1;
-  bar.warp.sync -1;
-  mbarrier.arrive.)" + order +
-                        R"(.cta.shared::cta.b64 _, [full];
-  @%p1 st.shared.u32 [words+4], 2;
-  bra DONE;
-UPPER:
-  mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p2, [full], 0;
-  @!%p2 bra UPPER;
-  ld.shared.u32 %r3, [words+)" +
-                        word + R"(];
-  st.global.u32 [%rd2], %r3;
-DONE:
-)"));
-  };
-  EXPECT_EQ(around_arrival("release", "0"), Codes{});
-  EXPECT_EQ(around_arrival("relaxed", "0"), Codes{"PLD4119"});
-  EXPECT_EQ(around_arrival("release", "4"), Codes{"PLD4001"});
-  EXPECT_EQ(around_arrival("relaxed", "4"), Codes{"PLD4001"});
-}
-
 TEST(TensorMemoryChecks, EitherFenceIsMissed) {
   EXPECT_THAT(codes(handed_over("release", "acquire", "", fence_after)), ::testing::Contains("PLD4516"));
   EXPECT_THAT(codes(handed_over("release", "acquire", fence_before, "")), ::testing::Contains("PLD4516"));
