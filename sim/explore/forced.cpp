@@ -1,6 +1,7 @@
 #include "sim/explore/forced.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "sim/machine/state/mbarrier.h"
@@ -22,6 +23,12 @@ struct Increase {
   uint64_t later = 0;      // that increases after it want
 };
 
+// A contribution that is no arrival: expect_tx, defer.
+struct Loose {
+  OpRef op;
+  int64_t delivered = 0;  // bytes of the phase that can be delivered without it; of a defer no matter
+};
+
 struct ObjectClocks {
   Clock in;                                     // all that contributed to the current phase
   Clock plain;                                  // of these the arrivals that the phase counts
@@ -29,12 +36,15 @@ struct ObjectClocks {
   bool agents = false, done_by_agents = false;  // landings contributed that have no component in clocks
   std::vector<Clock> generations;               // of a CTA or cluster barrier, all of them
   std::vector<OpRef> waits;                     // that returned during the current phase
-  std::vector<OpRef> loose;                     // contributions that are no arrivals: expect_tx, defer
+  std::vector<Loose> loose;
   int64_t announced = 0, delivered = 0;
+  int64_t with_arrivals = 0;        // announced by arrivals that the phase counts
   int64_t deferred = 0;             // arrivals that a defer announced and that have not been executed
   std::vector<Increase> increases;  // of a register pool
   uint64_t wanted = 0, released = 0;
 };
+
+constexpr int64_t unbounded = std::numeric_limits<int64_t>::max();
 
 class Decision {
  public:
@@ -164,7 +174,7 @@ class Decision {
     std::ranges::fill(o.plain, 0);
     o.waits.clear();
     o.loose.clear();
-    o.announced = o.delivered = o.deferred = 0;
+    o.announced = o.delivered = o.with_arrivals = o.deferred = 0;
     o.agents = false;
   }
 
@@ -179,8 +189,11 @@ class Decision {
     if (counted && op.deferred) o.deferred -= op.count;
     if (!counted && op.tx >= 0) {
       if (now_.thread >= model_.lanes()) return fail(Unforced::loose_expect);
-      o.loose.push_back(now_);
+      o.loose.push_back({now_, op.kind == SyncKind::defer ? unbounded : o.delivered});
     }
+    if (counted && !op.deferred && op.tx > 0) o.with_arrivals += op.tx;
+    for (Loose& e : o.loose)
+      if (op.tx < 0 && e.delivered != unbounded && !covers(clock, e.op)) e.delivered -= op.tx;
     (op.tx > 0 ? o.announced : o.delivered) += op.tx > 0 ? op.tx : -op.tx;
     if (std::max(o.announced, o.delivered) > MbarrierState::max_tx) fail(Unforced::surplus_bytes);
     if (r.completed) complete(op.object, before.phase);
@@ -201,9 +214,9 @@ class Decision {
   }
 
   void check_loose(const ObjectClocks& o) {
-    for (const OpRef& e : o.loose) {
-      if (covers(o.plain, e)) continue;
-      now_ = e;
+    for (const Loose& e : o.loose) {
+      if (covers(o.plain, e.op) || o.with_arrivals > e.delivered) continue;
+      now_ = e.op;
       return fail(Unforced::loose_expect);
     }
     if (o.deferred != 0) fail(Unforced::loose_expect);
@@ -257,8 +270,8 @@ class Decision {
       if (model_.skeleton().objects[i].kind != SyncObject::Kind::mbarrier || !o.valid) continue;
       phase_ = o.phase;
       if (o.pending == 0 && o.tx < 0) fail(Unforced::surplus_bytes);
-      const bool defers = std::ranges::any_of(objects_[i].loose, [&](const OpRef& e) {
-        return model_.skeleton().threads[e.thread].ops[e.position].kind == SyncKind::defer;
+      const bool defers = std::ranges::any_of(objects_[i].loose, [&](const Loose& e) {
+        return model_.skeleton().threads[e.op.thread].ops[e.op.position].kind == SyncKind::defer;
       });
       if (o.pending == 0 || defers) check_loose(objects_[i]);
     }

@@ -192,5 +192,36 @@ TEST(Explore, deadlock_of_every_schedule_is_forced) {
   EXPECT_TRUE(v.deadlocks);
 }
 
+// More bytes are announced behind the arrival: the phase cannot complete without them while the copies of the
+// first announcement come behind them.
+TEST(Forced, bytes_announced_behind_the_arrival_and_before_the_copies) {
+  const auto verdict = [](auto&& issue) {
+    SkeletonBuilder b(3);
+    const uint32_t full = b.mbarrier(1);
+    b.arrive(0, full, 1, 16);
+    issue(b, full);
+    b.wait(2, full, false);
+    return decide_forced(b.build());
+  };
+  EXPECT_TRUE(verdict([](SkeletonBuilder& b, uint32_t full) {
+                b.arrive(0, full, 0, 32);
+                b.copy(0, full, 16);
+                b.copy(0, full, 32);
+              }).forced);
+  const ForcedVerdict copied_first = verdict([](SkeletonBuilder& b, uint32_t full) {
+    b.copy(0, full, 16);
+    b.arrive(0, full, 0, 32);
+    b.copy(0, full, 32);
+  });
+  EXPECT_FALSE(copied_first.forced);
+  EXPECT_EQ(copied_first.reason, Unforced::loose_expect);
+  const ForcedVerdict by_another = verdict([](SkeletonBuilder& b, uint32_t full) {
+    b.arrive(1, full, 0, 32);
+    b.copy(0, full, 16);
+    b.copy(1, full, 32);
+  });
+  EXPECT_FALSE(by_another.forced);
+}
+
 }  // namespace
 }  // namespace palladion::tests
