@@ -12,8 +12,7 @@ Array matmul_reference(const Array& a, bool transpose_a, const Array& b, bool tr
 
 // softmax(Q K^T / sqrt(d)) V in f32 by Eigen, rounded once to Q's dtype. q: (batch, rows, heads, d); k, v:
 // (batch, kv rows, kv heads, d); `heads_first`: heads before rows. Head h of Q attends to head
-// h / (heads / kv heads). `causal`: row i of Q
-// sees the rows of K up to i + kv rows - rows.
+// h / (heads / kv heads). `causal`: row i of Q sees the rows of K up to i + kv rows - rows.
 Array attention_reference(const Array& q, const Array& k, const Array& v, bool causal,
                           bool heads_first = false);
 

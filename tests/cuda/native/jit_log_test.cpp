@@ -68,8 +68,10 @@ TEST(JitLog, ReadsRegistersAndSpills) {
 
 TEST(JitLog, ReadsRemarksOnTheCode) {
   const auto remarks = parse_remarks(
-      "ptxas info    : (C7513) Potential Performance Loss: wgmma.mma_async instructions are serialized due to "
-      "non wgmma instructions defining input registers of a wgmma between start and end of the pipeline stage "
+      "ptxas info    : (C7513) Potential Performance Loss: wgmma.mma_async instructions are serialized due "
+      "to "
+      "non wgmma instructions defining input registers of a wgmma between start and end of the pipeline "
+      "stage "
       "in the function 'first'\n"
       "ptxas info    : (C7517) warpgroup.wait is injected in around line 29 by compiler to allow use of "
       "registers defined by GMMA in function 'second'\n"
