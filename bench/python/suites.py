@@ -54,7 +54,8 @@ SUITES = {
     "warp": (lambda s: installed("warp") / "tests", ["**/test_*.py"], {"PYTEST_ADDOPTS": "-o python_functions=none"}),  # of unittest
     "liger": (lambda s: s / "liger", ["test/transformers/test_*.py"], {}),
     "flaggems": (lambda s: s / "flaggems", ["tests/test_*.py"], {"GEMS_VENDOR": "nvidia", "PYTHONPATH": "{sources}/flaggems/src"}),
-    "tilelang": (lambda s: s / "tilelang", [f"testing/python/{f}/test_*.py" for f in ("language", "kernel", "issue")], {}),
+    "tilelang": (lambda s: s / "tilelang", [f"testing/python/{f}/test_*.py" for f in ("language", "kernel", "issue")], {
+        "NVCC_APPEND_FLAGS": "-lineinfo", "PYTHONPATH": "{sources}/tilelang"}),  # its tests import its examples
 }
 
 
