@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cuda/native/codes.h"
 #include "isa/core/trim.h"
 
 namespace palladion::cuda::native {

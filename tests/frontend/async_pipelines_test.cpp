@@ -4,7 +4,6 @@
 namespace palladion::test {
 namespace {
 
-using plgpu::Array;
 using plgpu::PipelineState;
 using plgpu::Ref;
 using plgpu::Scratch;

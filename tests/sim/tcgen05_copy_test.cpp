@@ -77,7 +77,7 @@ TEST(Tcgen05Copy, EveryShapeAndSwizzleInOneCtaAndTwo) {
 
 // 16 narrow elements of 16 bytes become 16 bytes: e2m1 in bits 2 to 5 of its byte, 6-bit types in bits 0
 // to 5.
-void expect_unpacked(const char* words, int bits, int shift) {
+void expect_unpacked(const char* formats, int bits, int shift) {
   const CopyCase& c = copies[1];
   Placement place = rows_at(c, Mode::none);
   place.k = 16;
@@ -93,10 +93,10 @@ void expect_unpacked(const char* words, int bits, int shift) {
   Tcgen05Program p;
   p.values = {place.descriptor()};
   p.body = fmt::format(
-      "  add.u64 %v0, %v0, %base;\n  tcgen05.cp.cta_group::1.128x128b.b8x16.{} [%tensor], %v0;\n", words);
+      "  add.u64 %v0, %v0, %base;\n  tcgen05.cp.cta_group::1.128x128b.b8x16.{} [%tensor], %v0;\n", formats);
   const RunResult r = run_tcgen05(p, image);
   ASSERT_TRUE(r.clean()) << PtxRunner::describe(r);
-  EXPECT_EQ(image.tensor[0], expected.tensor[0]) << words;
+  EXPECT_EQ(image.tensor[0], expected.tensor[0]) << formats;
 }
 
 TEST(Tcgen05Copy, UnpacksNarrowElements) {

@@ -82,7 +82,7 @@ using namespace palladion::cuda::cublas;
   PLD_STAND_IN Status NAME(Handle* h, int side, int uplo, int op, int diagonal, INT m, INT n,               \
                            const T* alpha, const T* const* a, INT lda, T* const* b, INT ldb, INT batch) {   \
     return trsm<T>(h, #NAME, {side == 0, uplo != 0, diagonal != 0, op, m, n, lda, ldb, batch, true}, alpha, \
-                   a, b);                                                                                   \
+                   static_cast<const void*>(a), static_cast<const void*>(b));                               \
   }
 #define PLD_TRSM_BOTH(NAME, T)       \
   PLD_TRSM(NAME##_v2, int, T)        \

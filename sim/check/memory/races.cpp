@@ -366,12 +366,6 @@ void Detector::write(Cell& cell, uint64_t address, uint32_t first, uint32_t coun
   if (keeps_writes) cell.more |= Cell::writes_bit;
 }
 
-void Detector::remember(const Cell& before, const Cell& after, Ref mine) {
-  if (before.write != steps_[last_step_].before.write) steps_.fill({});
-  last_step_ = (last_step_ + 1) % steps_.size();
-  steps_[last_step_] = {before, after, mine};
-}
-
 // Neighbouring granules mostly have one history, or a few that take turns: what one became, the next becomes.
 void Detector::touch(Cell& cell, uint64_t address, uint32_t first, uint32_t count, uint32_t pattern,
                      const ValuesThere& values) {

@@ -97,8 +97,7 @@ class Detector {
         continue;
       }
       const Step step = steps_[last_step_];
-      do cells[i] = step.after;
-      while (++i < count && cells[i] == step.before);
+      for (cells[i++] = step.after; i < count && cells[i] == step.before; ++i) cells[i] = step.after;
     }
   }
   void end() { flush(); }
@@ -114,7 +113,11 @@ class Detector {
     }
     return false;
   }
-  void remember(const Cell& before, const Cell& after, Ref mine);
+  void remember(const Cell& before, const Cell& after, Ref mine) {
+    if (before.write != steps_[last_step_].before.write) steps_.fill({});
+    last_step_ = (last_step_ + 1) % steps_.size();
+    steps_[last_step_] = {before, after, mine};
+  }
   void touch_cell(Cell& cell, uint64_t address, uint32_t first, uint32_t count, Ref mine);
   // True when they are in conflict. `last`: it left the values that are there.
   bool against(Ref earlier, bool wrote, bool last, uint64_t address, uint32_t first, uint32_t count,
