@@ -75,7 +75,7 @@ def test_the_report_is_the_page_of_this_launch(racy, arrays, tmp_path):
     result = palladion.run(racy, x, y, 2.0, grid=1)
     x[:] = 0  # the page shows the launch with the arrays that it had
     page = result.report(tmp_path / "page.html")
-    assert page.startswith("<!doctype html>") and "PLD6101" in page
+    assert page.startswith("<!doctype html>") and "PLD4001" in page
     assert (tmp_path / "page.html").read_text() == page
     assert result._repr_html_().startswith("<iframe srcdoc=")
 
