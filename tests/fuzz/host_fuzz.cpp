@@ -275,7 +275,10 @@ class Fuzzer {
       case 'B':
         return name();
       case 'C':
-        return below(4) == 0 ? word("no program") : word(ptx);
+        text_ = below(4) == 0 ? "no program" : ptx;
+        return word(text_);
+      case 'S':  // bytes of that text
+        return below(std::strlen(text_) + 2);
       case 'j':  // from the device, to the host
         return 2;
       case 'N':
@@ -330,13 +333,13 @@ class Fuzzer {
       a[1] |= uint64_t{1} << 62;
     if (name == "cuDeviceGetName") a[1] = below(host_bytes);
     if (name == "cuModuleEnumerateFunctions") a[1] %= 8;
-    if (name == "cuLinkAddData_v2") a[3] = std::strlen(ptx);
     if (name == "cuMemRangeGetAttribute") a[1] %= 64;
   }
 
   std::mt19937_64 random_;
   Shared& shared_;
   std::vector<uint8_t> host_;
+  const char* text_ = "";
   std::vector<uint64_t> guard_;
   std::vector<std::vector<uint64_t>> kept_{4096};
   size_t next_kept_ = 0;

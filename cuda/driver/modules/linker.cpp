@@ -58,7 +58,8 @@ Status add(Link* link, Input type, std::string_view bytes) {
       link->texts.emplace_back(bytes);
       return success;
     case Input::fatbin:
-      if (fatbin::image_of(bytes.data()) != fatbin::Image::fatbin) return invalid_image;
+      if (bytes.size() < sizeof(uint32_t) || fatbin::image_of(bytes.data()) != fatbin::Image::fatbin)
+        return invalid_image;
       return add_program(*link, fatbin::program_in(bytes, chip));
     case Input::object:
     case Input::library:

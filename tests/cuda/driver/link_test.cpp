@@ -78,6 +78,19 @@ class Linking : public Driver {
   }
 };
 
+// Their first word says what they are.
+TEST_F(Linking, images_shorter_than_a_word_are_none) {
+  constexpr int cubin = 0, fatbin = 2;
+  void* const link = link_of();
+  const std::vector<uint8_t> bytes(3, 0x50);
+  for (const int type : {cubin, fatbin})
+    for (size_t n = 1; n <= bytes.size(); ++n)
+      EXPECT_NE(call("cuLinkAddData_v2", link, type, const_cast<uint8_t*>(bytes.data()), n, "part", 0U,
+                     static_cast<int*>(nullptr), static_cast<void**>(nullptr)),
+                success);
+  EXPECT_EQ(call("cuLinkDestroy", link), success);
+}
+
 TEST_F(Linking, a_kernel_calls_a_function_and_reads_a_variable_of_another_module) {
   for (const bool caller_first : {true, false}) {
     void *link = link_of(), *image = nullptr, *module = nullptr, *function = nullptr;
