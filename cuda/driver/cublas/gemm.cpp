@@ -45,18 +45,7 @@ void multiply(const Gemm& g, const void* alpha_at, const void* beta_at, void* co
 }
 
 void multiply(const Gemm& g, const void* alpha, const void* beta, void* const* views) {
-  switch (g.scalar) {
-    case Type::f64:
-      return multiply<double>(g, alpha, beta, views);
-    case Type::c32:
-      return multiply<Complex32>(g, alpha, beta, views);
-    case Type::c64:
-      return multiply<Complex64>(g, alpha, beta, views);
-    case Type::i32:
-      return multiply<int32_t>(g, alpha, beta, views);
-    default:
-      return multiply<float>(g, alpha, beta, views);
-  }
+  with_scalar(g.scalar, [&]<class T>(T) { multiply<T>(g, alpha, beta, views); });
 }
 
 // The matrices of an operand, which have so many rows and columns as they lie in memory.

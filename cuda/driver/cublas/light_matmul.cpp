@@ -230,18 +230,7 @@ void multiply(const Call& c, const void* alpha_at, const void* beta_at, void* co
 void multiply(const Call& c, const void* alpha, const void* beta, void* const* views) {
   void* const* const once = views + views_each * static_cast<size_t>(c.d.batch);
   if (c.product.pointer_mode == 1) alpha = once[view_alpha], beta = once[view_beta];
-  switch (c.product.scale) {
-    case Type::f64:
-      return multiply<double>(c, alpha, beta, views, once);
-    case Type::c32:
-      return multiply<Complex32>(c, alpha, beta, views, once);
-    case Type::c64:
-      return multiply<Complex64>(c, alpha, beta, views, once);
-    case Type::i32:
-      return multiply<int32_t>(c, alpha, beta, views, once);
-    default:
-      return multiply<float>(c, alpha, beta, views, once);
-  }
+  with_scalar(c.product.scale, [&]<class T>(T) { multiply<T>(c, alpha, beta, views, once); });
 }
 
 Status judge(const char* function, const Call& c) {

@@ -54,18 +54,7 @@ void add(const Sum& s, const void* alpha_at, const void* beta_at, void* const* v
 void add(const Sum& s, const void* alpha, const void* beta, void* const* views) {
   void* const* const scalars = views + sum_views * static_cast<size_t>(s.c.batch);
   if (s.transform.pointer_mode == 1) alpha = scalars[0], beta = scalars[1];
-  switch (s.transform.scale) {
-    case Type::f64:
-      return add<double>(s, alpha, beta, views);
-    case Type::c32:
-      return add<Complex32>(s, alpha, beta, views);
-    case Type::c64:
-      return add<Complex64>(s, alpha, beta, views);
-    case Type::i32:
-      return add<int32_t>(s, alpha, beta, views);
-    default:
-      return add<float>(s, alpha, beta, views);
-  }
+  with_scalar(s.transform.scale, [&]<class T>(T) { add<T>(s, alpha, beta, views); });
 }
 
 Status run(const Sum& s, void* stream) {

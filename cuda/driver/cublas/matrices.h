@@ -98,19 +98,25 @@ T scalar(Type type, const void* at) {
   return value;
 }
 
-inline bool is_zero(Type type, const void* at) {
+// f(T(0)) with the type of scalars and sums; f32 for what is narrower.
+template <class F>
+auto with_scalar(Type type, F f) {
   switch (type) {
     case Type::f64:
-      return scalar<double>(type, at) == 0;
+      return f(double(0));
     case Type::c32:
-      return scalar<Complex32>(type, at) == Complex32(0);
+      return f(Complex32(0));
     case Type::c64:
-      return scalar<Complex64>(type, at) == Complex64(0);
+      return f(Complex64(0));
     case Type::i32:
-      return scalar<int32_t>(type, at) == 0;
+      return f(int32_t(0));
     default:
-      return scalar<float>(type, at) == 0;
+      return f(float(0));
   }
+}
+
+inline bool is_zero(Type type, const void* at) {
+  return with_scalar(type, [&]<class T>(T zero) { return scalar<T>(type, at) == zero; });
 }
 
 // What cublasComputeType_t sums in; none: nothing that is here. In f32 where it may be narrower (TF32, bf16).
