@@ -132,6 +132,7 @@ Limits limits_of_compiler(const std::vector<std::string>& words, const kernels::
   Limits limits{.cpu_seconds = 120,
                 .wall_seconds = 300,
                 .memory = 8192 * mebibyte,
+                .processes = 64,
                 .file_bytes = 512 * mebibyte,
                 .readable = system_folders(),
                 .writable = {fs::path(words[0]).parent_path(), "/dev/null"},
@@ -156,6 +157,7 @@ Outcome<void> record_confined(std::vector<std::string> words) {
   Limits limits{.cpu_seconds = 20,
                 .wall_seconds = 60,
                 .memory = 4096 * mebibyte,
+                .processes = 4,
                 .readable = system_folders(),
                 .submission = words[1]};
   limits.readable.emplace_back(words[0]);

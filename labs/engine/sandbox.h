@@ -10,17 +10,18 @@
 namespace palladion::labs {
 
 struct Limits {
-  unsigned cpu_seconds = 0, wall_seconds = 0;             // of each process; of all together
-  uint64_t memory = 0;                                    // bytes of address space; 0: not limited
-  uint64_t file_bytes = 0;                                // of a file that it writes; 0: it writes none
+  unsigned cpu_seconds = 0, wall_seconds = 0;  // of each process; of all together
+  uint64_t memory = 0;  // bytes of address space, and resident of all together (`processes`); 0: not limited
+  unsigned processes = 0;   // and threads of all together, in a control group with `memory`; 0: without one
+  uint64_t file_bytes = 0;  // of a file that it writes; 0: it writes none
   std::vector<std::filesystem::path> readable, writable;  // files and folders, with what is below
   std::filesystem::path submission;                       // is readable too, unless it is a link
   bool may_start_programs = false;
   bool is_ours = false;  // reads and writes as we do: only the limits of time and memory
 };
 
-// What confines a process: "paths" (Landlock), "calls" (seccomp), and namespaces: "users", "processes",
-// "network", "mounts".
+// What confines a process: "paths" (Landlock), "calls" (seccomp); namespaces: "users", "processes",
+// "network", "mounts"; limits of a control group: "memory", "pids".
 using Confined = std::vector<std::string>;
 
 // Paths and calls hold. A build with a sanitizer, which needs calls of its own, does without these.

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <csignal>
 
+#include "labs/engine/control_group.h"
 #include "labs/engine/namespaces.h"
 #include "labs/engine/run_queue.h"
 #include "verify/arrays/words.h"
@@ -58,7 +59,7 @@ void end_process(pid_t process) {
 }
 
 // Signals wake it; the run queue is read once a second.
-[[noreturn]] void watch(pid_t first, const Orders& orders, unsigned wall_seconds) {
+[[noreturn]] void watch(pid_t first, const Orders& orders, unsigned wall_seconds, ControlGroup& group) {
   using namespace std::chrono;
   const sigset_t signals = watched_signals();
   const auto begin = steady_clock::now();
@@ -82,6 +83,7 @@ void end_process(pid_t process) {
   // A subreaper gets the children of those that ended.
   for (auto left = descendants(::getpid()); !left.empty(); left = descendants(::getpid()))
     std::ranges::for_each(left, end_process);
+  group.remove();
   std::error_code none;
   const bool from_outside = code == 128 + SIGTERM || code == 128 + SIGINT || code == 128 + SIGHUP;
   if (from_outside && !orders.temporary.empty()) fs::remove_all(orders.temporary, none);
@@ -119,9 +121,12 @@ Confined supervise(const Orders& orders, const Limits& limits) {
   const sigset_t signals = watched_signals();
   sigset_t before;
   ::sigprocmask(SIG_BLOCK, &signals, &before);
+  ControlGroup group(limits);
   Confined held = own_namespaces(limits);
   const pid_t first = ::fork();
-  if (first > 0) watch(first, orders, limits.wall_seconds);
+  if (first > 0) watch(first, orders, limits.wall_seconds, group);
+  const Confined limited = group.enter();
+  held.insert(held.end(), limited.begin(), limited.end());
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (!limits.is_ours) ::setsid();  // without a terminal
   const pid_t payload = first < 0 ? -1 : ::fork();

@@ -23,9 +23,9 @@ struct Orders {
 // Takes them off the front of `words`; asker 0: they are not there.
 Orders take_orders(std::vector<std::string>& words);
 
-// Returns in a new process, the payload, with the namespaces that hold it; nothing of it runs with a wider
-// view than `limits`. The calling process stays to watch and ends as the payload does; by SIGALRM when the
-// limit of wall time is reached. It must have one thread.
+// Returns in a new process, the payload, with the namespaces and the control group that hold it; nothing of
+// it runs with a wider view than `limits`. The calling process stays to watch and ends as the payload does;
+// by SIGALRM when the limit of wall time is reached. It must have one thread.
 Confined supervise(const Orders& orders, const Limits& limits);
 
 }  // namespace palladion::labs
