@@ -41,8 +41,11 @@ class Check {
     if (records) more.push_back(&data_);
     const FirstTrial first{records ? &recorder_ : nullptr, more};
     const auto named = request_.only ? std::vector{*request_.only} : adverse_conditions();
-    const bool goes_on = try_all(setup_, named, request_.together, take_, first);
+    bool goes_on = try_all(setup_, std::span(named).first(1), 1, take_, first);
     report_.data = data_.scope();
+    report_.others_skipped = named.size() > 1 && others_cannot_differ();
+    if (goes_on && named.size() > 1 && !report_.others_skipped)
+      goes_on = try_all(setup_, std::span(named).subspan(1), request_.together, take_);
     if (!goes_on) return;
     if (!request_.only && !try_random()) return;
     if (!request_.explore || progress_.stopped()) return;
@@ -51,12 +54,18 @@ class Check {
     if (!progress_.stopped()) search();
   }
 
+  // All schedules are known, and have this one's outputs, too.
+  bool others_cannot_differ() const {
+    return report_.decided && request_.checks.race && report_.findings.empty() && !request_.explore &&
+           !report_.data.depends_on_order;
+  }
+
   // False: nothing more is tried.
   bool try_random() {
     if (std::ranges::any_of(report_.trials, [](const Trial& t) { return was_given_up(t.outcome.result); }))
       return false;
     if (report_.decided) {
-      report_.random_skipped = request_.random != 0;
+      report_.others_skipped |= request_.random != 0;
       return true;
     }
     if (request_.stop_at_problem && has_problem()) return false;

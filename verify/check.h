@@ -49,7 +49,7 @@ struct CheckReport {
   std::optional<sim::check::ExploreReport> explored;
   bool decided = false;        // one run decided for all schedules
   sim::check::DataScope data;  // on which data the first trial depended; of use where all schedules are known
-  bool random_skipped = false;  // because of that
+  bool others_skipped = false;  // because of that: further schedules, or random ones
   bool races_checked = false;
   bool interrupted = false;             // by Progress::stop
   std::vector<std::string> incomplete;  // why the verdict does not hold for all schedules

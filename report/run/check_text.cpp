@@ -69,8 +69,10 @@ std::string schedules_text(const CheckReport& report) {
     text += fmt::format("; {}decided for all schedules by one run", vary ? "findings " : "");
   else
     text += undecided_text(report);
-  if (report.random_skipped)
-    text += vary ? " (random ones cannot add any, but give other outputs)" : " (random ones cannot differ)";
+  if (report.others_skipped && vary)
+    text += " (random ones cannot add any, but give other outputs)";
+  else if (report.others_skipped)
+    text += n == 1 ? " (others cannot differ)" : " (random ones cannot differ)";
   return text;
 }
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <unordered_map>
 
-#include "sim/explore/grid_dependence.h"
+#include "sim/explore/text_dependence.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/place.h"
 #include "sim/machine/state/local_address.h"
@@ -308,7 +308,8 @@ void DataObserver::start(const RunView& run) {
   slice_ = DataSlice(*run.program);
   clusters_.clear();
   found_ = {};
-  scope_ = {.depends_on_grid = depends_on_grid(*run.program)};
+  scope_ = {.depends_on_grid = depends_on_grid(*run.program),
+            .depends_on_order = depends_on_order(*run.program)};
 }
 
 void DataObserver::observe(ClusterState& cluster, ClusterEvents& events) {

@@ -32,6 +32,8 @@ struct DataScope {
   std::vector<DataDependence> in_bounds;
   // Whether a CTA can know how many others there are: the run is not that of a smaller grid.
   bool depends_on_grid = true;
+  // Whether results can depend on the schedule where all threads execute the same (text_dependence.h).
+  bool depends_on_order = true;
 };
 
 class ClusterData;

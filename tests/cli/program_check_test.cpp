@@ -18,11 +18,9 @@ using testing::Not;
 TEST_F(Program, CheckRunsHostileSchedules) {
   const Ran good = run("check vector_add --shape n=2048 --seeds 2");
   EXPECT_EQ(good.status, 0) << good.err;
-  for (const char* schedule : {"functional", "earliest", "latest"})
-    EXPECT_THAT(good.out, HasSubstr(schedule));
+  EXPECT_THAT(good.out, AllOf(HasSubstr("functional"), Not(HasSubstr("earliest"))));
   EXPECT_THAT(good.out, HasSubstr("verdict     clean"));
-  EXPECT_THAT(good.out,
-              HasSubstr("3 schedules; decided for all schedules by one run (random ones cannot differ)"));
+  EXPECT_THAT(good.out, HasSubstr("1 schedule; decided for all schedules by one run (others cannot differ)"));
   const Ran bad = run("check --ptx tests/cli/ptx/hang.ptx --grid 2 --block 64 --seeds 0");
   EXPECT_EQ(bad.status, 1);
   EXPECT_THAT(bad.out, HasSubstr("verdict     errors (1 finding)"));
@@ -125,7 +123,7 @@ TEST_F(Program, OneRunDecidesWhenPhasesAreForced) {
   const Ran forced = run("check zoo/wgmma-wait-group-off-by-one:good --json " + file("r.json"));
   EXPECT_EQ(forced.status, 0) << forced.err;
   EXPECT_THAT(forced.out,
-              HasSubstr("3 schedules; decided for all schedules by one run (random ones cannot differ)"));
+              HasSubstr("1 schedule; decided for all schedules by one run (others cannot differ)"));
   const json::value seen = json::parse(read(file("r.json")));
   EXPECT_EQ(seen.at_pointer("/decided_by_one_run"), true);
   EXPECT_EQ(seen.at_pointer("/decided"), true);

@@ -66,6 +66,13 @@ TEST(Data, WhatTellsOfTheGrid) {
         << special;
 }
 
+TEST(Data, WhatDependsOnTheOrder) {
+  EXPECT_FALSE(scope_of("mov.u32 %r2, %nctaid.x;\nst.global.u32 [%rd4], %r2;").depends_on_order);
+  for (const char* const text : {"mov.u32 %r2, %clock;", "mov.u32 %r2, %smid;", "activemask.b32 %r2;",
+                                 "red.global.add.u32 [%rd4], 1;", "atom.global.exch.b32 %r2, [%rd4], 1;"})
+    EXPECT_TRUE(scope_of(std::string(text) + "\nst.global.u32 [%rd3], %r1;").depends_on_order) << text;
+}
+
 TEST(Data, ValuesThatAreOnlyComputedDecideNothing) {
   expect_all_data("ld.global.u32 %r2, [%rd3];\nst.global.u32 [%rd4], %r2;");
   // A predicate of a computation, a selection.
