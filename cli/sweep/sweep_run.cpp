@@ -79,8 +79,7 @@ void take_time(verify::Timed& timed, const Subject& subject, const sim::RunResul
 Outcome<void> take_codegen(verify::Timed& timed, const Subject& subject, verify::Codegen who) {
   const auto findings = verify::examine_codegen(subject.job, *subject.arch, who);
   if (!findings) return tl::make_unexpected(findings.error());
-  for (const sim::Finding& f : *findings)
-    timed.slow.push_back(fmt::format("{}: {}", f.code.name(), message_text(f)));
+  for (const sim::Finding& f : *findings) timed.slow.push_back({f.code, message_text(f)});
   return {};
 }
 

@@ -51,10 +51,9 @@ bool any_slow(const SweepReport& r) {
   return std::ranges::any_of(r.all, [](const Timed& t) { return !t.slow.empty(); });
 }
 
-// "PLD6205: ptxas keeps ..." of each.
-std::string codes_of(const std::vector<std::string>& slow) {
+std::string codes_of(const std::vector<verify::SlowReason>& slow) {
   std::vector<std::string> codes;
-  for (const std::string& reason : slow) codes.push_back(reason.substr(0, reason.find(':')));
+  for (const verify::SlowReason& s : slow) codes.emplace_back(s.code.name());
   codes.erase(std::ranges::unique(codes).begin(), codes.end());
   return fmt::format("{}", fmt::join(codes, " "));
 }
@@ -138,12 +137,15 @@ std::string reasons_text(std::string_view title, const Reasons& reasons, bool co
   return out;
 }
 
+std::string with_code(isa::CodeNumber code, const std::string& reason) {
+  return fmt::format("{}: {}", code.name(), reason);
+}
+
 std::string left_out_text(const SweepReport& r, bool color) {
   Reasons reasons;
   for (const size_t i : r.without_time()) {
     const Timed& t = r.all[i];
-    const std::string why = t.code.known() ? fmt::format("{}: {}", t.code.name(), t.reason) : t.reason;
-    add_reason(reasons, why, settings_text(r, t));
+    add_reason(reasons, t.code.known() ? with_code(t.code, t.reason) : t.reason, settings_text(r, t));
   }
   return reasons_text("left out", reasons, color);
 }
@@ -151,7 +153,8 @@ std::string left_out_text(const SweepReport& r, bool color) {
 std::string slow_text(const SweepReport& r, bool color) {
   Reasons reasons;
   for (const size_t i : r.ranking())
-    for (const std::string& why : r.all[i].slow) add_reason(reasons, why, settings_text(r, r.all[i]));
+    for (const verify::SlowReason& s : r.all[i].slow)
+      add_reason(reasons, with_code(s.code, s.reason), settings_text(r, r.all[i]));
   return reasons_text("slower on the chip than these cycles, and ranked last", reasons, color);
 }
 
@@ -168,7 +171,7 @@ json::object timed_json(const Timed& t) {
                  {"critical", t.critical},
                  {"busy", t.busy},
                  {"limit", t.limit},
-                 {"slow", array_of(t.slow)}});
+                 {"slow", array_of(t.slow, verify::json_of)}});
   return out;
 }
 

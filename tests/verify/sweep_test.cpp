@@ -75,6 +75,7 @@ Timed some(uint64_t key, uint64_t cycles) {
     t.busy = 0.75;
     t.limit = "tensor core";
     t.values = sim::Values::full;
+    t.slow = {{"PLD6205", "8 bytes are \"spilled\": more registers"}, {"PLD6206", "wgmma is serialised"}};
   }
   t.done = true;
   return t;
@@ -94,7 +95,9 @@ TEST(SweepState, ALineIsReadBackAsItWasWritten) {
     EXPECT_EQ(after.tflops, before.tflops);
     EXPECT_EQ(after.limit, before.limit);
     EXPECT_EQ(after.values, before.values);
+    EXPECT_EQ(after.code, before.code);
     EXPECT_EQ(after.reason, before.reason);
+    EXPECT_EQ(after.slow, before.slow);
     EXPECT_TRUE(after.done);
   }
 }

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "isa/host/files.h"
-#include "report/json/document.h"
 
 namespace palladion::verify {
 
@@ -49,6 +48,8 @@ tl::unexpected<Failure> no_state(const std::string& file, size_t line) {
 
 }  // namespace
 
+json::object json_of(const SlowReason& slow) { return {{"code", slow.code.name()}, {"reason", slow.reason}}; }
+
 std::string state_line(const Timed& t) {
   json::object line = {{"key", fmt::format("{:016x}", t.key)},
                        {"settings", object_of(t.settings)},
@@ -63,7 +64,7 @@ std::string state_line(const Timed& t) {
                   {"critical", t.critical},
                   {"busy", exact(t.busy)},
                   {"limit", t.limit},
-                  {"slow", array_of(t.slow)}});
+                  {"slow", array_of(t.slow, json_of)}});
   return json_line(line);
 }
 
@@ -90,8 +91,9 @@ bool read_state_line(std::string_view text, Timed& t) {
     t.limit = text_in(line, "limit");
     t.slow.clear();
     if (const json::value* const slow = line.if_contains("slow"))
-      for (const json::value& reason : slow->as_array())
-        t.slow.emplace_back(std::string_view(reason.as_string()));
+      for (const json::value& each : slow->as_array())
+        t.slow.push_back(
+            {isa::CodeNumber(text_in(each.as_object(), "code")), text_in(each.as_object(), "reason")});
     return true;
   } catch (const std::exception&) {  // no JSON, or a member is missing or of another kind
     return false;

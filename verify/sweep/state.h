@@ -11,9 +11,19 @@
 
 #include "isa/host/descriptor.h"
 #include "isa/host/outcome.h"
+#include "report/json/document.h"
 #include "sim/launch/clock.h"
 
 namespace palladion::verify {
+
+// What ptxas does to a kernel that its cycles do not show.
+struct SlowReason {
+  isa::CodeNumber code;
+  std::string reason;
+
+  bool operator==(const SlowReason&) const = default;
+};
+report::json::object json_of(const SlowReason& slow);
 
 // One configuration.
 struct Timed {
@@ -28,7 +38,7 @@ struct Timed {
   sim::Values values = sim::Values::none;
   isa::CodeNumber code;  // why there is no time, where that has one
   std::string reason;
-  std::vector<std::string> slow;  // why it is slower than its cycles, a sentence with its code each
+  std::vector<SlowReason> slow;  // why it is slower than its cycles
 };
 
 // One line, without its end.
