@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 
+#include "isa/host/files.h"
 #include "tests/labs/submissions.h"
 
 namespace palladion::labs {
