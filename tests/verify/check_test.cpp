@@ -52,33 +52,29 @@ TEST(Check, OneRunOfARightKernelDecidesForAllSchedules) {
   EXPECT_GT(report->trials[0].watched->coverage.accesses, 0U);
 }
 
-// 64 CTAs add floats of which no two orders need have one sum: nothing is found and all schedules are
-// decided, but their outputs are compared.
-TEST(Check, SumsInMemoryAreComparedBetweenSchedules) {
+// Nothing is found and all schedules are decided, but updates take place in their order: outputs are
+// compared.
+TEST(Check, UpdatesOfMemoryAreComparedBetweenSchedules) {
   const isa::Module module = isa::parse(R"(.version 8.8
 .target sm_90a
 .address_size 64
-.visible .entry sum(.param .u64 out)
+.visible .entry most(.param .u64 out)
 {
-  .reg .b32 %r<4>;
-  .reg .f32 %f<3>;
-  .reg .b64 %rd<3>;
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<2>;
   ld.param.u64 %rd1, [out];
   mov.u32 %r1, %ctaid.x;
-  add.u32 %r1, %r1, 3;
-  cvt.rn.f32.u32 %f1, %r1;
-  rcp.rn.f32 %f1, %f1;
-  red.global.add.f32 [%rd1], %f1;
+  red.global.max.u32 [%rd1], %r1;
   ret;
 }
 )")
                                  .value();
   Job job;
   job.module = &module;
-  job.entry = "sum";
+  job.entry = "most";
   job.grid = {64, 1, 1};
   job.cluster = job.block = {1, 1, 1};
-  job.buffers = {{.name = "out", .role = Role::inout, .type = {pl::f32, {1}}, .initial = {}, .variable = {}}};
+  job.buffers = {{.name = "out", .role = Role::inout, .type = {pl::u32, {1}}, .initial = {}, .variable = {}}};
   job.params = {PointerValue{0}};
   const auto report = check(job, isa::default_arch());
   ASSERT_TRUE(report);
