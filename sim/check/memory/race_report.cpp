@@ -54,10 +54,13 @@ size_t names_at(const ClusterContext& x, uint64_t address) {
   }));
 }
 
-// A wait that has seen the operation's writes complete; null: there was none yet.
-const Publication* completion_of(const AsyncRecord& op) {
-  const auto at = std::ranges::find(op.published, false, &Publication::reads_only);
-  return at == op.published.end() ? nullptr : &*at;
+// A wait that has seen the earlier operation's writes complete; null: there was none yet.
+const Publication* completion_of(const Case& c) {
+  if (c.then.async == nullptr) return nullptr;
+  const auto& all = c.then.async->published;
+  const auto at = std::ranges::find_if(
+      all, [&](const Publication& p) { return !p.reads_only && (c.conflict.earlier_parts & ~p.parts) == 0; });
+  return at == all.end() ? nullptr : &*at;
 }
 
 // Some warp has waited for the operation, and nothing orders that wait before the later access.
@@ -95,8 +98,7 @@ Statement missing_edge(const ClusterContext& x, const Case& c) {
   if (c.conflict.relation == Relation::other_proxy) return say<Phrase::no_proxy_fence>();
   if (c.conflict.relation == Relation::narrow_scope) return say<Phrase::order_of_cta_scope>();
   if (c.then.async != nullptr && c.conflict.earlier_wrote && !c.then.async->is_tensor())
-    if (const Publication* const seen = completion_of(*c.then.async))
-      return unreleased_completion(x, c, *seen);
+    if (const Publication* const seen = completion_of(c)) return unreleased_completion(x, c, *seen);
   if (c.then.async != nullptr) return missing_wait(x, *c.then.async, c.later.rank);
   const auto* load = c.now_effect == nullptr ? nullptr : std::get_if<isa::Load>(c.now_effect);
   if (load != nullptr && load->non_coherent) return say<Phrase::read_only_path>();
@@ -202,7 +204,7 @@ void describe(Finding& f, Code code, const Case& c) {
     f.help = say<Phrase::one_writer>();
   }
   if (copied_by_generic_proxy(c)) f.help = say<Phrase::fence_behind_completion>();
-  const bool is_copy_done = c.then.async != nullptr && completion_of(*c.then.async) != nullptr;
+  const bool is_copy_done = completion_of(c) != nullptr;
   if (code == Code::read_before_store_completion && is_copy_done) {
     f.message = say<Phrase::unreleased_store>();
     f.help = say<Phrase::release_behind_wait>();

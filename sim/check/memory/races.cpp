@@ -7,25 +7,12 @@
 namespace palladion::sim::check {
 namespace {
 
-Relation worse(Relation a, Relation b) { return std::max(a, b); }
-
-uint32_t lanes_at(const Record& r, Ref ref, uint32_t byte) {
-  return size_of(ref) == every_lane ? r.lanes : 1U << lane_of(ref, byte);
-}
-
 // The lanes of the later access at some bytes.
 uint32_t lanes_at(const Actor& a, Ref mine, uint32_t first, uint32_t count) {
   if (size_of(mine) == every_lane) return a.lanes;
   uint32_t lanes = 0;
   for (uint32_t b = first; b < first + count; ++b) lanes |= 1U << lane_of(mine, b);
   return lanes;
-}
-
-// Lanes of one warp that issue one bulk store by one execution of an instruction.
-bool same_store(const Record& a, const Record& b) {
-  return a.async && b.async && a.async->operands != 0 && a.async->operands == b.async->operands &&
-         a.pc == b.pc && a.warp == b.warp && a.cluster == b.cluster &&
-         a.async->occurrence == b.async->occurrence;
 }
 
 // Which accesses of others do not race with it by being strong: the more, the stronger.
@@ -48,93 +35,6 @@ void Detector::begin(const Actor& actor, bool defined_at_start) {
   last_written_by_ = 0;
 }
 
-// `my_lane` is meant for accesses of lanes; the issuing lane of an asynchronous one.
-Relation Detector::lane_relation(const Record& r, Lane lane, uint32_t my_lane, bool mine_all) const {
-  const Actor& a = actor_;
-  const bool same_lane = r.cluster == a.cluster && r.warp == a.warp &&
-                         (a.async ? (a.lanes >> lane & 1) != 0 : !mine_all && lane == my_lane);
-  if (same_lane && (a.visibility == Visibility::generic || a.own_async >= r.time)) return Relation::ordered;
-  if (a.view->knows(a.visibility, r.cluster, r.warp, lane, r.time)) {
-    if (a.visibility != Visibility::generic ||
-        a.view->knows(Visibility::strict, r.cluster, r.warp, lane, r.time))
-      return Relation::ordered;
-    return Relation::narrow_scope;
-  }
-  if (same_lane) return Relation::other_proxy;
-  const bool known = a.visibility != Visibility::generic &&
-                     a.view->knows(Visibility::generic, r.cluster, r.warp, lane, r.time);
-  return known ? Relation::other_proxy : Relation::unordered;
-}
-
-Relation Detector::generic_relation(const Record& r, Ref earlier, uint32_t byte, Ref mine) const {
-  const bool mine_all = size_of(mine) == every_lane;
-  Relation worst = Relation::ordered;
-  for (uint32_t m = lanes_at(r, earlier, byte); m != 0; m &= m - 1) {
-    const Lane lane = lowest_lane(m);
-    if (mine_all && !actor_.async && r.warp == actor_.warp && r.cluster == actor_.cluster) {
-      for (uint32_t k = actor_.lanes; k != 0; k &= k - 1)
-        worst = worse(worst, lane_relation(r, lane, static_cast<uint32_t>(std::countr_zero(k)), false));
-    } else {
-      worst = worse(worst, lane_relation(r, lane, mine_all ? 0 : lane_of(mine, byte), mine_all));
-    }
-  }
-  return worst;
-}
-
-// Between two operations on tensor memory: fences are missing where it is not order itself.
-Relation Detector::tensor_relation(const Record& r) const {
-  using T = HappensBefore::TensorRelation;
-  const T t = actor_.order->tensor_relation(*r.async, r, *actor_.tensor, records_[actor_.record]);
-  if (t == T::ordered) return Relation::ordered;
-  return t == T::unordered ? Relation::unordered : Relation::other_proxy;
-}
-
-Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t count, Ref mine) const {
-  const Record& r = records_[record_of(earlier)];
-  const Actor& a = actor_;
-  if (r.async != nullptr) {
-    const AsyncRecord& op = *r.async;
-    if (op.id == a.async_id && op.cluster == a.cluster) return Relation::ordered;
-    if (a.tensor != nullptr) return tensor_relation(r);
-    if (op.reduces && (a.reduces || a.strong)) return Relation::ordered;
-    if (same_store(r, records_[a.record])) return Relation::ordered;
-    const Lane lane(op.lane_exact && size_of(earlier) != every_lane ? lane_of(earlier, first) : 0);
-    const bool mine_all = a.async || size_of(mine) == every_lane;
-    HappensBefore::Asker asker{.view = a.view, .rank = a.rank, .lane = lane, .warp = a.warp};
-    asker.lanes = mine_all ? a.lanes : 1U << lane_of(mine, first);
-    asker.time = records_[a.record].time;
-    if (!a.order->done(op, !wrote, asker)) return Relation::unordered;
-    // What an operation of the generic proxy did, and an asynchronous one of another CTA in GMEM, is known to
-    // the generic proxy.
-    const bool far = op.cluster != a.cluster || op.issuer.cta_rank != a.rank;
-    const bool crosses = op.async_proxy ? a.visibility == Visibility::global_async && far && !a.writes
-                                        : a.visibility != Visibility::generic;
-    if (!crosses) return Relation::ordered;
-    asker.visibility = a.visibility;
-    asker.own_async = a.own_async;
-    return a.order->done(op, !wrote, asker) ? Relation::ordered : Relation::other_proxy;
-  }
-  if ((r.flags & Record::strong) != 0 && (a.strong || a.reduces)) {
-    const isa::Scope needed = r.cluster != a.cluster                               ? isa::Scope::gpu
-                              : a.order->cta_of(r.warp) != a.order->cta_of(a.warp) ? isa::Scope::cluster
-                                                                                   : isa::Scope::cta;
-    if (r.scope >= needed && a.scope >= needed) return Relation::ordered;
-  }
-  // Each lane touches what it has touched before.
-  if (!a.async && a.visibility == Visibility::generic && r.cluster == a.cluster && r.warp == a.warp &&
-      size_of(mine) != every_lane && (earlier & 0xFF) == (mine & 0xFF))
-    return Relation::ordered;
-  // The usual case: the whole warp is known, whatever the lanes.
-  if (r.cluster == a.cluster && a.view->time(a.visibility, r.warp) >= r.time &&
-      (a.visibility != Visibility::generic || a.view->time(Visibility::strict, r.warp) >= r.time))
-    return Relation::ordered;
-  const uint32_t step = size_of(earlier) == every_lane && size_of(mine) == every_lane ? count : 1;
-  Relation worst = Relation::ordered;
-  for (uint32_t b = first; b < first + count; b += step)
-    worst = worse(worst, generic_relation(r, earlier, b, mine));
-  return worst;
-}
-
 // In a race of a warp with itself, a lane that alone writes a byte reads it in the order of its program.
 uint32_t Detector::readers(Ref earlier, bool wrote, uint32_t first, uint32_t count, Ref mine) const {
   const Record& r = records_[record_of(earlier)];
@@ -151,24 +51,16 @@ uint32_t Detector::readers(Ref earlier, bool wrote, uint32_t first, uint32_t cou
 bool Detector::against(Ref earlier, bool wrote, bool last, uint64_t address, uint32_t first, uint32_t count,
                        Ref mine) {
   if (record_of(earlier) == actor_.record && (!actor_.again || earlier == mine)) return false;
-  Relation rel;
-  const Memo* known = nullptr;
-  if (count == granule)
-    for (const Memo& m : memo_)
-      if (m.earlier == earlier && m.mine == mine && m.wrote == wrote) known = &m;
-  if (known != nullptr) {
-    rel = known->relation;
-  } else {
-    rel = relation(earlier, wrote, first, count, mine);
-    if (count == granule) memo_[memo_next_++ % memo_.size()] = {earlier, mine, wrote, rel};
-  }
   const Record& r = records_[record_of(earlier)];
+  const Relation rel = count == granule ? granule_relation(r, earlier, wrote, mine)
+                                        : relation(earlier, wrote, first, count, mine);
   if (actor_.async && actor_.writes && wrote && r.async) note_overwritten(r.async);
   if (rel == Relation::ordered) return false;
   Conflict c{.earlier = record_of(earlier), .earlier_wrote = wrote, .relation = rel};
   c.address = address + first;
   c.bytes = count;
   c.earlier_lanes = r.async ? 0 : lanes_at(r, earlier, first);
+  if (r.async) c.earlier_parts = part_of(r, earlier, first);
   c.lane = size_of(mine) == every_lane ? lowest_lane(actor_.lanes | 1U << 31) : Lane(lane_of(mine, first));
   c.lanes = lanes_at(actor_, mine, first, count);
   c.first_lanes = lanes_at(actor_, mine, first, 1);

@@ -47,6 +47,7 @@ struct Conflict {
   Relation relation = Relation::unordered;
   uint64_t address = 0, bytes = 0;
   uint32_t earlier_lanes = 0;  // lane that touched the first of the bytes; 0: an asynchronous operation
+  uint32_t earlier_parts = 1;  // lane that issued it, of an asynchronous operation of which lanes issue parts
   Lane lane;                   // of the later access, at the first byte
   uint32_t lanes = 0;          // of the later access, at any of the bytes
   uint32_t first_lanes = 0;    // of the later access, at the first byte
@@ -62,6 +63,15 @@ struct ValuesThere {
   const uint8_t* last = nullptr;  // null: not known
   const uint8_t* now = nullptr;
 };
+
+// The lanes of a record at a byte.
+inline uint32_t lanes_at(const Record& r, Ref ref, uint32_t byte) {
+  return size_of(ref) == every_lane ? r.lanes : 1U << lane_of(ref, byte);
+}
+// Of an asynchronous operation of which lanes issue parts: whose these bytes are.
+inline uint32_t part_of(const Record& r, Ref ref, uint32_t byte) {
+  return r.async->lane_exact && size_of(ref) != every_lane ? 1U << lane_of(ref, byte) : 1;
+}
 
 // Receives what a detector finds, in ascending order of addresses; adjacent conflicts are merged.
 class ConflictSink {
@@ -123,6 +133,8 @@ class Detector {
   bool against(Ref earlier, bool wrote, bool last, uint64_t address, uint32_t first, uint32_t count,
                Ref mine);
   Relation relation(Ref earlier, bool wrote, uint32_t first, uint32_t count, Ref mine) const;
+  Relation granule_relation(const Record& r, Ref earlier, bool wrote, Ref mine);
+  Relation async_relation(const Record& r, uint32_t parts, bool wrote, uint32_t lanes) const;
   Relation tensor_relation(const Record& r) const;
   Relation generic_relation(const Record& r, Ref earlier, uint32_t byte, Ref mine) const;
   Relation lane_relation(const Record& r, Lane lane, uint32_t my_lane, bool mine_all) const;

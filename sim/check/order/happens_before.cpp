@@ -55,14 +55,20 @@ bool HappensBefore::done(const AsyncRecord& op, bool reads_only, const Asker& as
   for (const Publication& p : op.published) {
     if (p.reads_only && !reads_only) continue;
     if (!tells_of(p, op, asker.rank)) continue;
-    const uint32_t lanes = p.own_lanes ? p.lanes & 1U << asker.lane : p.lanes;
-    const bool by_itself = op.cluster == cluster() && p.warp == asker.warp && (lanes & asker.lanes) != 0;
+    if (op.lane_exact && (asker.parts & ~p.parts) != 0) continue;
+    const uint32_t lanes = p.own_lanes ? asker.parts : p.lanes;
+    const bool each = p.own_lanes && !std::has_single_bit(lanes);
+    const auto is_known = [&](Visibility visibility) {
+      return each ? op.cluster == cluster() && asker.view->time(visibility, p.warp) >= p.time
+                  : asker.view->knows_any(visibility, op.cluster, p.warp, lanes, p.time);
+    };
+    const bool is_own = each ? (lanes & ~asker.lanes) == 0 : (lanes & asker.lanes) != 0;
+    const bool by_itself = op.cluster == cluster() && p.warp == asker.warp && is_own;
     const uint32_t until = asker.visibility == Visibility::generic ? asker.time : asker.own_async;
     if (by_itself && p.time <= until) return true;
-    if (asker.view->knows_any(asker.visibility, op.cluster, p.warp, lanes, p.time)) return true;
+    if (is_known(asker.visibility)) return true;
     // Through a commit of the products that waited for it.
-    if (tensor_memory() && asker.visibility == Visibility::generic &&
-        asker.view->knows_any(Visibility::tensor, op.cluster, p.warp, lanes, p.time))
+    if (tensor_memory() && asker.visibility == Visibility::generic && is_known(Visibility::tensor))
       return true;
   }
   return false;
@@ -228,7 +234,7 @@ void HappensBefore::mbarrier(const MbarrierEvent& e) {
   Phase& phase = mbarriers_[e.address][e.phase];
   if (e.async_id != 0) {
     if (const auto op = in_flight_.find(e.async_id); op != in_flight_.end())
-      phase.operations.push_back(op->second);
+      phase.operations.push_back({op->second});
     if (const auto all = deferred_.find(e.async_id); all != deferred_.end())
       phase.operations.insert(phase.operations.end(), all->second.begin(), all->second.end());
     if (const auto commit = commits_.find(e.async_id); commit != commits_.end())
@@ -292,15 +298,17 @@ void HappensBefore::wait_on(const MbarrierEvent& e) {
     }
   }
   if (phase.operations.empty()) return;
-  const Publication published{.lanes = origin.lanes, .rank = rank};
+  const auto published = [&](const Completed& c) {
+    return Publication{.lanes = origin.lanes, .rank = rank, .parts = c.parts};
+  };
   if (!acquiring) {
     auto& seen = operations_[index(origin)].seen;
-    for (const auto& op : phase.operations) seen.emplace_back(op, published);
+    for (const Completed& c : phase.operations) seen.emplace_back(c.op, published(c));
     while (seen.size() > kept_unacquired) seen.pop_front();
     return;
   }
   advance(index(origin), origin.pc);
-  for (const auto& op : phase.operations) publish(*op, origin, published);
+  for (const Completed& c : phase.operations) publish(*c.op, origin, published(c));
 }
 
 // What relaxed waits saw complete becomes visible at a fence.
@@ -327,7 +335,7 @@ void HappensBefore::publish(AsyncRecord& op, const Origin& origin, const Publica
   const WarpOfCluster warp = index(origin);
   for (const Publication& p : op.published)
     if (p.warp == warp && (what.lanes & ~p.lanes) == 0 && p.rank == what.rank &&
-        (!p.reads_only || what.reads_only))
+        (what.parts & ~p.parts) == 0 && (!p.reads_only || what.reads_only))
       return;
   op.published.push_back(what);
   op.published.back().warp = warp;

@@ -22,13 +22,14 @@ class HappensBefore final : public LaneViews {
   struct Asker {
     const View* view = nullptr;
     Visibility visibility = Visibility::generic;
-    CtaRank rank;  // of the CTA whose shared memory is meant
-    Lane lane;     // that touched the byte, for operations whose lanes wait each for their own
+    CtaRank rank;        // of the CTA whose shared memory is meant
+    uint32_t parts = 1;  // of which lanes, of operations whose lanes each issued their own bytes
     WarpOfCluster warp;
     uint32_t lanes = 0, time = 0;
     uint32_t own_async = 0;  // up to when its own accesses are ordered before those of `visibility`
   };
-  // True when the reads (or all accesses) of `op` are done for the asker.
+  // True when the reads (or all accesses) of `op` are done for the asker; of several parts, when one wait is
+  // known to cover them all.
   bool done(const AsyncRecord& op, bool reads_only, const Asker& asker) const;
 
   // --- tensor memory ---
@@ -102,9 +103,14 @@ class HappensBefore final : public LaneViews {
     uint64_t before = 0;
     ViewRef known;
   };
+  // What a phase of an mbarrier waits for: the parts of these lanes.
+  struct Completed {
+    std::shared_ptr<AsyncRecord> op;
+    uint32_t parts = ~0U;
+  };
   struct Phase {
     std::vector<Released> released;
-    std::vector<std::shared_ptr<AsyncRecord>> operations;
+    std::vector<Completed> operations;
     std::vector<Commit> commits;
     ViewRef relaxed;    // what relaxed arrivals would have released; null: there was none
     Origin relaxed_by;  // the last of them
@@ -152,7 +158,7 @@ class HappensBefore final : public LaneViews {
   std::deque<Generation> cluster_barrier_;
   Exits exits_;
   std::unordered_map<uint64_t, std::shared_ptr<AsyncRecord>> in_flight_;
-  std::unordered_map<uint64_t, std::vector<std::shared_ptr<AsyncRecord>>> deferred_;
+  std::unordered_map<uint64_t, std::vector<Completed>> deferred_;
   std::unordered_map<uint64_t, Commit> commits_;                 // of tcgen05, under way
   std::unordered_map<uint64_t, std::shared_ptr<View>> joining_;  // wgmma that not all warps have issued
 };

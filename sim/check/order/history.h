@@ -18,6 +18,7 @@ struct Publication {
   uint8_t rank = any_rank;  // only what it did in this CTA's shared memory
   bool reads_only = false;
   bool own_lanes = false;  // each lane's own part only (cp.async.wait_group)
+  uint32_t parts = ~0U;    // of which lanes' parts it tells, where each lane issued its own bytes
   static constexpr uint8_t any_rank = 0xFF;
 };
 

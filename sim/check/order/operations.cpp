@@ -56,7 +56,7 @@ void HappensBefore::on(const ArrivalDeferred& event) {
   auto& all = deferred_[event.id];
   for (const Issued& i :
        operations_[index(origin)].groups[static_cast<size_t>(isa::AsyncGroup::cp_async) - 1])
-    if (i.op != nullptr && (i.lanes & origin.lanes) != 0) all.push_back(i.op);
+    if (i.op != nullptr && (i.lanes & origin.lanes) != 0) all.push_back({i.op, i.lanes & origin.lanes});
 }
 
 void HappensBefore::on(const AsyncLanded& event) {
@@ -96,7 +96,8 @@ void HappensBefore::on(const GroupWaited& event) {
     publish(*i->op, origin,
             {.lanes = done,
              .reads_only = event.read_only,
-             .own_lanes = event.group == isa::AsyncGroup::cp_async});
+             .own_lanes = event.group == isa::AsyncGroup::cp_async,
+             .parts = done});
     if (!event.read_only) i->lanes &= ~done;
   }
   std::erase_if(journal, [](const Issued& i) { return i.op != nullptr && i.lanes == 0; });

@@ -282,6 +282,50 @@ TEST(AsyncRaces, AThreadReadsItsOwnCpAsyncWithoutABarrier) {
   }
 }
 
+// Each lane waits for its own part alone: what 16 lanes wait for says nothing of the others' bytes, though
+// all meet at a barrier then. Warp 1 reads the warp's tile.
+TEST(AsyncRaces, ALaneThatDoesNotWaitForItsCpAsyncLeavesItsPartIncomplete) {
+  const auto copied = [](const std::string& complete, uint32_t lanes) {
+    return checked(R"(
+  mov.u32 %r3, tile;
+  and.b32 %r6, %r1, 31;
+  shl.b32 %r4, %r6, 4;
+  add.u32 %r4, %r3, %r4;
+  setp.ne.u32 %p1, %r1, %r6;
+  cvt.u64.u32 %rd2, %r6;
+  shl.b64 %rd2, %rd2, 4;
+  add.u64 %rd2, %rd1, %rd2;
+  add.u32 %r5, %r3, 512;
+  setp.eq.u32 %p2, %r1, 0;
+  @%p2 mbarrier.init.shared.b64 [%r5], )" +
+                       std::to_string(lanes) + R"(;
+  bar.sync 0;
+  @%p1 bra MEET;
+  cp.async.cg.shared.global [%r4], [%rd2], 16;
+  cp.async.commit_group;
+  setp.ge.u32 %p2, %r1, )" +
+                       std::to_string(lanes) + ";\n  @%p2 bra MEET;\n" + complete + R"(
+MEET:
+  bar.sync 0;
+TEST:
+  mbarrier.test_wait.parity.shared.b64 %p2, [%r5], 0;
+  @!%p2 bra TEST;
+  @%p1 ld.shared.u32 %r7, [%r4];
+)",
+                   {1, 1, 1}, {64, 1, 1});
+  };
+  const std::string waits = "  cp.async.wait_group 0;\n  mbarrier.arrive.shared.b64 _, [%r5];\n",
+                    arrives = "  cp.async.mbarrier.arrive.noinc.shared.b64 [%r5];\n";
+  for (const std::string& complete : {waits, arrives}) {
+    EXPECT_EQ(codes_of(copied(complete, 32)), Codes{}) << complete;
+    for (const uint32_t lanes : {1U, 16U, 31U}) {
+      const RunResult r = copied(complete, lanes);
+      ASSERT_EQ(codes_of(r), Codes{"PLD4322"}) << complete << lanes;
+      EXPECT_EQ(r.findings[0].message.phrase, Phrase::cp_async_read_early);
+    }
+  }
+}
+
 TEST(AsyncRaces, AStoreIntoAnotherThreadsCpAsyncIsNamed) {
   const auto copied = [](const std::string& meet, const std::string& access) {
     return checked(R"(
