@@ -74,7 +74,11 @@ TEST(Check, UpdatesOfMemoryAreComparedBetweenSchedules) {
   job.entry = "most";
   job.grid = {64, 1, 1};
   job.cluster = job.block = {1, 1, 1};
-  job.buffers = {{.name = "out", .role = Role::inout, .type = {pl::u32, {1}}, .initial = {}, .variable = {}}};
+  job.buffers = {{.name = "out",
+                  .role = Role::inout,
+                  .type = {pl::u32, {1}},
+                  .initial = Array({pl::u32, {1}}),
+                  .variable = {}}};
   job.params = {PointerValue{0}};
   const auto report = check(job, isa::default_arch());
   ASSERT_TRUE(report);
