@@ -89,7 +89,7 @@ void ClusterChecker::on(const AsyncIssue& e) {
   op->group = e.group;
   op->async_proxy = context_.run.program->footprints[origin.pc].uses(isa::Proxy::async);
   op->reduces = e.reduces;
-  op->lane_exact = e.family == isa::AsyncFamily::cp_async;
+  op->lane_exact = e.family == isa::AsyncFamily::cp_async || e.family == isa::AsyncFamily::remote_store;
   op->layout = e.layout;
   op->operands = operands_of(e);
   op->mbarriers.assign(e.mbarriers.begin(), e.mbarriers.end());

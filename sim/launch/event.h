@@ -85,7 +85,10 @@ struct AsyncIssue {
   isa::AsyncGroup group = isa::AsyncGroup::none;              // in which its issuers wait for it
   bool reduces = false;                  // its writes are individually relaxed atomics at gpu scope
   std::span<const Piece> reads, writes;  // empty for registers
-  std::span<const Piece> fills;          // of the writes: the fill value for elements outside the tensor
+  // Of cp.async, st.async, red.async each lane writes a piece of its own, the lowest lane the first one;
+  // these lanes read one.
+  uint32_t read_lanes = 0;
+  std::span<const Piece> fills;  // of the writes: the fill value for elements outside the tensor
   // Completes bytes at these mbarriers (shared addresses with rank), one per destination CTA.
   std::span<const SharedAddress> mbarriers;
   std::span<const uint32_t> mbarrier_bytes;

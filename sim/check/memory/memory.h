@@ -31,7 +31,10 @@ class MemoryChecks {
   void access_shared(const Access& a, uint32_t lanes);
   void access_global(const Access& a, uint32_t lanes);
   struct Operation;
-  Operation operation(const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op, const ViewRef& view) const;
+  Operation operation(const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op, const ViewRef& view,
+                      uint32_t lanes) const;
+  void issued(const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op, const ViewRef& view,
+              uint32_t lanes);
   void aim(Operation& o, Visibility visibility, bool writes, uint8_t flags) const;
   void operate(Operation& o, std::span<const Piece> pieces, bool writes);
   void operate_shared(Operation& o, std::span<const Piece> pieces);

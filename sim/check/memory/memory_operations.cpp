@@ -1,5 +1,6 @@
 // What asynchronous operations do to memory.
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "sim/check/memory/memory.h"
@@ -16,7 +17,7 @@ struct MemoryChecks::Operation {
 };
 
 MemoryChecks::Operation MemoryChecks::operation(const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op,
-                                                const ViewRef& view) const {
+                                                const ViewRef& view, uint32_t lanes) const {
   const Origin& origin = e.origin;
   const WarpOfCluster warp = order_.index(origin);
   Operation o{.origin = origin, .op = op, .view = view, .actor = {}, .record = {}};
@@ -25,14 +26,14 @@ MemoryChecks::Operation MemoryChecks::operation(const AsyncIssue& e, const std::
   o.actor.cluster = context_.cluster.index;
   o.actor.warp = e.participants == isa::Participants::warpgroup ? Actor::no_warp : warp;
   o.actor.rank = origin.cta_rank;
-  o.actor.lanes = origin.lanes;
+  o.actor.lanes = lanes;
   o.actor.async = true;
   o.actor.async_id = e.id;
   o.actor.reduces = e.reduces;
   o.record.cluster = o.actor.cluster;
   o.record.pc = origin.pc;
   o.record.time = order_.time(warp);
-  o.record.lanes = origin.lanes;
+  o.record.lanes = lanes;
   o.record.warp = warp;
   o.record.async = op;
   return o;
@@ -46,7 +47,7 @@ void MemoryChecks::aim(Operation& o, Visibility visibility, bool writes, uint8_t
   o.actor.visibility = o.op->async_proxy ? visibility : Visibility::generic;
   o.record.flags = flags | (writes ? Record::writes : Record::reads);
   const bool own = o.actor.visibility != Visibility::generic && o.actor.warp != Actor::no_warp;
-  const Lane lane = lowest_lane(o.origin.lanes);
+  const Lane lane = lowest_lane(o.actor.lanes);
   o.actor.own_async = own ? order_.own(o.actor.visibility, o.actor.warp, lane) : 0;
 }
 
@@ -63,7 +64,7 @@ void MemoryChecks::operate_shared(Operation& o, std::span<const Piece> pieces) {
   if (records_.size() > collect_at_) collect_records();
   o.actor.record = records_.add(o.record);
   bool begun = false;
-  uint32_t lanes = o.origin.lanes;  // of cp.async: each has a piece of its own
+  uint32_t lanes = o.actor.lanes;  // where each has a piece of its own
   for (const Piece& p : pieces) {
     const CtaRank rank(p.address >> cta_rank_shift);
     if (!begun || rank != o.actor.rank) {  // a multicast: each CTA is judged separately
@@ -111,11 +112,35 @@ void MemoryChecks::operate(Operation& o, std::span<const Piece> all, bool writes
     operate_global(o, pieces);
 }
 
+namespace {
+// Of pieces that these lanes have, one each, those of some.
+std::span<const Piece> pieces_of(uint32_t some, std::span<const Piece> pieces, uint32_t lanes,
+                                 std::array<Piece, 32>& place) {
+  if (some == lanes) return pieces;
+  size_t n = 0;
+  for (const Piece& p : pieces) {
+    if ((some & lanes & (0 - lanes)) != 0) place[n++] = p;
+    lanes &= lanes - 1;
+  }
+  return std::span(place).first(n);
+}
+}  // namespace
+
 void MemoryChecks::issued(const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op, const ViewRef& view) {
   ++accesses_;
-  Operation o = operation(e, op, view);
-  operate(o, e.reads, false);
-  operate(o, e.writes, true);
+  if (!op->lane_exact) return issued(e, op, view, e.origin.lanes);
+  // Lanes with different views are judged separately.
+  order_.for_each_view(order_.index(e.origin), e.origin.lanes,
+                       [&](const ViewRef& own, uint32_t lanes) { issued(e, op, own, lanes); });
+}
+
+void MemoryChecks::issued(const AsyncIssue& e, const std::shared_ptr<AsyncRecord>& op, const ViewRef& view,
+                          uint32_t lanes) {
+  Operation o = operation(e, op, view, lanes);
+  std::array<Piece, 32> place;
+  const bool own = op->lane_exact;
+  operate(o, own ? pieces_of(lanes, e.reads, e.read_lanes, place) : e.reads, false);
+  operate(o, own ? pieces_of(lanes, e.writes, e.origin.lanes, place) : e.writes, true);
   if (!e.fills.empty()) {
     aim(o, Visibility::shared_async, true, Record::fill);
     operate_shared(o, e.fills);

@@ -85,7 +85,7 @@ bool overwrote_what_was_read(const Case& c) {
 // waits.
 Code unawaited_copy(const Case& c) {
   const AsyncRecord& op = *c.then.async;
-  if (op.lane_exact) return Code::cp_async_of_other_thread;
+  if (op.family == isa::AsyncFamily::cp_async) return Code::cp_async_of_other_thread;
   if (!c.conflict.earlier_wrote) return Code::overwritten_store_source;
   if (overwrote_what_was_read(c)) return Code::overwrite_in_use;
   if (c.wait != nullptr) return c.wait->code;

@@ -18,11 +18,12 @@ bool same_store(const Record& a, const Record& b) {
 
 }  // namespace
 
-// `my_lane` is meant for accesses of lanes; the issuing lane of an asynchronous one.
+// `my_lane`: of accesses of single lanes, parts of a cp.async among them. An access of all lanes is an
+// asynchronous one that one of them issues, or meets at its instruction.
 Relation Detector::lane_relation(const Record& r, Lane lane, uint32_t my_lane, bool mine_all) const {
   const Actor& a = actor_;
   const bool same_lane = r.cluster == a.cluster && r.warp == a.warp &&
-                         (a.async ? (a.lanes >> lane & 1) != 0 : !mine_all && lane == my_lane);
+                         (mine_all ? a.async && (a.lanes >> lane & 1) != 0 : lane == my_lane);
   if (same_lane && (a.visibility == Visibility::generic || a.own_async >= r.time)) return Relation::ordered;
   if (a.view->knows(a.visibility, r.cluster, r.warp, lane, r.time)) {
     if (a.visibility != Visibility::generic ||
@@ -86,7 +87,7 @@ Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t co
   const Actor& a = actor_;
   if (r.async != nullptr)
     return async_relation(r, part_of(r, earlier, first), wrote,
-                          a.async || size_of(mine) == every_lane ? a.lanes : 1U << lane_of(mine, first));
+                          size_of(mine) == every_lane ? a.lanes : 1U << lane_of(mine, first));
   if ((r.flags & Record::strong) != 0 && (a.strong || a.reduces)) {
     const isa::Scope needed = r.cluster != a.cluster                               ? isa::Scope::gpu
                               : a.order->cta_of(r.warp) != a.order->cta_of(a.warp) ? isa::Scope::cluster
@@ -108,21 +109,27 @@ Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t co
   return worst;
 }
 
-// From the last answers. Between asynchronous operations it is mostly the same for the parts of all lanes.
+// From the last answers. Between asynchronous operations it is mostly the same for the parts of all lanes:
+// what a lane knows by its own wait alone, is asked lane by lane.
 Relation Detector::granule_relation(const Record& r, Ref earlier, bool wrote, Ref mine) {
   const bool both_async = actor_.async && r.async != nullptr;
-  const Ref whole = both_async ? earlier | 0xFF : earlier, now = both_async ? mine | 0xFF : mine;
+  const Ref then = both_async ? earlier | 0xFF : earlier, now = both_async ? mine | 0xFF : mine;
   for (const Memo& m : memo_)
-    if ((m.earlier == whole || m.earlier == earlier) && m.mine == now && m.wrote == wrote) return m.relation;
-  Ref then = whole;
-  Relation rel = Relation::ordered;
-  const bool by_parts = both_async && r.async->lane_exact;
-  if (!by_parts || async_relation(r, r.lanes, wrote, actor_.lanes) != Relation::ordered) {
-    rel = relation(earlier, wrote, 0, granule, mine);
-    if (by_parts) then = earlier;
+    if ((m.earlier == then || m.earlier == earlier) && (m.mine == now || m.mine == mine) && m.wrote == wrote)
+      return m.relation;
+  const auto remember = [&](const Memo& m) {
+    memo_[memo_next_++ % memo_.size()] = m;
+    return m.relation;
+  };
+  const bool by_parts = both_async && (r.async->lane_exact || size_of(mine) != every_lane);
+  if (by_parts) {
+    const uint32_t parts = r.async->lane_exact ? r.lanes : 1;
+    const uint32_t lanes = size_of(mine) == every_lane ? actor_.lanes : 0;
+    if (async_relation(r, parts, wrote, lanes) == Relation::ordered)
+      return remember({then, now, wrote, Relation::ordered});
   }
-  memo_[memo_next_++ % memo_.size()] = {then, now, wrote, rel};
-  return rel;
+  const Relation rel = relation(earlier, wrote, 0, granule, mine);
+  return by_parts ? remember({earlier, mine, wrote, rel}) : remember({then, now, wrote, rel});
 }
 
 }  // namespace palladion::sim::check

@@ -222,6 +222,19 @@ void HappensBefore::note_exits(const ClusterBarrierEvent& e) {
 }
 
 // --- mbarriers ------------------------------------------------------------------------------------
+namespace {
+// Whose bytes complete there, where each lane issued its own.
+uint32_t parts_at(const AsyncRecord& op, SharedAddress mbarrier) {
+  if (!op.lane_exact || op.mbarriers.empty()) return ~0U;
+  uint32_t parts = 0, lanes = op.issuer.lanes;
+  for (const SharedAddress m : op.mbarriers) {
+    if (m == mbarrier) parts |= lanes & (0 - lanes);
+    lanes &= lanes - 1;
+  }
+  return parts;
+}
+}  // namespace
+
 void HappensBefore::mbarrier(const MbarrierEvent& e) {
   const Origin& origin = e.origin;
   if (e.async_id == 0) accessed(index(origin));
@@ -234,7 +247,7 @@ void HappensBefore::mbarrier(const MbarrierEvent& e) {
   Phase& phase = mbarriers_[e.address][e.phase];
   if (e.async_id != 0) {
     if (const auto op = in_flight_.find(e.async_id); op != in_flight_.end())
-      phase.operations.push_back({op->second});
+      phase.operations.push_back({op->second, parts_at(*op->second, e.address)});
     if (const auto all = deferred_.find(e.async_id); all != deferred_.end())
       phase.operations.insert(phase.operations.end(), all->second.begin(), all->second.end());
     if (const auto commit = commits_.find(e.async_id); commit != commits_.end())

@@ -34,12 +34,12 @@ struct AsyncRecord {
   isa::AsyncGroup group = isa::AsyncGroup::none;
   bool async_proxy = true;  // cp.async, st.async and red.async belong to the generic proxy
   bool reduces = false;
-  bool lane_exact = false;  // cp.async: each lane issued its own bytes
+  bool lane_exact = false;  // cp.async, st.async, red.async: each lane issued its own bytes
   uint8_t layout = 0;
   uint64_t operands = 0;   // of a store from shared memory: equal ones copy the same bytes; 0: not known
   bool committed = false;  // to a bulk, cp.async or wgmma group
   bool landed = false;
-  std::vector<SharedAddress> mbarriers;  // that it completes on
+  std::vector<SharedAddress> mbarriers;  // that it completes on; where each lane has bytes, that lane's
   std::vector<Publication> published;
   std::shared_ptr<AsyncRecord> overwrote;  // whose bytes it overwrote last; null: of none
   struct Released {

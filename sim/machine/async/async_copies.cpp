@@ -126,12 +126,18 @@ bool add_lane(Exec& x, const MicroOp& op, const isa::CpAsync& e, int lane, LaneC
 void announce(const Exec& x, const AsyncOp& op, const LaneCopies& payload) {
   Piece reads[32], writes[32];
   size_t n = 0, n_reads = 0;
+  uint32_t read_lanes = 0, left = op.lanes;
   for (const LaneCopies::Copy& c : payload.copies) {
     writes[n++] = shared_piece(SharedAddress(c.target), payload.bytes);
-    if (c.source_bytes != 0) reads[n_reads++] = global_piece(Address(c.source), c.source_bytes);
+    if (c.source_bytes != 0) {
+      reads[n_reads++] = global_piece(Address(c.source), c.source_bytes);
+      read_lanes |= left & (0 - left);
+    }
+    left &= left - 1;
   }
   AsyncIssue issue = issue_of(x, op);
   issue.reads = std::span(reads, n_reads);
+  issue.read_lanes = read_lanes;
   issue.writes = std::span(writes, n);
   x.emit(issue);
 }
