@@ -81,16 +81,18 @@ FRAMEWORKS = {
 
 
 def findings_of(palladion, command, limit):
-    """(exit code or None at the limit, findings, what the program printed last)."""
+    """(exit code, findings, what the program printed last)."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         words = [palladion, "exec", "--check", "all", "--json", report, "--", *command]
+        ran = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
-            ran = subprocess.run(words, capture_output=True, text=True, timeout=limit)
-        except subprocess.TimeoutExpired:
-            return None, [], "no end within the limit"
+            said = "".join(ran.communicate(timeout=limit))
+        except subprocess.TimeoutExpired:  # exec reports what waits, then the program ends
+            ran.terminate()
+            said = "".join(ran.communicate())
         found = json.loads(report.read_text())["findings"] if report.exists() else []
-        lines = [line for line in (ran.stdout + ran.stderr).splitlines() if line.strip()]
+        lines = [line for line in said.splitlines() if line.strip()]
         return ran.returncode, found, lines[-1] if lines else ""
 
 

@@ -82,6 +82,15 @@ PLD_CUDA palladion_exec_clear_fault() {
   return std::exchange(s.sticky, success);
 }
 
+PLD_CUDA palladion_exec_end_launches() {
+  State& s = state();
+  s.stop = true;
+  const Guard guard(s.lock);
+  s.stop = false;
+  end_all_operations();
+  return success;
+}
+
 PLD_CUDA palladion_exec_schedule(const char* name) {
   State& s = state();
   const Guard guard(s.lock);

@@ -25,6 +25,9 @@ __attribute__((visibility("default"))) char* palladion_exec_findings();
 __attribute__((visibility("default"))) char* palladion_exec_launches();
 // The device works again after a kernel failed; gives the error that it had.
 PLD_CUDA palladion_exec_clear_fault();
+// Launches that wait end, as deadlocks, and one that another thread runs ends where it is: a test has reached
+// its limit.
+PLD_CUDA palladion_exec_end_launches();
 // Launches from now on run under this schedule; invalid_value: there is none of this name.
 PLD_CUDA palladion_exec_schedule(const char* name);
 // Where the host finds the bytes of device memory, which it reads and, with `writes`, is about to write;

@@ -1,6 +1,7 @@
 #pragma once
 // What the library knows: one device, its memory, the program's modules, what was launched. All of it is
 // behind one lock.
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -154,12 +155,13 @@ struct State {
   uint64_t errors = 0, next_id = 1;
   // CUlimit, as an H200 answers (measured).
   size_t limits[10] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448, 0, 0};
-  bool heap_used = false;    // by a kernel: its size is fixed
-  Pointer device_queue = 0;  // device_launches.cpp
-  Pointer conditions = 0;    // conditions.cpp
-  uint64_t performed = 0;    // launches of kernels
-  int nested = 0;            // launches by kernels that are performed now
-  double clock_us = 0;       // the device's time under a schedule with a clock
+  bool heap_used = false;          // by a kernel: its size is fixed
+  Pointer device_queue = 0;        // device_launches.cpp
+  Pointer conditions = 0;          // conditions.cpp
+  uint64_t performed = 0;          // launches of kernels
+  std::atomic<bool> stop = false;  // the launch that runs now is to end where it is
+  int nested = 0;                  // launches by kernels that are performed now
+  double clock_us = 0;             // the device's time under a schedule with a clock
   std::vector<LaunchRecord> launches;
   std::vector<sim::Finding> host_findings;  // of the order of operations, PLD70xx
   std::map<std::string, Missing> missing;   // calls that are not there
@@ -215,6 +217,7 @@ Status perform(const LaunchWork& work, const Doing& doing);
 // Launches that wait go on; whether one of them did anything.
 bool resume_launches();
 bool some_launch_waits();
+std::vector<std::string> waiting_kernels();
 // They are deadlocks.
 void end_waiting_launches();
 // device_launches.cpp: kernels that kernels launch.

@@ -76,6 +76,11 @@ def wait() -> None:
     _needed().driver.cuCtxSynchronize()
 
 
+def end_launches() -> None:
+    """Launches that wait for ever end, as deadlocks, and one that another thread runs ends where it is."""
+    _needed().driver.palladion_exec_end_launches()
+
+
 def _loaded_driver() -> Optional[pathlib.Path]:
     """The libcuda.so.1 of this process, or of `palladion exec` around it; None: there is none yet."""
     for line in pathlib.Path("/proc/self/maps").read_text().splitlines():

@@ -2,6 +2,7 @@
 
     pytest --palladion                             CUDA of the tests runs in the simulated GPU, checked
     pytest --palladion --palladion-schedule latest
+    pytest --palladion --palladion-limit 60        launches of a test that has not ended in a minute end, and are reported
     @pytest.mark.palladion(expect="PLD6001")       the test passes if its launches have this finding, and no other error
     @pytest.mark.palladion(schedule="hardware")    its launches run under this schedule
 
@@ -9,6 +10,7 @@ A kernel that fails ends its test alone: the device works again for the next one
 """
 from __future__ import annotations
 
+import threading
 from typing import Any, Dict, Generator, List, Sequence, Set
 
 import pytest
@@ -28,6 +30,8 @@ def pytest_addoption(parser: Any) -> None:
     group.addoption("--palladion-schedule", default="functional", metavar="NAME",
                     help="functional (the default), hardware (with the clock), latest, earliest, seeded:N")
     group.addoption("--palladion-schedules", default="1", metavar="N", help="judge each launch under N schedules, or all")
+    group.addoption("--palladion-limit", type=float, default=0, metavar="SECONDS",
+                    help="a test that takes longer has its launches ended, with the report of what they wait for")
     group.addoption("--palladion-torch", action="store_true", help="PyTorch's own operators by those of the host")
 
 
@@ -65,6 +69,24 @@ def pytest_runtest_protocol(item: Any) -> Generator[None, Any, None]:
 
 
 @pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: Any) -> Generator[None, Any, None]:
+    limit = item.config.option.palladion_limit
+    if not item.config.option.palladion or limit <= 0:
+        yield
+        return
+    timer = threading.Timer(limit, _end, [item])
+    timer.daemon = True
+    timer.start()
+    yield
+    timer.cancel()
+
+
+def _end(item: Any) -> None:
+    item.palladion_late = True
+    _active.end_launches()
+
+
+@pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None]:
     outcome = yield
     if not item.config.option.palladion:
@@ -75,6 +97,8 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None
     _active.clear_fault()
     if call.when == "call":
         _judge(report, found, _expected(item), call.excinfo)
+        if getattr(item, "palladion_late", False):
+            _fail(report, f"palladion: the test took longer than {item.config.option.palladion_limit:g} s: its launches were ended")
     elif found:
         _show(report, found, set())
 

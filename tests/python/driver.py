@@ -33,7 +33,11 @@ class Device:
         return out
 
     def launch(self, ptx, name, grid, block, *args):
-        """Of addresses, and floats."""
+        """Of addresses, and floats; to its end."""
+        self.start(ptx, name, grid, block, *args)
+        self.call("cuCtxSynchronize")
+
+    def start(self, ptx, name, grid, block, *args):
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         self.call("cuModuleLoadData", ctypes.byref(module), ptx.encode())
         self.call("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
@@ -41,4 +45,3 @@ class Device:
                   for a in args]
         addresses = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
         self.call("cuLaunchKernel", function, grid, 1, 1, block, 1, 1, 0, None, addresses, None)
-        self.call("cuCtxSynchronize")

@@ -57,3 +57,21 @@ def test_what_python_does_first_hides_nothing(tmp_path):
 
 def test_without_another_file_of_that_name_python_starts(tmp_path):
     assert run(tmp_path, "import json; print(json.dumps(1))", "--schedule", "hardware", PYTHONPATH="") == "1\n"
+
+
+# The host waits where no call says so, for a kernel that waits for ever; its own limit ends the process at once.
+def test_a_process_that_leaves_reports_what_waits(tmp_path):
+    if PALLADION is None or not any(HOME.rglob("libpalladion_exec.so")):
+        pytest.skip("NOT TESTED: palladion or its libpalladion_exec.so is not built")
+    (tmp_path / "program.py").write_text(textwrap.dedent(f"""
+    import os, sys
+    sys.path.insert(0, {str(root / "tests" / "python")!r})
+    import numpy as np
+    from driver import Device
+    from test_plugin import SPIN
+    device = Device()
+    device.start(SPIN, "hang", 1, 32, device.array(np.zeros(1, np.uint32)))
+    os._exit(5)
+    """))
+    done = subprocess.run([PALLADION, "exec", "--", sys.executable, tmp_path / "program.py"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 5 and "PLD3080" in done.stderr and "the program ends while hang waits" in done.stderr, done.stderr

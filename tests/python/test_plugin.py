@@ -98,6 +98,41 @@ def test_a_schedule_is_of_one_test_or_of_all(tmp_path):
     assert results(done) == ({"test_clock"}, {"test_first", "test_last"})
 
 
+# A spin on memory, for which the host waits without a call that says so; and a loop that stores for ever.
+SPIN, STORES = ["""
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry hang(.param .u64 flag) {
+  .reg .u64 %rd; .reg .u32 %r, %n; .reg .pred %p;
+  mov.u32 %n, 0;
+  ld.param.u64 %rd, [flag];
+again:
+  BODY
+  setp.eq.u32 %p, %r, 0;
+  @%p bra again;
+  ret;
+}""".replace("BODY", body) for body in ("ld.relaxed.gpu.global.u32 %r, [%rd];",
+                                        "add.u32 %n, %n, 1; mov.u32 %r, 0; st.volatile.global.u32 [%rd], %n;")]
+
+
+def test_a_test_that_hangs_ends_at_its_limit(tmp_path):
+    done = suite(tmp_path, f"""
+    import time
+    def test_it():
+        device = Device()
+        device.start({SPIN!r}, "hang", 1, 32, device.array(np.zeros(1, np.uint32)))
+        while device.cuda.cuStreamQuery(None) == 600: time.sleep(0.01)
+    def test_loop():
+        device = Device()
+        device.launch({STORES!r}, "hang", 1, 32, device.array(np.zeros(1, np.uint32)))
+    def test_next(): assert np.array_equal(launch(GOOD), 2 * x[::-1] + 1)
+    """, "--palladion", "--palladion-limit", "2")
+    assert results(done) == ({"test_next"}, {"test_it", "test_loop"}), done.stdout
+    assert done.stdout.count("the test took longer than 2 s: its launches were ended") >= 2, done.stdout
+    assert "error[PLD3080]" in done.stdout and "PLD3002" in done.stdout, done.stdout
+
+
 def test_without_the_option_it_does_nothing(tmp_path):
     done = suite(tmp_path, "def test_it(): assert not palladion.active()\n")
     assert done.returncode == 0 and "simulated" not in done.stdout

@@ -1,27 +1,11 @@
 // Products of matrices: C = alpha op(A) op(B) + beta C, by columns, one or a batch of them: at equal
 // distances or by arrays of addresses.
-#include <array>
+#include "cuda/driver/cublas/gemm.h"
 
-#include "cuda/driver/cublas/handle.h"
-#include "cuda/driver/cublas/matrices.h"
+#include <array>
 
 namespace palladion::cuda::cublas {
 namespace {
-
-struct Operand {
-  const void* at = nullptr;
-  Type type{};
-  int64_t leading = 0, stride = 0;  // elements from column to column, from matrix to matrix
-  int op = 0;                       // cublasOperation_t: as it is, transposed, conjugate transposed
-};
-struct Gemm {
-  const char* name = "";
-  int64_t m = 0, n = 0, k = 0, batch = 1;
-  Operand a, b, c;
-  const void *alpha = nullptr, *beta = nullptr;
-  Type scalar{};  // of alpha and beta, and of what is summed: f32, f64, c32, c64, i32; f16: summed as f32
-  bool by_pointers = false;  // the operands are arrays of addresses
-};
 
 template <class T>
 Matrix<T> operand(const Operand& o, const void* view, int64_t rows, int64_t columns) {
@@ -68,6 +52,8 @@ bool fits(const Operand& o, int64_t rows, int64_t columns) {
   return o.op >= 0 && o.op <= 2 && o.leading >= std::max<int64_t>(1, o.op == 0 ? rows : columns);
 }
 
+}  // namespace
+
 Status run(const Handle* handle, Gemm g) {
   if (handle == nullptr) return not_initialized;
   if (g.m < 0 || g.n < 0 || g.k < 0 || g.batch < 0 || g.alpha == nullptr || g.beta == nullptr ||
@@ -93,6 +79,8 @@ Status run(const Handle* handle, Gemm g) {
   return done == 0 ? success : execution_failed;
 }
 
+namespace {
+
 bool are_there(const Gemm& g) {
   const auto both = [&](auto... types) { return ((g.a.type == types && g.b.type == types) || ...); };
   switch (g.scalar) {
@@ -108,6 +96,8 @@ bool are_there(const Gemm& g) {
   }
 }
 
+}  // namespace
+
 Status run_ex(const Handle* handle, Gemm g, int compute) {
   const auto sum = summed(compute, g.c.type);
   if (sum) g.scalar = *sum;
@@ -118,7 +108,6 @@ Status run_ex(const Handle* handle, Gemm g, int compute) {
   return run(handle, g);
 }
 
-}  // namespace
 }  // namespace palladion::cuda::cublas
 
 using namespace palladion::cuda::cublas;
@@ -181,7 +170,7 @@ using namespace palladion::cuda::cublas;
                    true},                                                                                    \
                   compute);                                                                                  \
   }
-// Sums in f32, whatever the matrices are.
+// Sums in f32, real or complex, whatever the matrices are.
 #define PLD_SGEMM_EX(NAME, INT)                                                                              \
   PLD_STAND_IN Status NAME(Handle* h, int ta, int tb, INT m, INT n, INT k, const void* alpha, const void* a, \
                            Type at, INT lda, const void* b, Type bt, INT ldb, const void* beta, void* c,     \
@@ -213,3 +202,10 @@ PLD_BOTH(PLD_GEMM_EX, cublasGemmEx)
 PLD_BOTH(PLD_GEMM_BATCHED_EX, cublasGemmBatchedEx)
 PLD_BOTH(PLD_GEMM_STRIDED_EX, cublasGemmStridedBatchedEx)
 PLD_BOTH(PLD_SGEMM_EX, cublasSgemmEx)
+PLD_BOTH(PLD_SGEMM_EX, cublasCgemmEx)
+// With three products of reals on a GPU; here as the others.
+PLD_BOTH(PLD_GEMM, cublasCgemm3m, Type::c32)
+PLD_BOTH(PLD_GEMM, cublasZgemm3m, Type::c64)
+PLD_BOTH(PLD_GEMM_STRIDED, cublasCgemm3mStridedBatched, Type::c32)
+PLD_BOTH(PLD_GEMM_BATCHED, cublasCgemm3mBatched, Type::c32)
+PLD_BOTH(PLD_SGEMM_EX, cublasCgemm3mEx)

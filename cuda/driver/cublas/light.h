@@ -12,6 +12,7 @@ struct Layout {  // cublasLtMatrixLayoutOpaque_t
   int64_t leading = 0;
   int32_t batch = 1, batch_mode = 0;  // at equal distances; 1: an array of pointers
   int64_t stride = 0, plane = 0;
+  bool by_pointers() const { return batch_mode == 1; }
 };
 static_assert(sizeof(Layout) <= 8 * 8);
 

@@ -48,7 +48,7 @@ std::string missing(const Call& c) {
   const Product& p = c.product;
   for (const Layout* l : {&c.a, &c.b, &c.c, &c.d}) {
     if (l->order != 0 && l->order != 1) return "a matrix that is neither by columns nor by rows";
-    if (l->batch_mode != 0) return "a batch by an array of pointers";
+    if (l->batch_mode != 0 && !l->by_pointers()) return "such a batch";
     if (l->plane != 0) return "complex matrices in two planes";
   }
   if (std::string types = missing_types(c); !types.empty()) return types;

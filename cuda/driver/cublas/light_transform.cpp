@@ -19,7 +19,7 @@ std::string missing_of(const Sum& s) {
   const auto is_one_of = [](Type t, auto... types) { return ((t == types) || ...); };
   for (const Layout* l : {&s.a, &s.b, &s.c}) {
     if (l->order != 0 && l->order != 1) return "a matrix that is neither by columns nor by rows";
-    if (l->batch_mode != 0) return "a batch by an array of pointers";
+    if (l->batch_mode != 0 && !l->by_pointers()) return "such a batch";
     if (l->plane != 0) return "complex matrices in two planes";
     const bool there = s.transform.scale == Type::f32 || s.transform.scale == Type::f16
                            ? is_one_of(l->type, Type::f32, Type::f16, Type::bf16)

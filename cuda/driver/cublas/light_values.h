@@ -4,16 +4,15 @@
 
 namespace palladion::cuda::cublas::light {
 
-// The i-th of a batch.
+// The i-th of a batch: at its distance, or where the i-th address of an array says.
 inline Piece piece_of(const Layout& l, const void* at, int64_t i, bool reads, bool writes) {
   const size_t size = size_of(l.type);
   const uint64_t inner = l.order == 0 ? l.rows : l.columns, outer = l.order == 0 ? l.columns : l.rows;
-  return {static_cast<const char*>(at) + i * l.stride * static_cast<int64_t>(size),
-          inner * size,
-          outer,
-          static_cast<size_t>(l.leading) * size,
-          reads,
-          writes};
+  const int64_t distance =
+      l.by_pointers() ? static_cast<int64_t>(sizeof(void*)) : l.stride * static_cast<int64_t>(size);
+  return {static_cast<const char*>(at) + i * distance, inner * size, outer,
+          static_cast<size_t>(l.leading) * size,       reads,        writes,
+          l.by_pointers() ? size_t{1} : size_t{0}};
 }
 inline Piece number(const void* at, size_t size, bool writes = false) {
   return at == nullptr ? Piece{} : Piece{at, size, 1, 0, !writes, writes};

@@ -15,6 +15,7 @@
 #include "cuda/driver/order/written.h"
 #include "cuda/driver/reporting.h"
 #include "cuda/driver/session.h"
+#include "cuda/driver/signals.h"
 #include "cuda/driver/sources.h"
 #include "isa/core/symbol_name.h"
 #include "report/text/finding_text.h"
@@ -23,8 +24,7 @@
 #include "sim/machine/exec/heap.h"
 #include "sim/machine/state/grid_workspace.h"
 #include "sim/program/compile/call_graph.h"
-#include "sim/program/compile/compile.h"
-#include "sim/sass/pressure.h"
+#include "sim/schedule/results.h"
 #include "verify/verdict/verdict.h"
 #include "verify/verdict/watch.h"
 
@@ -111,6 +111,7 @@ sim::RunOptions options_of(const State& s, const LaunchWork& work) {
   // All of its CTAs wait for each other: check_launch has seen that the chip has room for them.
   if (work.cooperative) options.resident_clusters = work.grid.count() / work.cluster.count();
   options.fmad = s.settings.fmad;
+  options.stop = &s.stop;
   return options;
 }
 
@@ -182,6 +183,7 @@ class Running {
     return verify::incomplete_reasons(result, &watched);
   }
   uint64_t outside_changes() const { return run_.outside_changes(); }
+  const std::string& kernel() const { return work_.kernel->name; }
   Status end(State& s);
 
  private:
@@ -222,6 +224,7 @@ sim::RunResult Running::repeat(State& s, sim::Observer& observer, uint64_t instr
   sim::RunOptions options = options_;
   options.observer = &observer;
   options.max_warp_instructions = 2 * instructions + 100'000;
+  options.stop = nullptr;  // an answer of a part would be wrong
   sim::Run run = begin(s, options);
   while (run.advance()) {
   }
@@ -247,7 +250,9 @@ Status Running::tell_findings(const State& s, const LaunchRecord& record, const 
 void Running::judge(State& s, LaunchRecord& record, bool completed) {
   if (watch_.coverage() == nullptr && !schedules_asked(s.settings.schedules).several()) return;
   if (waited_ || !completed) beside_.others.forget();
-  Judged judged = beside_.others.judge(*s.machine, launch_, options_, watch_.coverage());
+  sim::RunOptions whole = options_;
+  whole.stop = nullptr;
+  Judged judged = beside_.others.judge(*s.machine, launch_, whole, watch_.coverage());
   judged.waited = waited_;
   for (const auto& seen : with_others(record.found, s.settings.schedule, judged)) {
     const bool counted = counts(seen.finding);
@@ -268,6 +273,7 @@ void Running::judge(State& s, LaunchRecord& record, bool completed) {
 
 Status Running::end(State& s) {
   sim::RunResult result = run_.take_result();
+  if (result.interrupted) result.findings.push_back(sim::given_up(result.instructions));
   finished(doing_.place);
   if (judges()) judge_kernel(doing_, beside_.footprint);
   if (follows_writes() && doing_.as) {
@@ -318,6 +324,7 @@ Status perform(const LaunchWork& work, const Doing& doing) {
   const bool launches = launches_kernels(*work.kernel->image->module);
   if (running->go_on(s.nested == 0 && !launches)) return running->end(s);
   waiting.push_back(std::move(running));
+  heed_signals();
   return success;
 }
 
@@ -337,10 +344,17 @@ bool resume_launches() {
     }
     at = next;
   }
+  if (waiting.empty()) leave_signals();
   return any;
 }
 
 bool some_launch_waits() { return !waiting.empty(); }
+
+std::vector<std::string> waiting_kernels() {
+  std::vector<std::string> names;
+  for (const auto& running : waiting) names.push_back(isa::readable_name(running->kernel()));
+  return names;
+}
 
 void end_waiting_launches() {
   State& s = state();
@@ -348,45 +362,7 @@ void end_waiting_launches() {
     all.front()->go_on(false);
     all.front()->end(s);
   }
-}
-
-tl::expected<Needs, Status> needs_of(Kernel& kernel) {
-  if (kernel.needs) return *kernel.needs;
-  State& s = state();
-  const isa::Module* module = module_of(*kernel.image);
-  if (module == nullptr) return tl::unexpected(no_binary_for_gpu);
-  const isa::Function* entry = module->find_entry(kernel.name);
-  if (entry == nullptr) return tl::unexpected(not_found);
-  Needs n;
-  const auto program =
-      sim::compile(*module, *entry, *s.arch, std::vector<uint64_t>(module->symbols.size(), 0));
-  const std::optional<int> counted = counted_registers(*kernel.image, kernel.name);
-  n.counted = counted.has_value();
-  n.registers = counted.value_or(static_cast<int>(sim::sass::estimated_registers(*program)));
-  n.barriers = static_cast<int>(sim::sass::named_barriers(*program));
-  n.static_shared = int64_t{program->static_shared} - program->reserved_shared;
-  n.local = program->local_bytes;
-  n.constants = constant_bytes(*module);
-  n.max_threads = s.arch->max_threads_per_cta;
-  const int unit = s.arch->register_unit_per_thread;
-  const int rounded = (std::max(n.registers, 1) + unit - 1) / unit * unit;
-  n.max_threads = std::min(n.max_threads, s.arch->registers_per_sm / rounded / 32 * 32);
-  if (entry->maxntid) n.max_threads = std::min<int>(n.max_threads, static_cast<int>(entry->maxntid->count()));
-  kernel.needs = n;
-  return n;
-}
-
-int ctas_per_sm(const Needs& needs, int threads, size_t dynamic_shared) {
-  const isa::ArchSpec& chip = *state().arch;
-  if (threads <= 0 || threads > chip.max_threads_per_cta ||
-      dynamic_shared > static_cast<size_t>(chip.shared_bytes_per_sm))
-    return 0;
-  isa::CtaResources cta;
-  cta.threads = threads;
-  cta.registers_per_thread = needs.registers;
-  cta.shared_bytes = needs.static_shared + static_cast<int64_t>(dynamic_shared);
-  cta.barriers = needs.barriers;
-  return isa::occupancy(*state().arch, cta).ctas_per_sm;
+  leave_signals();
 }
 
 }  // namespace palladion::cuda::driver

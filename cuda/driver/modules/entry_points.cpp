@@ -99,6 +99,15 @@ PLD_CUDA cuGetProcAddress(const char* name, void** out, int version, uint64_t fl
   const Status status = cuGetProcAddress_v2(name, out, version, flags, nullptr);
   return status == success && *out == nullptr ? not_found : status;
 }
+namespace {
+// Under exec: cuda/driver/preload/redirect.cpp.
+bool has_our_runtime(const void* base) {
+  using Ask = bool (*)(const void*);
+  static auto* const ask = reinterpret_cast<Ask>(::dlsym(RTLD_DEFAULT, "palladion_has_our_runtime"));
+  return ask != nullptr && ask(base);
+}
+}  // namespace
+
 // Tables of functions that NVIDIA's own libraries share with NVIDIA's driver. Its runtime library asks for
 // one with a keyed digest by which it recognises that driver: we are not that driver and do not answer as if
 // we were. Programs are directed to cuda/driver/runtime instead; who asks here is a copy that could not be
@@ -110,8 +119,9 @@ PLD_CUDA cuGetExportTable(const void** out, const Uuid*) {
   Dl_info caller{};
   const bool known = dladdr(__builtin_return_address(0), &caller) != 0 && caller.dli_fname != nullptr;
   const std::string file = known ? std::filesystem::path(caller.dli_fname).filename() : "";
-  // NVIDIA's compiler asks as well, and works without an answer.
+  // NVIDIA's compiler asks as well, and works without an answer; Warp's library has it within.
   if (file.starts_with("libnvrtc.") || file.starts_with("libnvJitLink.")) return not_found;
+  if (known && has_our_runtime(caller.dli_fbase)) return not_found;
   unsupported(
       fmt::format("a copy of NVIDIA's CUDA runtime library in {}, which exec did not redirect (in a library "
                   "without a symbol table, or loaded by dlopen): it works above NVIDIA's driver alone",

@@ -148,10 +148,14 @@ std::vector<std::string> archives_for(const Object& object) {
   return places;
 }
 
+// Where objects without symbols lie whose runtime library is ours now.
+std::vector<uint64_t> with_our_runtime;
+
 void redirect_stripped(const Object& object, const ElfFile& file) {
   std::vector<RuntimeFunction> all = functions_by_own_name(file);
   if (all.empty()) return;
   redirect(object, all, ours().runtime());
+  with_our_runtime.push_back(object.base);
   if (!file.has_section(".nvFatBinSegment")) return;  // it registers no kernels
   for (const std::string& archive : archives_for(object)) {
     const std::vector<RuntimeFunction> more = functions_by_bytes(file, all, archive);
@@ -211,3 +215,10 @@ std::string own_folder() {
 }
 
 }  // namespace palladion::cuda::preload
+
+// cuda/driver/modules/entry_points.cpp: who asks NVIDIA's driver from such an object is another library in
+// it.
+extern "C" __attribute__((visibility("default"))) bool palladion_has_our_runtime(const void* base) {
+  return std::ranges::find(palladion::cuda::preload::with_our_runtime, reinterpret_cast<uint64_t>(base)) !=
+         palladion::cuda::preload::with_our_runtime.end();
+}

@@ -16,6 +16,7 @@ enum Attribute : int {
   order = 1,
   batch = 5,
   stride = 6,
+  batch_mode = 8,
   pointer_mode = 2,
   trans_a = 3,
   epilogue = 7,
@@ -122,6 +123,22 @@ TEST_F(CublasLight, MultipliesBatchesOfBothOrders) {
             success);
   EXPECT_EQ(d.values(),
             (std::vector<float>{58 + 10, 139 + 10, 64 + 10, 154 + 10, 11 + 20, 7 + 20, 12 + 20, 8 + 20}));
+}
+
+// Each matrix of A and D where an array says, B at a distance of none.
+TEST_F(CublasLight, MultipliesBatchesByArraysOfAddresses) {
+  const OfDevice<float> first(*this, {1, 2}), second(*this, {3, 4}), b(*this, {10, 100}), d(*this, {0}),
+      e(*this, {0});
+  const OfDevice<Pointer> of_both(*this, {second.at, first.at}), to(*this, {d.at, e.at});
+  void *const row = layout(f32, 1, 2, 1), *const column = layout(f32, 2, 1, 2),
+              *const one = layout(f32, 1, 1, 1);
+  for (void* l : {row, column, one}) set_layout(l, batch, 2);
+  for (void* l : {row, one}) set_layout(l, batch_mode, uint32_t{1});
+  EXPECT_EQ(
+      multiply(product(), of_both.pointer(), row, b.pointer(), column, to.pointer(), one, to.pointer(), one),
+      success);
+  EXPECT_EQ(d.values(), std::vector<float>{430});
+  EXPECT_EQ(e.values(), std::vector<float>{210});
 }
 
 TEST_F(CublasLight, TransposesAndTakesScalarsOfTheDevice) {

@@ -43,11 +43,11 @@ TEST_F(Cublas, WhatComputesAnswersByName) {
   void* handle = nullptr;
   ASSERT_EQ(call("cublasCreate_v2", &handle), success);
   testing::internal::CaptureStderr();
-  EXPECT_EQ(call("cublasSsymm_v2", handle), blas_not_supported);
+  EXPECT_EQ(call("cublasSsyr2k_v2", handle), blas_not_supported);
   EXPECT_EQ(call("cublasLtLoggerSetLevel", 1), blas_not_supported);
   EXPECT_EQ(
       testing::internal::GetCapturedStderr(),
-      "palladion exec: unsupported: cublasSsymm_v2\npalladion exec: unsupported: cublasLtLoggerSetLevel\n");
+      "palladion exec: unsupported: cublasSsyr2k_v2\npalladion exec: unsupported: cublasLtLoggerSetLevel\n");
   EXPECT_EQ(call("cublasDestroy_v2", handle), success);
 }
 

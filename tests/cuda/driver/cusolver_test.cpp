@@ -55,6 +55,43 @@ TEST_F(Cusolver, FactorsAndSolvesByCholesky) {
   EXPECT_EQ(info.values(), std::vector<int>{2});
 }
 
+// (4 2; 2 10) and one that is not positive; by arrays of addresses.
+TEST_F(Cusolver, FactorsAndSolvesBatches) {
+  const OfDevice<float> a(*this, {4, 2, -7, 10}), no(*this, {1, 3, -7, 4}), b(*this, {8, 24});
+  const OfDevice<Pointer> both(*this, {a.at, no.at}), sides(*this, {b.at});
+  const OfDevice<int> info(*this, {-1, -1});
+  EXPECT_EQ(call("cusolverDnSpotrfBatched", handle_, lower_triangle, 2, both.pointer(), 2, info.pointer(), 2),
+            success);
+  EXPECT_EQ(info.values(), (std::vector<int>{0, 2}));
+  expect_near(a.values(), {2, 1, -7, 3});
+  EXPECT_EQ(call("cusolverDnSpotrsBatched", handle_, lower_triangle, 2, 1, both.pointer(), 2, sides.pointer(),
+                 2, info.pointer(), 1),
+            success);
+  expect_near(b.values(), {8.0F / 9, 20.0F / 9});
+}
+
+// A rotation has the eigenvalues i and -i; the vectors of the pair are a real and an imaginary column.
+TEST_F(Cusolver, FindsEigenvaluesOfAnyMatrix) {
+  constexpr int f64 = 1, c64 = 5;
+  const OfDevice<double> a(*this, {0, -1, 1, 0}), v(*this, {0, 0, 0, 0});
+  const OfDevice<std::complex<double>> w(*this, {{0, 0}, {0, 0}});
+  const OfDevice<int> info(*this, {-1});
+  void* const none = nullptr;
+  const auto solve = [&](int left) {
+    return call("cusolverDnXgeev", handle_, none, left, 1, int64_t{2}, f64, a.pointer(), int64_t{2}, c64,
+                w.pointer(), f64, none, int64_t{2}, f64, v.pointer(), int64_t{2}, f64, none, size_t{0}, none,
+                size_t{0}, info.pointer());
+  };
+  EXPECT_EQ(solve(0), success);
+  expect_near(w.values(), {{0, 1}, {0, -1}});
+  EXPECT_EQ(info.values(), std::vector<int>{0});
+  const std::vector<double> columns = v.values();
+  const std::complex<double> x(columns[0], columns[2]), y(columns[1], columns[3]), i(0, 1);
+  EXPECT_LT(std::abs(y - i * x), 1e-12);
+  EXPECT_NEAR(std::norm(x) + std::norm(y), 1, 1e-12);
+  EXPECT_EQ(solve(1), solver_not_supported);
+}
+
 // (0 2; 3 4), whose rows are exchanged.
 TEST_F(Cusolver, FactorsAndSolvesByPivots) {
   const OfDevice<double> a(*this, {0, 3, 2, 4}), b(*this, {2, 10}), turned(*this, {3, 6});

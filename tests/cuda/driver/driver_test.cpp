@@ -364,6 +364,12 @@ TEST_F(ExecRuntime, PrintfOfTheDeviceIsShownByASynchronisation) {
 TEST_F(ExecRuntime, AStrippedProgramRuns) {
   const std::string stripped = compiled("-Xlinker -s", "stripped");
   EXPECT_EQ(execute("", stripped + " launches"), 0);
+  // Its runtime is ours: another library in it asks the driver for what none but NVIDIA's has.
+  const std::string said = program("asks") + ".said";
+  EXPECT_EQ(execute("", stripped + " asks_driver 2> " + said), 0);
+  std::ifstream in(said);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_EQ(text.find("unsupported"), std::string::npos) << text;
 }
 
 // As modules of Cython do, whose functions name the function of the API that they call in their errors.
