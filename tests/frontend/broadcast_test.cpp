@@ -60,8 +60,12 @@ TEST(Broadcast, TrailingDimension) {
       ASSERT_EQ(ran.outputs[0][i], a[i] + column) << i;
       ASSERT_EQ(ran.outputs[1][i], column > 0 ? a[i] : 2) << i;
     }
-    if (n == 512) EXPECT_EQ(barriers_of(kernel), 0u);
-    if (n == 256) EXPECT_GT(barriers_of(kernel), 0u);
+    if (n == 512) {
+      EXPECT_EQ(barriers_of(kernel), 0u);
+    }
+    if (n == 256) {
+      EXPECT_GT(barriers_of(kernel), 0u);
+    }
   }
 }
 

@@ -154,7 +154,9 @@ TEST(Masks, GathersAndScatters) {
   const auto ran = run(kernel, {a, where});
   for (size_t i = 0; i < 256; ++i) {
     const double w = where[i];
-    if (w >= 0 && w < 100) ASSERT_EQ(ran.outputs[0][i], a[static_cast<size_t>(w)]) << i;
+    if (w >= 0 && w < 100) {
+      ASSERT_EQ(ran.outputs[0][i], a[static_cast<size_t>(w)]) << i;
+    }
   }
 }
 

@@ -7,7 +7,7 @@ namespace {
 using plgpu::Array;
 using plgpu::Ref;
 
-plgpu::Kernel axpby(double alpha, float beta, int64_t length) {
+plgpu::Kernel axpby(double alpha, float beta, int64_t most) {
   return plgpu::kernel(
       [](const Ref& x, const Ref& y, const Ref& o) {
         const Array i = plgpu::broadcasted_iota(pl::s32, {256}, 0);
@@ -17,7 +17,7 @@ plgpu::Kernel axpby(double alpha, float beta, int64_t length) {
       },
       {.in_types = {{pl::f32, {256}}, {pl::f32, {256}}},
        .out_type = {pl::f32, {256}},
-       .scalars = {{"alpha", pl::f64, alpha}, {"beta", pl::f32, beta}, {"length", pl::s32, length}},
+       .scalars = {{"alpha", pl::f64, alpha}, {"beta", pl::f32, beta}, {"length", pl::s32, most}},
        .name = "axpby"});
 }
 

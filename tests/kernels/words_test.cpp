@@ -99,7 +99,9 @@ TEST(Words, ACompletionThatNobodyWaitsForIsFound) {
       const auto found = std::ranges::find(out.result.findings, "PLD4118",
                                            [](const sim::Finding& f) { return f.code.name(); });
       EXPECT_EQ(found == out.result.findings.end(), waits) << test::text_of(out.result);
-      if (!waits) EXPECT_EQ(found->severity, sim::FindingSeverity::strict);
+      if (!waits) {
+        EXPECT_EQ(found->severity, sim::FindingSeverity::strict);
+      }
     }
   }
 }
