@@ -37,6 +37,7 @@ using palladion::value_at;
 using kernels::Choice;
 using kernels::KernelSpec;
 using kernels::Range;
+using kernels::RealRange;
 using kernels::Rules;
 using kernels::Spec;
 

@@ -1,6 +1,7 @@
 #pragma once
 // Pallas:Mosaic GPU's words: namespace palladion::plgpu. Includes pallas.h.
 #include "frontend/arrays/array.h"
+#include "frontend/arrays/ordering.h"
 #include "frontend/control/helpers.h"
 #include "frontend/core/layout.h"
 #include "frontend/core/profile.h"
@@ -8,12 +9,14 @@
 #include "frontend/launch/debug.h"
 #include "frontend/launch/inline_ptx.h"
 #include "frontend/launch/kernel.h"
+#include "frontend/launch/older_words.h"
 #include "frontend/matrix/mma.h"
 #include "frontend/matrix/tcgen05.h"
 #include "frontend/matrix/tensor_copies.h"
 #include "frontend/matrix/wgmma.h"
 #include "frontend/memory/atomics.h"
 #include "frontend/memory/copies.h"
+#include "frontend/memory/indexed.h"
 #include "frontend/memory/rows.h"
 #include "frontend/pallas.h"
 #include "frontend/pipeline/async_pipelines.h"

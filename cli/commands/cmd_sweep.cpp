@@ -60,7 +60,9 @@ Outcome<SubjectRequest> WordsOfSweep::subject(const Invocation& invocation) cons
   if (const auto file = kernel_file_word(kernel_)) request.what = *file;
   request.kernels = invocation.kernels;
   request.names_arch = arch_ != nullptr;
-  request.arch = arch_ != nullptr ? arch_ : &chip_for(request);
+  const auto chip = arch_ != nullptr ? Outcome<const isa::ArchSpec*>(arch_) : chip_for(request);
+  if (!chip) return tl::make_unexpected(chip.error());
+  request.arch = *chip;
   return request;
 }
 

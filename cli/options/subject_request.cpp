@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/support/output.h"
 #include "cli/support/program_name.h"
 #include "cuda/bundle/read.h"
 #include "cuda/toolkit/ptx_files.h"
+#include "kernels/files/kernel_file.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::cli {
@@ -82,15 +84,19 @@ void state_arch(Words& words, const isa::ArchSpec*& arch) {
       .one_of(names_of(isa::architectures()));
 }
 
-const isa::ArchSpec& chip_for(const SubjectRequest& request) {
+Outcome<const isa::ArchSpec*> chip_for(const SubjectRequest& request) {
   if (const std::string file = file_of_ptx(request.what); !file.empty()) {
     const isa::ArchSpec* const chip = cuda::toolkit::chip_for_file(file);
-    if (chip != nullptr && chip->name.starts_with("b")) return *chip;  // older targets run on the default one
+    if (chip != nullptr && chip->name.starts_with("b")) return chip;  // older targets run on the default one
   } else if (const auto* named = std::get_if<NamedKernel>(&request.what)) {
     const auto at = std::ranges::find(request.kernels, named->name, &kernels::KernelSpec::name);
-    if (at != request.kernels.end()) return kernels::chip_of(*at);
+    if (at != request.kernels.end()) return &kernels::chip_of(*at);
+  } else if (const auto* word = std::get_if<KernelFileWord>(&request.what)) {
+    const auto spec = kernels::kernel_of_file(word->file, word->kernel, print_err);
+    if (!spec) return tl::make_unexpected(spec.error());
+    return &kernels::chip_of(**spec);
   }
-  return isa::default_arch();
+  return &isa::default_arch();
 }
 
 void SubjectWords::state(Words& words) {
@@ -183,7 +189,9 @@ Outcome<SubjectRequest> SubjectWords::request(const Invocation& invocation) cons
     if (!file) return tl::make_unexpected(file.error());
     request.what = std::move(*file);
   }
-  request.arch = arch != nullptr ? arch : &chip_for(request);
+  const auto chip = arch != nullptr ? Outcome<const isa::ArchSpec*>(arch) : chip_for(request);
+  if (!chip) return tl::make_unexpected(chip.error());
+  request.arch = *chip;
   return request;
 }
 

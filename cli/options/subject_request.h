@@ -66,6 +66,7 @@ struct SubjectWords {
 
 // `arch`: what --arch gave; without it the chip that the kernel is for, or that can run the PTX.
 void state_arch(Words& words, const isa::ArchSpec*& arch);
-const isa::ArchSpec& chip_for(const SubjectRequest& request);
+// Of a file of kernels, which it loads: an error where that fails.
+Outcome<const isa::ArchSpec*> chip_for(const SubjectRequest& request);
 
 }  // namespace palladion::cli

@@ -131,20 +131,18 @@ Outcome<void> make_inputs(Subject& subject, const SubjectRequest& request, bool 
             : kernels::inputs_of(*subject.spec, *subject.kernel, subject.choice, request.seed);
   subject.contents.assign(inputs.size(),
                           blank ? "no contents: --values none" : fmt::format("seed {}", request.seed));
+  std::vector<std::string> names = kernels::input_names(*subject.spec, subject.choice);
   for (const auto& [name, file] : request.in) {
-    const auto at = std::ranges::find(subject.spec->inputs, name);
-    const size_t i = size_t(at - subject.spec->inputs.begin());
+    const size_t i = size_t(std::ranges::find(names, name) - names.begin());
     if (i >= inputs.size())
       return user_error(fmt::format("--in {}={}: {} has no input `{}`", name, file, subject.name, name),
-                        one_of(name, subject.spec->inputs));
+                        one_of(name, names));
     auto array = read_array(file, inputs[i].type);
     if (!array) return tl::make_unexpected(array.error());
     inputs[i] = std::move(*array);
     subject.contents[i] = file;
   }
-  std::vector<std::string> names(
-      subject.spec->inputs.begin(),
-      subject.spec->inputs.begin() + ptrdiff_t(std::min(inputs.size(), subject.spec->inputs.size())));
+  names.resize(std::min(inputs.size(), names.size()));
   names.insert(names.end(), subject.spec->outputs.begin(), subject.spec->outputs.end());
   try {
     subject.job = job_of(*subject.kernel, std::move(inputs), names);

@@ -73,6 +73,7 @@ PALLADION_KERNELS(Spec("product", "D = A B with tcgen05", product)
                       .size("n", &Config::n, "columns of B, a multiple of 128")
                       .size("k", &Config::k, "columns of A, a multiple of 64")
                       .setting("stages", &Config::stages, "slots of A and B", {.min = 1, .max = 6})
+                      .arch("b200")
                       .arrays({"a", "b"}, {"d"})
                       .reference(reference)
                       .tolerance({.relative = 2e-3, .absolute = 2e-2}));

@@ -30,6 +30,7 @@ PALLADION_KERNELS(Spec("add", "out = x + y", record)      // plgpu::Kernel recor
                       .size("n", &Config::n, "elements")  // --shape n=4096
                       .setting("tile", &Config::tile, "elements a CTA", {.min = 128, .multiple_of = 128})
                       .setting("dtype", &Config::dtype, "of all arrays", {pl::f32, pl::f16})
+                      .arch("h200")  // the chip where the command line names none: b200 for Blackwell
                       .arrays({"x", "y"}, {"out"})  // names, for messages, --in and --out
                       .reference(reference)  // Array reference(const Config&, const std::vector<Array>&)
                       .tolerance({.relative = 1e-3}));

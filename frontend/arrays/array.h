@@ -3,8 +3,10 @@
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "frontend/core/elementwise.h"
@@ -17,9 +19,19 @@ namespace palladion::frontend {
 [[noreturn]] void fail_unassigned();  // an Error: the array was never assigned, or was moved away
 }
 
+namespace palladion::pl {
+
+struct NewAxis {};                   // the type of pl::newaxis
+inline constexpr NewAxis newaxis{};  // a new dimension of size 1, as `None` in Python
+
+}  // namespace palladion::pl
+
 namespace palladion::plgpu {
 
 struct ArrayArg;
+
+// Of a dimension of an array: a part of it, all of it, or a new dimension.
+using ArrayIndex = std::variant<pl::Slice, pl::All, pl::NewAxis>;
 
 class Array {  // values in a warpgroup's registers: shape, element type, layout; operators make new ones
  public:
@@ -106,8 +118,13 @@ class Array {  // values in a warpgroup's registers: shape, element type, layout
   // A splat as a number.
   Scalar scalar(std::source_location loc = std::source_location::current()) const;
 
-  Array operator[](const std::vector<pl::Slice>& slices) const;
-  // Elementwise; numbers take the array's dtype. Friends, so that scalars do not find them.
+  // NumPy's basic indexing: a slice (start known while recording, stride 1) or pl::all for each dimension,
+  // and pl::newaxis for a new one of size 1: x.max(1)[{pl::all, pl::newaxis}] is x.max(1)[:, None]. Missing
+  // trailing ones are pl::all. Costs nothing. Errors: PLD2101 more indices than dimensions, PLD2102 bounds,
+  // PLD2003 a slice in a layout that is not tiled.
+  Array operator[](const std::vector<ArrayIndex>& indices) const;
+  // Elementwise; numbers take the array's dtype, and shapes broadcast (broadcast_together). Friends, so that
+  // scalars do not find them.
   friend Array operator+(ArrayArg a, ArrayArg b);
   friend Array operator-(ArrayArg a, ArrayArg b);
   friend Array operator*(ArrayArg a, ArrayArg b);
@@ -228,28 +245,59 @@ Layout default_layout(const Shape& shape, DType dtype,
                       std::source_location loc = std::source_location::current());
 // The options of plgpu::load.
 struct LoadOptions {
-  Layout layout;          // the layout that the array gets
-  bool optimized = true;  // an error when the loads or stores would have bank conflicts
+  // The layout that the array gets; none: that of the mask, else default_layout.
+  std::optional<Layout> layout = {};
+  bool optimized = true;  // an error when the loads would have bank conflicts; not with a mask
+  // Bool, of the window's shape after broadcasting: elements where it is false are not read, and the window
+  // may leave the array there. They become `other`.
+  ArrayArg mask = true;
+  ArrayArg other = 0;
+};
+// The options of plgpu::store.
+struct StoreOptions {
+  ArrayArg mask =
+      true;  // bool, of the window's shape after broadcasting: only elements where it holds are written
 };
 // A window of GMEM, SMEM, TMEM or an accumulator, as an array; Error where the layout does not fit its shape.
 Array load(const Ref& ref, const LoadOptions& options,
            std::source_location loc = std::source_location::current());
 // The same in the layout of default_layout; of an accumulator in its own.
 Array load(const Ref& ref, std::source_location loc = std::source_location::current());
+// A store with a mask, into GMEM or SMEM. `value` is an array of the window's dtype, or a number; it
+// broadcasts. Each lane decides for its own elements. Errors: PLD2001 shapes, PLD2002 dtypes, PLD2003
+// layouts, PLD2107 an accumulator or tensor memory, PLD2008 elements that share a byte.
+void store(const Ref& ref, const ArrayArg& value, const StoreOptions& options,
+           std::source_location loc = std::source_location::current());
 // Gathers and scatters: element ref[i0, i1, ...] for every place of the index arrays, one s32 or u32 array
-// for each dimension of a reference in GMEM or SMEM, all of one shape, within bounds. The result has their
-// shape and layout. An index that stands twice in a store is a race. (TMA's own gathers, of rows, begin with
-// sm_100.) Errors: PLD2001 shapes, PLD2101 indices that are no integers of 32 bits, PLD2107 an accumulator.
+// for each dimension of a reference in GMEM or SMEM, within bounds where the mask holds. The arrays
+// broadcast; the result has their shape and layout. An index that stands twice in a store is a race. (TMA's
+// own gathers, of rows, begin with sm_100.) Errors: PLD2001 shapes, PLD2101 indices that are no integers of
+// 32 bits, PLD2107 an accumulator.
 Array load(const Ref& ref, const std::vector<Array>& indices,
+           std::source_location loc = std::source_location::current());
+Array load(const Ref& ref, const std::vector<Array>& indices, const ArrayArg& mask, const ArrayArg& other = 0,
            std::source_location loc = std::source_location::current());
 void store(const Ref& ref, const std::vector<Array>& indices, const Array& values,
            std::source_location loc = std::source_location::current());
+void store(const Ref& ref, const std::vector<Array>& indices, const Array& values, const ArrayArg& mask,
+           std::source_location loc = std::source_location::current());
+// Bool, of the window's shape: whether each element lies within the array that the window was cut from. The
+// mask of a tile that may stand over the array's end: load(w, {.mask = in_bounds(w), .other = 0}).
+Array in_bounds(const Ref& window, std::source_location loc = std::source_location::current());
+Array in_bounds(const Ref& window, const Layout& layout,
+                std::source_location loc = std::source_location::current());
 
 // Elementwise, for other files: f gets one element of each array (all of one layout after splats are spread).
 Array map(DType result, const std::vector<Array>& arrays,
           const std::function<isa::Operand(const std::vector<isa::Operand>&)>& f);
 // All in one layout and shape; an error names both when they differ.
 void unify_layouts(std::vector<Array>& arrays);
+// All in one layout and of the shape to which they broadcast by NumPy's rule: dimensions are compared from
+// the last one on, and two agree where they are equal or one is 1. An array that is stretched costs nothing
+// where each lane already holds what it needs; else its elements go through the scratch of reductions in
+// SMEM, where CompilerParams::reduction_scratch_bytes has room for them. Errors: PLD2001 shapes, PLD2003
+// layouts of arrays of the whole shape, PLD2007 no room.
+void broadcast_together(std::vector<Array>& arrays);
 
 std::string to_string(const Array& a);  // shape, type and layout, for messages
 

@@ -11,40 +11,6 @@ using frontend::Compare;
 using frontend::last_verb;
 using frontend::Unary;
 
-namespace {
-
-Array spread(const Array& splat, const Layout& layout, const Shape& shape) {
-  if (layout.is_splat()) return Array(splat.dtype(), shape, Layout::WG_SPLAT(shape), splat.registers());
-  const std::vector<Operand> elements(static_cast<size_t>(layout.elements(shape)), splat.registers().front());
-  return Array::from_elements(splat.dtype(), shape, layout, elements);
-}
-
-}  // namespace
-
-void unify_layouts(std::vector<Array>& arrays) {
-  const Array* leader = &arrays.front();
-  for (const Array& a : arrays)
-    if (leader->layout().is_splat() && !a.layout().is_splat()) leader = &a;
-  const Layout layout = leader->layout();
-  const Shape shape = leader->shape();
-  for (Array& a : arrays) {
-    if (a.shape() != shape && !(a.layout().is_splat() && a.shape().empty())) {
-      fail(Code::shape_mismatch,
-           fmt::format("an elementwise operation on arrays of different shapes: {} and {}",
-                       pl::to_string(shape), pl::to_string(a.shape())),
-           "use broadcast_in_dim or broadcast_to");
-    }
-    if (a.layout().is_splat() && !layout.is_splat()) {
-      a = spread(a, layout, shape);
-    } else if (!(a.layout() == layout)) {
-      fail(Code::layout_mismatch,
-           fmt::format("an elementwise operation on arrays of different layouts: {} and {}",
-                       to_string(layout), to_string(a.layout())),
-           "bring one into the other's layout with plgpu::layout_cast, or load both with the same layout");
-    }
-  }
-}
-
 Array map(DType result, const std::vector<Array>& arrays,
           const std::function<Operand(const std::vector<Operand>&)>& f) {
   std::vector<std::vector<Operand>> elements;
@@ -101,7 +67,7 @@ Array binary(Binary op, const ArrayArg& x, const ArrayArg& y) {
   std::vector<Array> arrays{to_array(x, y), to_array(y, x)};
   check_dtypes(arrays[0], arrays[1], frontend::name(op));
   check_constant(op, arrays[0], y);
-  unify_layouts(arrays);
+  broadcast_together(arrays);
   Recorder& r = Recorder::current();
   const DType d = arrays[0].dtype();
   const std::string_view verb = frontend::float_verb(op);
@@ -120,7 +86,7 @@ Array compare(Compare op, const ArrayArg& x, const ArrayArg& y) {
   const VerbScope at(x.loc);
   std::vector<Array> arrays{to_array(x, y), to_array(y, x)};
   check_dtypes(arrays[0], arrays[1], "a comparison");
-  unify_layouts(arrays);
+  broadcast_together(arrays);
   Recorder& r = Recorder::current();
   return map(DType::bool_, arrays,
              [&](const auto& e) { return frontend::element_compare(r, op, arrays[0].dtype(), e[0], e[1]); });
@@ -232,7 +198,7 @@ Array fma(ArrayArg a, ArrayArg b, ArrayArg c) {
   std::vector<Array> arrays{to_array(a, leader), to_array(b, leader), to_array(c, leader)};
   check_dtypes(arrays[0], arrays[1], "fma");
   check_dtypes(arrays[0], arrays[2], "fma");
-  unify_layouts(arrays);
+  broadcast_together(arrays);
   Recorder& r = Recorder::current();
   const DType d = arrays[0].dtype();
   return map(d, arrays, [&](const auto& e) { return frontend::element_fma(r, d, e[0], e[1], e[2]); });
@@ -251,7 +217,7 @@ Array where(ArrayArg condition, ArrayArg a, ArrayArg b) {
       arrays[i] = Array::splat((i == 1 ? a.value : b.value).astype(pair.dtype()), c.shape());
   }
   check_dtypes(arrays[1], arrays[2], "where");
-  unify_layouts(arrays);
+  broadcast_together(arrays);
   Recorder& r = Recorder::current();
   const DType d = arrays[1].dtype();
   return map(d, arrays, [&](const auto& e) { return frontend::element_select(r, d, e[0], e[1], e[2]); });

@@ -12,12 +12,6 @@ namespace palladion::plgpu {
 
 namespace {
 
-Array spread_splat(const Array& x, const Layout& layout) {
-  if (layout.is_splat()) return x;
-  const std::vector<Operand> elements(static_cast<size_t>(layout.elements(x.shape())), x.registers().front());
-  return Array::from_elements(x.dtype(), x.shape(), layout, elements);
-}
-
 void check_fits(const Layout& layout, const Shape& shape) {
   const std::string misfit = layout.misfit(shape);
   if (!misfit.empty())
@@ -34,14 +28,6 @@ Places places(const Layout& layout, const Shape& shape) {
   return out;
 }
 
-bool same_threads(const Layout& a, const Shape& shape_a, const Layout& b, const Shape& shape_b,
-                  const std::function<Shape(const Shape&)>& b_to_a) {
-  for (int64_t t = 0; t < 128; ++t) {
-    if (a.thread_index(shape_a, t) != b_to_a(b.thread_index(shape_b, t))) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 Array full(Shape shape, const Scalar& value, DType dtype, std::source_location loc) {
@@ -51,95 +37,6 @@ Array full(Shape shape, const Scalar& value, DType dtype, std::source_location l
 
 Array zeros(Shape shape, DType dtype, std::source_location loc) {
   return full(std::move(shape), Scalar(0), dtype, loc);
-}
-
-namespace {
-void check_broadcast(const Array& x, const Shape& shape, const std::vector<int>& dimensions) {
-  if (dimensions.size() != x.rank()) {
-    fail(Code::bad_axis,
-         fmt::format("broadcast_in_dim of an {}: {} dimensions are named, it has {}", to_string(x),
-                     dimensions.size(), x.rank()),
-         "name a dimension of the result for each dimension of the array");
-  }
-  for (size_t i = 0; i < dimensions.size(); ++i) {
-    const int d = dimensions[i];
-    if (d < 0 || static_cast<size_t>(d) >= shape.size() ||
-        (x.shape(i) != shape[static_cast<size_t>(d)] && x.shape(i) != 1)) {
-      fail(Code::shape_mismatch,
-           fmt::format("broadcast_in_dim: dimension {} of an {} cannot become dimension {} of {}", i,
-                       to_string(x), d, pl::to_string(shape)),
-           "name a dimension of the result that has the same size");
-    }
-  }
-}
-}  // namespace
-
-Array broadcast_in_dim(const Array& x, Shape shape, const std::vector<int>& dimensions, const Layout& layout,
-                       std::source_location loc) {
-  const VerbScope at(loc);
-  check_broadcast(x, shape, dimensions);
-  if (x.layout().is_splat())
-    return spread_splat(Array(x.dtype(), shape, Layout::WG_SPLAT(shape), x.registers()), layout);
-  check_fits(layout, shape);
-  const auto project = [&](const Shape& index) {
-    Shape out(x.rank());
-    for (size_t i = 0; i < x.rank(); ++i)
-      out[i] = x.shape(i) == 1 ? 0 : index[static_cast<size_t>(dimensions[i])];
-    return out;
-  };
-  if (!layout.is_tiled() || !x.layout().is_tiled() ||
-      !same_threads(x.layout(), x.shape(), layout, shape, project)) {
-    fail(Code::layout_mismatch,
-         fmt::format("broadcast_in_dim of an {} to {} with layout {}: the lanes do not hold what they need",
-                     to_string(x), pl::to_string(shape), to_string(layout)),
-         "rows of a WGMMA array have layout Layout::WGMMA.reduce(1), columns Layout::WGMMA.reduce(0)");
-  }
-  const Places from = places(x.layout(), x.shape());
-  const std::vector<Operand> elements = x.elements();
-  std::vector<Operand> out;
-  for (int64_t e = 0; e < layout.elements(shape); ++e) {
-    const auto it = from.find(project(layout.element_index(shape, e)));
-    if (it == from.end())
-      fail(Code::layout_mismatch,
-           fmt::format("broadcast_in_dim of an {}: the layouts cut different tiles", to_string(x)));
-    out.push_back(elements[it->second]);
-  }
-  return Array::from_elements(x.dtype(), shape, layout, out);
-}
-
-namespace {
-
-// The layout that a broadcast of `x` along the other dimension of a matrix most likely means.
-Layout broadcast_layout(const Array& x, const Shape& shape, const std::vector<int>& dimensions) {
-  for (const Layout* l : {&Layout::WGMMA, &Layout::WGMMA_TRANSPOSED, &Layout::WGMMA_8BIT,
-                          &Layout::WGMMA_UPCAST_2X, &Layout::WGMMA_UPCAST_4X}) {
-    if (x.rank() == 1 && shape.size() == 2 && l->misfit(shape).empty() &&
-        x.layout() == l->reduce(1 - dimensions[0]))
-      return *l;
-  }
-  if (x.rank() == shape.size()) return x.layout();
-  fail(Code::layout_mismatch,
-       fmt::format("broadcast_in_dim of an {} to {}: give the layout of the result", to_string(x),
-                   pl::to_string(shape)),
-       "load it with Layout::WGMMA.reduce(0) or .reduce(1) and give Layout::WGMMA");
-}
-
-}  // namespace
-
-Array broadcast_in_dim(const Array& x, Shape shape, const std::vector<int>& dimensions,
-                       std::source_location loc) {
-  const VerbScope at(loc);
-  check_broadcast(x, shape, dimensions);
-  if (x.layout().is_splat()) return Array(x.dtype(), shape, Layout::WG_SPLAT(shape), x.registers());
-  const Layout layout = broadcast_layout(x, shape, dimensions);
-  return broadcast_in_dim(x, std::move(shape), dimensions, layout, loc);
-}
-
-Array Array::broadcast_to(Shape shape, std::source_location loc) const {
-  std::vector<int> dimensions;
-  const int first = static_cast<int>(shape.size()) - static_cast<int>(rank());
-  for (size_t i = 0; i < rank(); ++i) dimensions.push_back(first + static_cast<int>(i));
-  return broadcast_in_dim(*this, std::move(shape), dimensions, loc);
 }
 
 std::vector<Operand> element_indices(const Shape& shape, const Layout& layout, int dimension) {
@@ -223,6 +120,8 @@ Array squeeze(const Array& x, const std::vector<int>& dimensions, std::source_lo
       fail(Code::bad_axis, fmt::format("squeeze: an {} has no dimension {}", to_string(x), d),
            "dimensions count from 0");
   Shape shape;
+  std::vector<int> of_tile;  // dropped dimensions that the layout has, too
+  const size_t first = x.layout().is_tiled() ? x.rank() - x.layout().tile().size() : x.rank();
   for (size_t i = 0; i < x.rank(); ++i) {
     const bool drop = std::ranges::find(dimensions, static_cast<int>(i)) != dimensions.end();
     if (drop && x.shape(i) != 1)
@@ -230,8 +129,10 @@ Array squeeze(const Array& x, const std::vector<int>& dimensions, std::source_lo
            fmt::format("squeeze of dimension {} of an {}: its size is not 1", i, to_string(x)),
            "name dimensions of size 1, or reduce the dimension with .sum(axis) or .max(axis)");
     if (!drop) shape.push_back(x.shape(i));
+    if (drop && i >= first) of_tile.push_back(static_cast<int>(i - first));
   }
-  return x.reshape(shape, loc);
+  if (of_tile.empty()) return x.reshape(shape, loc);
+  return Array(x.dtype(), shape, x.layout().reduce(of_tile), x.registers());
 }
 
 // Slices and concatenations along dimensions of whole tiles only pick registers.
@@ -275,18 +176,48 @@ Array slice(const Array& x, const Shape& start, const Shape& limit, std::source_
   return Array::from_elements(x.dtype(), shape, x.layout(), out);
 }
 
-Array Array::operator[](const std::vector<pl::Slice>& slices) const {
-  Shape start, limit;
-  for (const pl::Slice& s : slices) {
-    if (!s.start.is_constant())
-      fail(Code::bad_index, "arrays are registers: they can only be sliced at numbers known while recording");
-    if (s.stride != 1)
-      fail(Code::bad_index, "arrays are registers: they cannot be sliced with a stride",
-           "slice the reference before loading");
-    start.push_back(s.start.as_int());
-    limit.push_back(pl::volume({std::max<int64_t>(0, s.start.as_int())}) + pl::volume({s.size}));
+namespace {
+
+// The slices of the dimensions that an array has: start and limit of each.
+void add_slice(const Array& x, const ArrayIndex& index, Shape* start, Shape* limit) {
+  const size_t dim = start->size();
+  if (dim >= x.rank())
+    fail(Code::bad_index, fmt::format("more indices than the {} dimensions of an {}", x.rank(), to_string(x)),
+         "pl::newaxis adds a dimension; a slice or pl::all stands for one that is there");
+  const auto* s = std::get_if<pl::Slice>(&index);
+  if (s == nullptr) {
+    start->push_back(0);
+    limit->push_back(x.shape(dim));
+    return;
   }
-  return slice(*this, start, limit, Recorder::current().loc());
+  if (!s->start.is_constant())
+    fail(Code::bad_index, "arrays are registers: they can only be sliced at numbers known while recording");
+  if (s->stride != 1)
+    fail(Code::bad_index, "arrays are registers: they cannot be sliced with a stride",
+         "slice the reference before loading");
+  start->push_back(s->start.as_int());
+  limit->push_back(pl::volume({std::max<int64_t>(0, s->start.as_int())}) + pl::volume({s->size}));
+}
+
+}  // namespace
+
+Array Array::operator[](const std::vector<ArrayIndex>& indices) const {
+  const std::source_location loc = Recorder::current().loc();
+  Shape start, limit;
+  for (const ArrayIndex& i : indices)
+    if (!std::holds_alternative<pl::NewAxis>(i)) add_slice(*this, i, &start, &limit);
+  while (start.size() < rank()) add_slice(*this, pl::all, &start, &limit);
+  Array x = start == Shape(rank(), 0) && limit == shape_ ? *this : slice(*this, start, limit, loc);
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (!std::holds_alternative<pl::NewAxis>(indices[i])) continue;
+    Shape shape = x.shape();
+    shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(i), 1);
+    const Layout layout = x.layout().is_tiled()   ? x.layout().with_new_axis(i, x.rank())
+                          : x.layout().is_splat() ? Layout::WG_SPLAT(shape)
+                                                  : x.layout().with_shape(shape);
+    x = Array(x.dtype(), shape, layout, x.registers());
+  }
+  return x;
 }
 
 Array concatenate(const std::vector<Array>& arrays, int axis, std::source_location loc) {

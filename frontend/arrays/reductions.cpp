@@ -5,6 +5,7 @@
 #include <map>
 
 #include "frontend/arrays/array.h"
+#include "frontend/arrays/lanes.h"
 #include "frontend/core/verbs.h"
 #include "frontend/refs/access.h"
 
@@ -14,33 +15,6 @@ using frontend::Address;
 using frontend::Binary;
 
 namespace {
-
-Operand to_word(Recorder& r, DType d, const Operand& e) {
-  if (d == DType::bool_) return r.pure("selp.b32", {Operand::imm(1), Operand::imm(0), e}, Type::b32);
-  if (pl::bits(d) >= 32) return e;
-  return r.pure("cvt.u32.u16", {e}, Type::b32);
-}
-
-Operand from_word(Recorder& r, DType d, const Operand& w) {
-  if (d == DType::bool_) return r.pure("setp.ne.s32", {w, Operand::imm(0)}, Type::pred);
-  if (d == DType::f32) return r.pure("mov.b32", {w}, Type::f32);
-  if (pl::bits(d) >= 32) return w;
-  return r.pure("cvt.u16.u32", {w}, Type::b16);
-}
-
-Operand shuffle_word(Recorder& r, const Operand& word, int64_t mask) {
-  const Operand d = r.reg(Type::b32);
-  r.emit("shfl.sync.bfly.b32", {d, word, Operand::imm(mask), Operand::imm(31), Operand::imm(-1)});
-  return d;
-}
-
-// The element of the lane whose number differs in `mask`.
-Operand shuffle(Recorder& r, DType d, const Operand& e, int64_t mask) {
-  if (pl::bits(d) < 64) return from_word(r, d, shuffle_word(r, to_word(r, d, e), mask));
-  const auto [low, high] = r.pure_pair("mov.b64", e, Type::b32);
-  const Operand pair = Operand::vector({shuffle_word(r, low, mask), shuffle_word(r, high, mask)});
-  return r.pure("mov.b64", {pair}, frontend::register_type(d));
-}
 
 Operand combine(Recorder& r, Binary op, DType d, const Operand& a, const Operand& b) {
   return frontend::element_binary(r, op, d, a, b);
@@ -58,22 +32,9 @@ Operand combine_all(Recorder& r, Binary op, DType d, std::vector<Operand> values
   return values.front();
 }
 
-std::string memory_type(DType d) {
-  if (d == DType::f32 || d == DType::f64) return std::string(pl::name(d));
-  return fmt::format("b{}", d == DType::bool_ ? 32 : std::max(16, pl::bits(d)));
-}
-
-Operand scratch_address(Recorder& r, int64_t* offset) {
-  const int64_t bytes = pl::align_to(r.options().reduction_scratch_bytes, 16);
-  *offset = r.slots.reduction_scratch(bytes, r.thread_count());
-  const Scalar base = Scalar::from_register(DType::s32, r.slots.base(), true, 8);
-  const Scalar thread = Scalar::from_register(DType::s32, r.thread.index(), true);
-  return (base + thread * bytes).as_register();
-}
-
 // Across warps: all lanes put a value where the lanes with the same number in other warps find it.
 void across_warps(Recorder& r, Binary op, DType d, std::vector<Operand>& values, int64_t warp_mask) {
-  const int64_t size = std::max(d == DType::bool_ ? 4 : 2, pl::bytes(d)), row = 128 * size;
+  const int64_t size = frontend::scratch_bytes(d), row = 128 * size;
   const int64_t at_once = r.options().reduction_scratch_bytes / row;
   if (at_once < 1) {
     fail(Code::no_scratch,
@@ -82,7 +43,7 @@ void across_warps(Recorder& r, Binary op, DType d, std::vector<Operand>& values,
          "raise compiler_params.reduction_scratch_bytes");
   }
   int64_t offset = 0;
-  const Operand base = scratch_address(r, &offset);
+  const Operand base = frontend::scratch_address(r, &offset);
   const Scalar lane = frontend::lane_scalar(r);
   const Operand mine = (Scalar::from_register(DType::s32, base, true) + lane * size).as_register();
   std::vector<int64_t> others;
@@ -95,11 +56,11 @@ void across_warps(Recorder& r, Binary op, DType d, std::vector<Operand>& values,
     const size_t end = std::min(values.size(), begin + static_cast<size_t>(at_once));
     r.warpgroup_barrier();
     for (size_t i = begin; i < end; ++i) {
-      const Operand v = d == DType::bool_ ? to_word(r, d, values[i]) : values[i];
-      const Operand reg = v.is(Operand::Kind::imm)
-                              ? r.pure(fmt::format("mov.{}", memory_type(d)), {v}, frontend::register_type(d))
-                              : v;
-      frontend::emit_store(r, "shared::cta", {reg}, memory_type(d),
+      const Operand v = d == DType::bool_ ? frontend::to_word(r, d, values[i]) : values[i];
+      const Operand reg = v.is(Operand::Kind::imm) ? r.pure(fmt::format("mov.{}", frontend::scratch_type(d)),
+                                                            {v}, frontend::register_type(d))
+                                                   : v;
+      frontend::emit_store(r, "shared::cta", {reg}, frontend::scratch_type(d),
                            Address{mine, offset + static_cast<int64_t>(i - begin) * row});
     }
     r.warpgroup_barrier();
@@ -108,9 +69,9 @@ void across_warps(Recorder& r, Binary op, DType d, std::vector<Operand>& values,
       for (int64_t w : others) {
         const Operand reg = r.reg(d == DType::bool_ ? Type::b32 : frontend::register_type(d));
         frontend::emit_load(
-            r, "shared::cta", {reg}, memory_type(d),
+            r, "shared::cta", {reg}, frontend::scratch_type(d),
             Address{theirs, offset + static_cast<int64_t>(i - begin) * row + w * warp_size * size});
-        parts.push_back(d == DType::bool_ ? from_word(r, d, reg) : reg);
+        parts.push_back(d == DType::bool_ ? frontend::from_word(r, d, reg) : reg);
       }
       values[i] = combine_all(r, op, d, parts);
     }
@@ -129,7 +90,7 @@ int64_t reduced_threads(const std::vector<Layout::Part>& parts, const std::vecto
 void across_threads(Recorder& r, Binary op, DType d, std::vector<Operand>& values, int64_t bits) {
   for (int64_t b = 1; b < warp_size; b *= 2) {
     if ((bits & b) == 0) continue;
-    for (Operand& v : values) v = combine(r, op, d, v, shuffle(r, d, v, b));
+    for (Operand& v : values) v = combine(r, op, d, v, frontend::shuffle(r, d, v, b));
   }
   if (bits / warp_size != 0) across_warps(r, op, d, values, bits / warp_size);
 }

@@ -6,9 +6,10 @@ namespace {
 
 constexpr isa::CodeText table[] = {
     {2001, "shapes that do not match",
-     "Elementwise operations take arrays of one shape; broadcasting is written, not inferred.",
-     "a /*[64, 128]*/ + b /*[128]*/",
-     "a + plgpu::broadcast_in_dim(b, ...)   or   a + b.broadcast_to({64, 128})"},
+     "Elementwise operations broadcast by NumPy's rule: dimensions are compared from the last one on, and "
+     "two "
+     "agree where they are equal or one is 1.",
+     "a /*[64, 128]*/ + b /*[64]*/", "a + b[{pl::all, pl::newaxis}]"},
     {2002, "dtypes that do not match", "Two arrays of an operation have one dtype; conversions are written.",
      "a /*f16*/ + b /*f32*/", "a.astype(pl::f32) + b"},
     {2003, "layouts that do not match",
@@ -18,8 +19,11 @@ constexpr isa::CodeText table[] = {
      "A layout covers whole tiles and gives each lane whole vectors.", "", ""},
     {2005, "an axis that does not exist", "", "a.sum(2)   // a has two axes", "a.sum(1)"},
     {2006, "a conversion that does not exist", "", "", ""},
-    {2007, "no room for a reduction across warps",
-     "CompilerParams::reduction_scratch_bytes says how much SMEM each thread has for it.", "", ""},
+    {2007, "no room for an exchange across warps",
+     "Reductions, running sums, sorting, take and broadcasts whose lanes do not hold what they need go "
+     "through "
+     "SMEM. CompilerParams::reduction_scratch_bytes says how much of it each thread has.",
+     "", ""},
     {2008, "a dtype that the operation does not take", "", "", ""},
     {2009, "a shape that no array has", "Sizes are not negative, and a shape has at most 2^48 elements.", "",
      ""},

@@ -13,6 +13,8 @@
 
 namespace palladion::plgpu {
 
+using pl::DType;
+
 // Arrays are numbered: inputs first, then outputs.
 struct PointerParam {
   int array = 0;  // number of the array: inputs, then outputs
@@ -35,7 +37,17 @@ struct ScratchParam {
 // Where profile scopes record; zeroed before a launch and read back after it (Launch::profile).
 struct ProfileParam {};
 
-using Param = std::variant<PointerParam, TensorMapParam, ScratchParam, ProfileParam>;  // a kernel parameter
+// A number that the kernel reads when it runs: its bytes are the parameter. The program is the same for all
+// values.
+struct ScalarParam {
+  std::string name;          // the author's name of it
+  DType dtype = DType::f32;  // of 16, 32 or 64 bits
+  uint64_t bits = 0;         // the value of this launch
+  friend bool operator==(const ScalarParam&, const ScalarParam&) = default;
+};
+
+// A kernel parameter.
+using Param = std::variant<PointerParam, TensorMapParam, ScratchParam, ProfileParam, ScalarParam>;
 
 // What is in the profile's buffer: one part for each warpgroup, those of a CTA together, CTAs as numbered
 // in the grid, x first. frontend/core/profile.h reads it.

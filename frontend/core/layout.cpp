@@ -196,6 +196,16 @@ Layout Layout::reduce(const std::vector<int>& axes, std::source_location loc) co
   return l;
 }
 
+Layout Layout::with_new_axis(size_t dim, size_t rank) const {
+  Layout l = *this;
+  if (kind_ != Kind::tiled || dim <= rank - tile_.size()) return l;
+  const size_t at = dim - (rank - tile_.size());
+  l.tile_.insert(l.tile_.begin() + static_cast<std::ptrdiff_t>(at), 1);
+  for (Part& p : l.parts_) p.dim += static_cast<int>(static_cast<size_t>(p.dim) >= at);
+  l.name_ += ".newaxis";
+  return l;
+}
+
 std::string Layout::misfit(const Shape& shape) const {
   if (kind_ == Kind::splat) return {};
   if (kind_ == Kind::strided) {

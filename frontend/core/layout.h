@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "frontend/core/older_names.h"
 #include "frontend/core/refused.h"
 #include "frontend/core/types.h"
 
@@ -37,6 +38,11 @@ struct NativeTensorLayout {
   operator Layout() const;  // NOLINT: it is a layout
   Layout operator()(int vec_size, std::source_location loc = std::source_location::current()) const;
 };
+
+PLD_OLDER_VALUE(OlderWgmmaRow, Layout, "Layout::WGMMA_ROW is Layout::WGMMA.reduce(1) today");
+PLD_OLDER_VALUE(OlderWgmmaColumn, Layout, "Layout::WGMMA_COL is Layout::WGMMA.reduce(0) today");
+PLD_OLDER_VALUE(OlderTcgen05Row, Layout, "Layout::TCGEN05_ROW is Layout::TCGEN05.reduce(1) today");
+PLD_OLDER_VALUE(OlderTcgen05Column, Layout, "Layout::TCGEN05_COL is Layout::TCGEN05.reduce(0) today");
 
 class Layout {  // which lane and register of a warpgroup holds which element of an Array
  public:
@@ -101,12 +107,19 @@ class Layout {  // which lane and register of a warpgroup holds which element of
   // in each of its lanes; or all of them in every lane, for one lane that issues all copies.
   static const Layout TMA_INDICES, TMA_INDICES_4;
   static const Layout& TMA_GATHER_INDICES;  // TMA_INDICES, by its older name
+  // Older names, which do not compile: the messages say what they are today.
+  static constexpr OlderWgmmaRow WGMMA_ROW{};
+  static constexpr OlderWgmmaColumn WGMMA_COL{};
+  static constexpr OlderTcgen05Row TCGEN05_ROW{};
+  static constexpr OlderTcgen05Column TCGEN05_COL{};
   // The layout of a reduction's result.
   Layout reduce(int axis, std::source_location loc = std::source_location::current()) const {
     return reduce(std::vector<int>{axis}, loc);
   }
   Layout reduce(const std::vector<int>& axes,
                 std::source_location loc = std::source_location::current()) const;
+  // The same for an array with a new dimension of size 1 in front of its dimension `dim`, of `rank`.
+  Layout with_new_axis(size_t dim, size_t rank) const;
 
   // Splat, strided or tiled.
   Kind kind() const { return kind_; }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "frontend/core/elementwise.h"
+
 namespace palladion::frontend {
 
 isa::SymbolId Parameters::add(isa::Variable variable) {
@@ -49,6 +51,23 @@ Operand Parameters::pointer(plgpu::Param param) {
 
 Operand Parameters::scratch_array(int64_t bytes, std::string name) {
   return pointer(plgpu::ScratchParam{bytes, std::move(name)});
+}
+
+void Parameters::declare(plgpu::ScalarParam scalar) {
+  isa::Variable v;
+  v.type = pl::bits(scalar.dtype) == 16 ? Type::b16 : pl::isa_type(scalar.dtype);
+  const Operand symbol = Operand::symbol(add(std::move(v)));
+  keep(std::move(scalar), symbol);
+}
+
+std::optional<Operand> Parameters::scalar(std::string_view name) {
+  for (size_t i = 0; i < params_.size(); ++i) {
+    const auto* s = std::get_if<plgpu::ScalarParam>(&params_[i]);
+    if (s == nullptr || s->name != name) continue;
+    const std::string type = pl::bits(s->dtype) == 16 ? "b16" : std::string(pl::name(s->dtype));
+    return emitter_.at_entry("ld.param." + type, {Operand::address(values_[i])}, register_type(s->dtype));
+  }
+  return std::nullopt;
 }
 
 Operand Parameters::profile_pointer() { return pointer(plgpu::ProfileParam{}); }

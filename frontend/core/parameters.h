@@ -1,6 +1,8 @@
 #pragma once
 // The parameters of a kernel: each array, and each tensor map of one, is one, loaded at the kernel's entry.
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frontend/core/emitter.h"
@@ -16,6 +18,10 @@ class Parameters {
   Operand tensor_map(int array, const isa::TensorMap& map);  // its generic address
   Operand scratch_array(int64_t bytes, std::string name);    // global address of a new one
   Operand profile_pointer();
+  // Numbers given at launch: each is a parameter, in this order, also where the kernel does not read it.
+  void declare(plgpu::ScalarParam scalar);
+  // Its register; none where no such scalar is declared.
+  std::optional<Operand> scalar(std::string_view name);
 
   const std::vector<plgpu::Param>& list() const { return params_; }
 
@@ -26,7 +32,7 @@ class Parameters {
 
   Emitter& emitter_;
   std::vector<plgpu::Param> params_;
-  std::vector<Operand> values_;  // of each
+  std::vector<Operand> values_;  // of each; of a scalar its symbol
 };
 
 }  // namespace palladion::frontend

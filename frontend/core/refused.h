@@ -2,9 +2,14 @@
 // A public name of Pallas that has no meaning here, or none on this chip: any use of it is an Error that says
 // why, by name, at the author's line.
 #include <cstdlib>
+#include <initializer_list>
 #include <optional>
 #include <source_location>
 #include <type_traits>
+
+namespace palladion::plgpu {
+class PickedRows;
+}
 
 namespace palladion::frontend {
 
@@ -25,12 +30,38 @@ struct AnyArgument {
   AnyArgument(const T&, std::source_location l = std::source_location::current()) : loc(l) {}  // NOLINT
 };
 
+// A list in braces.
+struct AnyArguments {
+  AnyArguments(std::initializer_list<AnyArgument> /*list*/) {}
+};
+
 // The type of what a refused word would give; no object of it is ever made.
 struct RefusedResult {
   template <class T>
-  operator T() const {  // NOLINT: in place of a result of any type
+    requires(!std::is_same_v<T, plgpu::PickedRows>)  // of overloads those that take a reference
+  operator T() const {                               // NOLINT: in place of a result of any type
     std::abort();
   }
+  // What authors do with a reference: the error of the refused word comes first.
+  template <class... Arguments>
+  RefusedResult at(const Arguments&... /*indices*/) const {
+    return {};
+  }
+  RefusedResult index(const AnyArguments& /*indices*/) const { return {}; }
+  RefusedResult transpose(const AnyArguments& /*permutation*/) const { return {}; }
+  RefusedResult reshape(const AnyArguments& /*shape*/) const { return {}; }
+  template <class... Arguments>
+  RefusedResult bitcast(const Arguments&... /*dtype*/) const {
+    return {};
+  }
+  RefusedResult squeeze() const { return {}; }
+  template <class... Arguments>
+  RefusedResult load(const Arguments&... /*layout*/) const {
+    return {};
+  }
+  RefusedResult load_scalar() const { return {}; }
+  template <class... Arguments>
+  void store(const Arguments&... /*value*/) const {}
 };
 
 class Refused {
@@ -47,6 +78,9 @@ class Refused {
   }
   template <class... More>
   RefusedResult operator()(AnyArgument first, const More&...) const {
+    refuse(*this, first.loc);
+  }
+  RefusedResult operator()(AnyArgument first, const AnyArguments& /*more*/) const {
     refuse(*this, first.loc);
   }
   template <class T>

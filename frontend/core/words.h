@@ -1,7 +1,10 @@
 #pragma once
 // Small words of Pallas that stand in signatures and options.
 #include <cstdint>
+#include <initializer_list>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "frontend/core/types.h"
 
@@ -30,6 +33,16 @@ enum class DeviceIdType : uint8_t { MESH, LOGICAL };
 }  // namespace palladion::pl
 
 namespace palladion::plgpu {
+
+// Names of axes, as collective_axes takes them: one name, or several.
+class AxisNames : public std::vector<std::string> {
+ public:
+  AxisNames() = default;
+  AxisNames(const char* name) : vector{name} {}                            // NOLINT: one name
+  AxisNames(std::string name) : vector{std::move(name)} {}                 // NOLINT
+  AxisNames(std::initializer_list<std::string> names) : vector(names) {}   // NOLINT
+  AxisNames(std::vector<std::string> names) : vector(std::move(names)) {}  // NOLINT
+};
 
 // JAX's two ways to compile. Arrays here have the layouts that are written, and PLD2003 where two differ,
 // under either; Warpgroup, which infers layouts in JAX, infers none here.

@@ -8,6 +8,7 @@
 
 #include "frontend/core/profile.h"
 #include "frontend/core/verbs.h"
+#include "frontend/launch/scalars.h"
 
 namespace palladion::plgpu {
 
@@ -238,6 +239,7 @@ Kernel record_kernel(const KernelBody& body, const KernelOptions& options, std::
   if (options.compiler_params.profile_trace_scope == TraceScope::WARP)
     frontend::unsupported("profile_trace_scope = plgpu::TraceScope::WARP: warpgroups record, not warps");
   r.profile.begin(r);
+  declare_scalars(options.scalars, loc);
   Kernel kernel;
   kernel.launch.inputs = options.in_types.list();
   kernel.launch.outputs = options.out_type.list();

@@ -53,6 +53,13 @@ struct CompilerParams {  // the compiler_params of plgpu::kernel, with Pallas' n
   LoweringSemantics lowering_semantics = LoweringSemantics::Lane;
 };
 
+// A number given at launch, such as alpha, beta or a length. The program is the same for all its values.
+struct NamedScalar {
+  std::string name;          // by which the body asks for it: plgpu::launch_scalar(name)
+  DType dtype = DType::f32;  // f16, bf16, f32, f64, or an integer of 32 or 64 bits
+  Scalar value = 0;          // of a launch that gives no other: a number that the host knows
+};
+
 // Kernels that this thread records while a ForArch lives are for its chip. Without one they are for
 // isa::default_arch(); KernelOptions::arch overrides both.
 class ForArch {
@@ -65,10 +72,29 @@ class ForArch {
  private:
   const isa::ArchSpec* outer_;
 };
+// Older names, which do not compile: the messages say what they are today.
+struct OlderOutShape {
+  OlderOutShape() = default;
+  template <class T = int>
+  OlderOutShape(const Types& /*types*/) {  // NOLINT: implicit, as an option is
+    static_assert(frontend::never<T>, ".out_shape is .out_type today");
+  }
+};
+struct OlderScratchShapes {
+  OlderScratchShapes() = default;
+  template <class T = int>
+  OlderScratchShapes(std::initializer_list<NamedScratch> /*types*/) {
+    static_assert(frontend::never<T>, ".scratch_shapes is .scratch_types today");
+  }
+};
+
 // The arguments of plgpu::kernel beside the body.
 struct KernelOptions {
   Types in_types;                           // of the input arrays, in GMEM
   Types out_type;                           // of the output arrays, in GMEM
+  OlderOutShape out_shape = {};             // an older name, which does not compile
+  std::vector<NamedScalar> scalars = {};    // numbers given at launch
+  OlderScratchShapes scratch_shapes = {};   // an older name, which does not compile
   std::vector<NamedScratch> scratch_types;  // allocated for each CTA (GMEM: for the grid)
   CompilerParams compiler_params;           // options of the recording
   std::vector<int64_t> grid;                // sizes of its axes, in clusters; the last one varies fastest
@@ -107,6 +133,14 @@ class Scratch {
                                                       const std::source_location& loc) const;
   std::vector<std::pair<std::string, std::variant<Ref, BarrierRef, UnionRef>>> values_;
 };
+
+// A number of KernelOptions::scalars, in a register of each lane: an operand of arithmetic, a loop's bound,
+// an index, a predicate. Error PLD2507 where the kernel has none of this name.
+Scalar launch_scalar(const std::string& name, std::source_location loc = std::source_location::current());
+// Its value for the launches of this kernel from now on. Errors: PLD2507 no scalar of this name, PLD2006 a
+// value that its dtype does not hold.
+void set_scalar(Launch& launch, const std::string& name, const Scalar& value,
+                std::source_location loc = std::source_location::current());
 
 // A body that takes its references as a list.
 using KernelBody = std::function<void(const std::vector<Ref>&, Scratch&)>;

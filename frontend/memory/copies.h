@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "frontend/arrays/array.h"
+#include "frontend/core/older_names.h"
+#include "frontend/core/words.h"
 #include "frontend/refs/ref.h"
 #include "frontend/sync/barriers.h"
 
@@ -24,9 +26,14 @@ struct CopyPartition {
 };
 inline constexpr CopyPartition CopyPartition::REPLICATED{-1};
 
+PLD_OLDER_OPTION(OlderPartition,
+                 ".partitioned_axis = n is .leader_tracked = plgpu::CopyPartition::PARTITIONED(n) today");
+
 struct CopyInOptions {  // of plgpu::copy_gmem_to_smem
   // Multicast: every CTA along these cluster axes issues the copy, each fetches a part, all get the whole.
-  std::vector<std::string> collective_axes;
+  AxisNames collective_axes = {};
+  // An older name, which does not compile: the message says what it is today.
+  OlderPartition partitioned_axis = {};
   OOBFillMode oob_mode = OOBFillMode::ZEROS;
   // False: nothing is copied, the barrier gets its arrival all the same.
   std::optional<Scalar> predicate;
@@ -54,7 +61,7 @@ void wait_smem_to_gmem(int n, bool wait_read_only = false,
 
 struct PrefetchOptions {  // of plgpu::async_prefetch
   // Each of the CTAs along these cluster axes fetches a part.
-  std::vector<std::string> collective_axes;
+  AxisNames collective_axes = {};
   // False: nothing is fetched.
   std::optional<Scalar> predicate = std::nullopt;
 };

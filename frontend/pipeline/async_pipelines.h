@@ -54,7 +54,7 @@ struct PipelineParams {       // of plgpu::PipelineTmaAsync and plgpu::PipelineA
   int64_t num_consumers = 1;  // Pallas threads of a CTA that release a slot
   // Axes of the cluster along which copies are multicast: a slot is empty when the consumers of all CTAs that
   // differ in at most one of them have released theirs.
-  std::vector<std::string> collective_axes = {};
+  AxisNames collective_axes = {};
   bool orders_tensor_core = false;  // the consumers of tcgen05, as in BarrierOptions
 };
 

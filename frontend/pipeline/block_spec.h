@@ -134,7 +134,7 @@ struct BlockSpecOptions {  // where a block lies, in which order of bytes, and w
   // later.
   int delay_release = 0;
   // Multicast: the CTAs along this cluster axis fetch the block together.
-  std::vector<std::string> collective_axes = {};
+  AxisNames collective_axes = {};
   // What lies outside of the array.
   OOBFillMode oob_fill_mode = OOBFillMode::ZEROS;
 };

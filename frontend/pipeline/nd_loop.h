@@ -18,7 +18,7 @@ struct NDLoopInfo {
 };
 // The options of plgpu::nd_loop.
 struct NDLoopOptions {
-  std::vector<std::string> collective_axes = {};  // axes whose programs share the iterations
+  AxisNames collective_axes = {};  // axes whose programs share the iterations
   // Goes through the grid tile by tile (row-major), which must divide it.
   std::optional<std::vector<int64_t>> tiling = {};
 };

@@ -272,9 +272,9 @@ Operand vector_or_single(const std::vector<Operand>& registers) {
 }  // namespace
 
 void emit_load(Recorder& r, std::string_view space, const std::vector<Operand>& registers,
-               std::string_view type, const Address& a) {
+               std::string_view type, const Address& a, const Operand& guard) {
   r.emit(fmt::format("ld.{}{}.{}", space, vector_suffix(registers.size()), type),
-         {vector_or_single(registers), a.operand()});
+         {vector_or_single(registers), a.operand()}, guard);
 }
 
 void emit_store(Recorder& r, std::string_view space, const std::vector<Operand>& registers,

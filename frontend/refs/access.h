@@ -92,7 +92,7 @@ int64_t bank_conflicts(const plgpu::Ref& ref, const plgpu::Layout& layout);
 
 // ld / st of `registers` (each of `type`) at an address; more than 16 bytes are not allowed.
 void emit_load(Recorder& r, std::string_view space, const std::vector<Operand>& registers,
-               std::string_view type, const Address& a);
+               std::string_view type, const Address& a, const Operand& guard = {});
 void emit_store(Recorder& r, std::string_view space, const std::vector<Operand>& registers,
                 std::string_view type, const Address& a, const Operand& guard = {});
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "frontend/core/scalar.h"
+#include "frontend/core/words.h"
 #include "frontend/refs/ref.h"
 
 namespace palladion::plgpu {
@@ -19,11 +20,11 @@ struct BarrierOptions {
   Shape num_barriers = {1};         // shape of an array of barriers; {4}: a ring of four
   bool orders_tensor_core = false;  // waits order accesses of tensor memory too
 };
-struct ClusterBarrierOptions {               // of plgpu::ClusterBarrier
-  std::vector<std::string> collective_axes;  // axes whose CTAs arrive and wait together
-  Shape num_barriers = {1};                  // shape of an array of barriers
-  int64_t num_arrivals = 1;                  // arrivals of each CTA in a phase
-  bool orders_tensor_core = false;           // waits order accesses of tensor memory too
+struct ClusterBarrierOptions {      // of plgpu::ClusterBarrier
+  AxisNames collective_axes = {};   // axes whose CTAs arrive and wait together
+  Shape num_barriers = {1};         // shape of an array of barriers
+  int64_t num_arrivals = 1;         // arrivals of each CTA in a phase
+  bool orders_tensor_core = false;  // waits order accesses of tensor memory too
   // A waiting thread sees what threads of other CTAs loaded and stored before they arrived: release and
   // acquire of cluster scope, a fence each. Not needed where copies and wgmma alone touch what is exchanged.
   // No word of Pallas', whose barriers stay at CTA scope.
@@ -31,11 +32,11 @@ struct ClusterBarrierOptions {               // of plgpu::ClusterBarrier
 };
 // The mbarriers that plgpu::Barrier and plgpu::ClusterBarrier ask for.
 struct BarrierType {
-  BarrierOptions options;                    // arrivals, number
-  bool cluster = false;                      // of a cluster
-  bool orders_memory = false;                // arrivals release and waits acquire what was written
-  std::vector<std::string> collective_axes;  // of a cluster's barrier
-  std::source_location loc;                  // the author's line
+  BarrierOptions options;          // arrivals, number
+  bool cluster = false;            // of a cluster
+  bool orders_memory = false;      // arrivals release and waits acquire what was written
+  AxisNames collective_axes = {};  // of a cluster's barrier
+  std::source_location loc;        // the author's line
 };
 // An mbarrier of a CTA, or an array of them.
 inline BarrierType Barrier(BarrierOptions options = {},

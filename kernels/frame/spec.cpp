@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "isa/core/whole_error.h"
 #include "verify/arrays/codes.h"
@@ -46,6 +47,7 @@ class Chooser {
       choice_.settings[name] = *flag ? "1" : "0";
       return;
     }
+    if (at->real) return real(*at, text);
     const auto value = number_in<int64_t>(text);
     if (at->allowed.empty() && !value)
       return wrong(fmt::format("setting `{}` must be an integer, not `{}`", name, text));
@@ -62,6 +64,15 @@ class Chooser {
   }
 
  private:
+  void real(const Setting& setting, const std::string& text) {
+    const auto value = number_in<double>(text);
+    if (!value || !std::isfinite(*value))
+      return wrong(fmt::format("setting `{}` must be a number, not `{}`", setting.name, text));
+    if (!setting.real->contains(*value))
+      return wrong(fmt::format("setting `{}` cannot be {}; it can be {}", setting.name, text,
+                               describe(*setting.real)));
+    choice_.settings[setting.name] = text;
+  }
   bool in_range(std::string_view what, const std::string& name, const Range& range, int64_t value) {
     if (range.contains(value)) return true;
     wrong(fmt::format("{} `{}` cannot be {}; it can be {}", what, name, value, describe(range)));
@@ -98,6 +109,22 @@ std::string describe(const Range& range) {
   return fmt::format("{}{}multiples of {}", text, text.empty() ? "" : ", ", range.multiple_of);
 }
 
+std::string describe(const RealRange& range) {
+  constexpr RealRange all;
+  if (range.min != all.min && range.max != all.max) return fmt::format("{} to {}", range.min, range.max);
+  if (range.min != all.min) return fmt::format("{} or more", range.min);
+  return range.max != all.max ? fmt::format("{} or less", range.max) : "";
+}
+
+Setting real_setting(std::string name, double fallback, std::string doc, RealRange range) {
+  Setting setting;
+  setting.name = std::move(name);
+  setting.fallback = fmt::format("{}", fallback);
+  setting.doc = std::move(doc);
+  setting.real = range;
+  return setting;
+}
+
 Setting profile_setting() { return {"profile", "0", "1: scopes are recorded, for --trace", {"0", "1"}}; }
 
 Setting ctas_setting(std::string name, int per_sm, std::string doc) {
@@ -110,10 +137,17 @@ Setting ctas_setting(std::string name, int per_sm, std::string doc) {
 int64_t Choice::number(const std::string& name) const {
   return number_in<int64_t>(settings.at(name)).value_or(0);
 }
+double Choice::real(const std::string& name) const {
+  return number_in<double>(settings.at(name)).value_or(0);
+}
 pl::DType Choice::dtype(const std::string& name) const { return dtype_named(settings.at(name)).value(); }
 
 const isa::ArchSpec& chip_of(const KernelSpec& spec) {
   return spec.chip.empty() ? isa::default_arch() : *isa::find_arch(spec.chip);
+}
+
+std::vector<std::string> input_names(const KernelSpec& spec, const Choice& choice) {
+  return spec.chosen_inputs ? spec.chosen_inputs(choice) : spec.inputs;
 }
 
 Choice choose(const KernelSpec& spec, const std::map<std::string, std::string>& sizes,

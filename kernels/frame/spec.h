@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,14 @@ struct Range {
 };
 // "128 to 8192, multiples of 128"; empty for all integers.
 std::string describe(const Range& range);
+// The floating-point numbers that a setting may be; infinities and NaN are none.
+struct RealRange {
+  // Both included.
+  double min = std::numeric_limits<double>::lowest(), max = std::numeric_limits<double>::max();
+  // Whether x is allowed.
+  bool contains(double x) const { return x >= min && x <= max; }
+};
+std::string describe(const RealRange& range);  // "0 to 1"; empty for all
 
 // A size that the user may choose: --shape m=512. Always positive.
 struct SizeParam {
@@ -38,11 +47,15 @@ struct Setting {
   std::string doc;                   // one line
   std::vector<std::string> allowed;  // values; empty: numbers in the range
   int per_sm = 0;  // not 0: the default is so many for each SM of the chip, `fallback` that of default_arch()
-  Range range = {};  // of numbers
+  Range range = {};                    // of numbers
+  std::optional<RealRange> real = {};  // a floating-point number, within it
 };
 
 // A number of CTAs whose default follows the chip.
 Setting ctas_setting(std::string name, int per_sm, std::string doc);
+
+// A floating-point number.
+Setting real_setting(std::string name, double fallback, std::string doc, RealRange range = {});
 
 // Scopes are recorded, for --trace.
 Setting profile_setting();
@@ -59,6 +72,7 @@ class Choice {
   // A setting as a word.
   const std::string& word(const std::string& name) const { return settings.at(name); }
   int64_t number(const std::string& name) const;  // a setting as a number
+  double real(const std::string& name) const;     // a setting as a floating-point number
   // A setting that is 0 or 1.
   bool flag(const std::string& name) const { return number(name) != 0; }
   // A setting whose words are dtypes.
@@ -71,7 +85,9 @@ struct KernelSpec {
   std::vector<SizeParam> sizes;              // of --shape
   std::vector<Setting> settings;             // of --set
   std::vector<std::string> inputs, outputs;  // names of the arrays, in the kernel's order
-  std::string_view chip;  // that it is for where no other is chosen, "b200"; empty: default_arch()
+  // The names of the inputs of a choice, where others than the last may be absent; without it `inputs`.
+  std::function<std::vector<std::string>(const Choice&)> chosen_inputs;
+  std::string chip;  // that it is for where no other is chosen, "b200"; empty: default_arch()
   // Records the kernel for the choice's chip. Throws isa::Error for an invalid choice.
   std::function<plgpu::Kernel(const Choice&)> build;
   // Without it: normal numbers, of the types that the kernel takes (inputs_of).
@@ -84,6 +100,9 @@ struct KernelSpec {
 
 // The chip that a kernel is for where no other is chosen.
 const isa::ArchSpec& chip_of(const KernelSpec& spec);
+
+// The names of the inputs that the kernel has with this choice; more than it has: the last ones are absent.
+std::vector<std::string> input_names(const KernelSpec& spec, const Choice& choice);
 
 // The defaults, overridden, for the kernel's own chip or another. What is wrong with an override (unknown
 // name, not a number, a word that is not allowed) is returned as isa::Error (PLD5003) with the valid values.

@@ -1,5 +1,9 @@
 #include "kernels/frame/typed_spec.h"
 
+#include <fmt/format.h>
+
+#include "frontend/core/errors.h"
+
 namespace palladion::kernels::detail {
 
 std::string word_of(bool value) { return value ? "1" : "0"; }
@@ -20,6 +24,15 @@ Setting setting_of(std::string name, std::string fallback, std::string doc, std:
   setting.allowed = std::move(allowed);
   setting.range = range;
   return setting;
+}
+
+std::string known_chip(const std::string& name, const std::source_location& loc) {
+  if (isa::find_arch(name) != nullptr) return name;
+  std::string known;
+  for (const isa::ArchSpec& a : isa::architectures())
+    known += (known.empty() ? "" : ", ") + std::string(a.name);
+  frontend::fail(frontend::Code::bad_type, fmt::format("Spec::arch(\"{}\"): there is no such chip", name),
+                 loc, "known are " + known);
 }
 
 std::vector<Array> one_array(Array array) {

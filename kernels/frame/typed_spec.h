@@ -10,6 +10,7 @@
 //                         .arrays({"a", "b"}, {"out"});
 #include <functional>
 #include <memory>
+#include <source_location>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -28,6 +29,8 @@ std::vector<std::string> words_of(const std::vector<pl::DType>& values);
 Setting setting_of(std::string name, std::string fallback, std::string doc, std::vector<std::string> allowed,
                    Range range = {});
 std::vector<Array> one_array(Array array);
+// An Error where no such chip is known.
+std::string known_chip(const std::string& name, const std::source_location& loc);
 }  // namespace detail
 
 // `Config` is default constructible and copyable. Names are those of --shape and --set.
@@ -56,6 +59,14 @@ class Spec {
         detail::setting_of(name, std::to_string(Config{}.*member), std::move(doc), {}, range));
     return take([=](const Choice& from, Config& to) { to.*member = Int(from.number(name)); });
   }
+  // --set NAME=X, a floating-point number, such as a scale. A kernel that gives it to KernelOptions::scalars
+  // is the same program for all its values.
+  template <class Real>
+    requires std::is_floating_point_v<Real>
+  Spec& setting(const std::string& name, Real Config::* member, std::string doc, RealRange range = {}) {
+    spec_.settings.push_back(real_setting(name, double(Config{}.*member), std::move(doc), range));
+    return take([=](const Choice& from, Config& to) { to.*member = Real(from.real(name)); });
+  }
   // --set NAME=0 or 1.
   Spec& setting(const std::string& name, bool Config::* member, std::string doc) {
     spec_.settings.push_back(
@@ -76,6 +87,11 @@ class Spec {
     return take([=](const Choice& from, Config& to) { to.*member = from.dtype(name); });
   }
 
+  // The chip that the kernel is for where the command line names none: "b200". `list arch` names them.
+  Spec& arch(const std::string& chip, std::source_location loc = std::source_location::current()) {
+    spec_.chip = detail::known_chip(chip, loc);
+    return *this;
+  }
   // The names of the kernel's arrays, in its order, for messages, --in and --out. Without them: in0, out0,
   // ...
   Spec& arrays(std::vector<std::string> inputs, std::vector<std::string> outputs) {

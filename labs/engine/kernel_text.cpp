@@ -36,6 +36,8 @@ json::object param_json(const plgpu::Param& param) {
   }
   if (const auto* scratch = std::get_if<plgpu::ScratchParam>(&param))
     return {{"scratch", scratch->bytes}, {"name", scratch->name}};
+  if (const auto* scalar = std::get_if<plgpu::ScalarParam>(&param))
+    return {{"scalar", scalar->name}, {"dtype", pl::name(scalar->dtype)}, {"bits", scalar->bits}};
   return {{"profile", true}};
 }
 
@@ -68,6 +70,11 @@ plgpu::Param param_of(const json::object& o) {
   if (const json::value* scratch = o.if_contains("scratch"))
     return plgpu::ScratchParam{scratch->to_number<int64_t>(), std::string(o.at("name").as_string())};
   if (o.contains("profile")) return plgpu::ProfileParam{};
+  if (const json::value* scalar = o.if_contains("scalar")) {
+    const auto dtype = dtype_named(std::string(o.at("dtype").as_string()));
+    if (!dtype) throw std::invalid_argument("a type that does not exist");
+    return plgpu::ScalarParam{std::string(scalar->as_string()), *dtype, o.at("bits").to_number<uint64_t>()};
+  }
   const int array = o.at("array").to_number<int>();
   if (const json::value* map = o.if_contains("map"))
     return plgpu::TensorMapParam{array, map_of(map->as_string())};

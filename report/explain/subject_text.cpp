@@ -13,6 +13,11 @@ std::string range_text(const kernels::Range& range) {
   return text.empty() ? text : fmt::format(" ({})", text);
 }
 
+std::string range_text(const kernels::RealRange& range) {
+  const std::string text = kernels::describe(range);
+  return text.empty() ? " (any number)" : fmt::format(" (a number, {})", text);
+}
+
 std::string settings_text(const kernels::KernelSpec& spec) {
   std::vector<std::string> parts;
   for (const kernels::SizeParam& p : spec.sizes) parts.push_back(fmt::format("{}={}", p.name, p.fallback));
@@ -30,7 +35,7 @@ std::string kernel_text(const kernels::KernelSpec& spec, bool color) {
   for (const kernels::Setting& s : spec.settings) {
     out += fmt::format("  --set   {:<14} {:<8} {}", s.name, s.fallback, s.doc);
     if (!s.allowed.empty()) out += fmt::format(" ({})", fmt::join(s.allowed, ", "));
-    out += range_text(s.range) + "\n";
+    out += (s.real ? range_text(*s.real) : range_text(s.range)) + "\n";
   }
   return out;
 }
@@ -68,6 +73,14 @@ json::object range_json(const kernels::Range& range) {
   return out;
 }
 
+json::object range_json(const kernels::RealRange& range) {
+  constexpr kernels::RealRange all;
+  json::object out{{"real", true}};
+  if (range.min != all.min) out.emplace("min", range.min);
+  if (range.max != all.max) out.emplace("max", range.max);
+  return out;
+}
+
 }  // namespace
 
 json::object kernel_json(const kernels::KernelSpec& spec) {
@@ -80,7 +93,7 @@ json::object kernel_json(const kernels::KernelSpec& spec) {
                         {"default", s.fallback},
                         {"doc", s.doc},
                         {"allowed", array_of(s.allowed)},
-                        {"range", range_json(s.range)}};
+                        {"range", s.real ? range_json(*s.real) : range_json(s.range)}};
   };
   return {{"name", spec.name},
           {"doc", spec.doc},

@@ -103,6 +103,34 @@ PALLADION_KERNELS(Spec("wrong", "reads outside", wrong));
   EXPECT_THAT(ran.err, HasSubstr("wrong.cpp:5"));
 }
 
+// Spec::arch: a file for Blackwell needs no --arch. A setting that is a number of the launch.
+TEST_F(KernelFiles, AFileSaysItsChipAndItsNumbers) {
+  write("scale.cpp", R"(#include <palladion/program.h>
+using namespace palladion::program;
+struct Config { int64_t n = 256; double alpha = 2; };
+static plgpu::Kernel scale(const Config& c) {
+  return plgpu::kernel(
+      [](const plgpu::Ref& a, const plgpu::Ref& o) { o.store(a.load() * plgpu::launch_scalar("alpha")); },
+      {.in_types = {{pl::f32, {c.n}}}, .out_type = {pl::f32, {c.n}}, .scalars = {{"alpha", pl::f32, c.alpha}}});
+}
+static Array expected(const Config& c, const std::vector<Array>& in) {
+  std::vector<float> x = to_floats(in[0]);
+  for (float& v : x) v *= float(c.alpha);
+  return from_floats(in[0].type, x);
+}
+PALLADION_KERNELS(Spec("scale", "out = alpha a", scale)
+                      .size("n", &Config::n, "elements")
+                      .setting("alpha", &Config::alpha, "the factor", RealRange{.min = -8, .max = 8})
+                      .reference(expected)
+                      .arch("b200"));
+)");
+  const Ran ran = run_file("run " + file("scale.cpp") + " --set alpha=-0.75");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("on b200"));
+  EXPECT_THAT(run_file("run " + file("scale.cpp") + " --arch h200").out, HasSubstr("on h200"));
+  EXPECT_THAT(run_file("run " + file("scale.cpp") + " --set alpha=9").err, HasSubstr("it can be -8 to 8"));
+}
+
 TEST_F(KernelFiles, TheCompilersErrorsAreShown) {
   write("broken.cpp", "#include <palladion/program.h>\nint f() { return undeclared_word; }\n");
   const Ran ran = run_file("run " + file("broken.cpp"));

@@ -109,6 +109,34 @@ TEST(Ptxas, MmaOfEveryTypeAssembles) {
   }
 }
 
+TEST(Ptxas, MasksScalarsAndOrderAssemble) {
+  const std::string tool = ptxas();
+  if (tool.empty()) GTEST_SKIP() << "ptxas is absent";
+  for (const pl::DType d : {pl::s8, pl::s32, pl::s64, pl::bf16, pl::f32, pl::f64}) {
+    SCOPED_TRACE(pl::name(d));
+    const auto kernel = plgpu::kernel(
+        [&](const plgpu::Ref& a, const plgpu::Ref& o, const plgpu::Ref& n) {
+          const auto window = a.at(pl::ds(pl::program_id(0) * 256, 256));
+          const auto inside = plgpu::in_bounds(window);
+          const auto index = plgpu::broadcasted_iota(pl::s32, {256}, 0);
+          auto x =
+              plgpu::load(window, {.mask = inside && index < plgpu::launch_scalar("length"), .other = 1});
+          x = plgpu::cumsum(x * plgpu::launch_scalar("alpha").astype(d));
+          if (pl::bits(d) <= 32) {
+            n.store(plgpu::top_k(x, 128).second);
+            x = plgpu::take(plgpu::sort(x), 255 - index);
+          }
+          pl::store(o, {pl::ds(pl::program_id(0) * 256, 256)}, x, inside);
+        },
+        {.in_types = {{d, {500}}},
+         .out_type = {{d, {500}}, {pl::s32, {128}}},
+         .scalars = {{"alpha", pl::f32, 2}, {"length", pl::s32, 400}},
+         .grid = {2}});
+    const Assembled a = assemble(tool, isa::print(kernel.module));
+    EXPECT_EQ(a.status, 0) << a.log;
+  }
+}
+
 TEST(Ptxas, WindowsOfEveryKindAssemble) {
   const std::string tool = ptxas();
   if (tool.empty()) GTEST_SKIP() << "ptxas is absent";

@@ -123,6 +123,8 @@ inline Ran run(const plgpu::Kernel& kernel, const std::vector<Values>& inputs,
       EXPECT_TRUE(isa::validate(map, machine.arch()).empty());
       const auto encoded = isa::encode(map);
       std::memcpy(to, encoded.bytes.data(), encoded.bytes.size());
+    } else if (const auto* s = std::get_if<plgpu::ScalarParam>(&param)) {
+      std::memcpy(to, &s->bits, static_cast<size_t>(pl::bytes(s->dtype)));
     } else {
       const sim::Address scratch = machine.memory().allocate(
           static_cast<uint64_t>(std::get<plgpu::ScratchParam>(param).bytes), "scratch");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "isa/core/whole_error.h"
 #include "isa/verify/verify.h"
 #include "verify/arrays/codes.h"
@@ -54,6 +56,11 @@ ParamValue value_of(Job& job, const plgpu::Launch& launch, const plgpu::Param& p
   if (const auto* pointer = std::get_if<plgpu::PointerParam>(&param)) return PointerValue{pointer->array};
   if (const auto* map = std::get_if<plgpu::TensorMapParam>(&param))
     return TensorMapValue{map->array, map->map};
+  if (const auto* scalar = std::get_if<plgpu::ScalarParam>(&param)) {
+    BytesValue value{std::vector<uint8_t>(size_t(pl::bytes(scalar->dtype)))};
+    std::memcpy(value.bytes.data(), &scalar->bits, value.bytes.size());
+    return value;
+  }
   if (std::holds_alternative<plgpu::ProfileParam>(param)) {
     job.buffers.push_back({"profile", Role::profile, {pl::u8, {launch.profile_bytes()}}, {}});
     return PointerValue{int(job.buffers.size()) - 1};

@@ -76,4 +76,19 @@ void body(Ref a, Ref out, Scratch& s) {
   pl::run_scoped([](Ref, Ref) {}, plgpu::ACC({64, 64}));      // expect 1: one parameter for each type
   pl::run_state([](Ref) {});                                  // expect 1: Expected at least one accumulator
 }
+
+void older_names(Ref a, Scratch& s) {
+  const Array x = a.load();
+  plgpu::SMEM({8, 64}, pl::f16, {.transforms = {plgpu::TileTransform({8, 64})}});  // expect 1: plgpu::TileTransform is plgpu::TilingTransform today
+  plgpu::SMEM({8, 64}, pl::f16, {.transforms = {plgpu::TransposeTransform({1, 0})}});  // expect 1: plgpu::transpose_ref(ref, permutation)
+  a.load(plgpu::Layout::WGMMA_ROW);            // expect 1: Layout::WGMMA_ROW is Layout::WGMMA.reduce(1) today
+  a.load(plgpu::Layout::WGMMA_COL);            // expect 1: Layout::WGMMA_COL is Layout::WGMMA.reduce(0) today
+  plgpu::layout_cast(x, plgpu::Layout::TCGEN05_ROW);  // expect 1: Layout::TCGEN05_ROW is Layout::TCGEN05.reduce(1) today
+  plgpu::tcgen05_commit(s.barrier("b"));       // expect 1: plgpu::tcgen05_commit is plgpu::tcgen05_commit_arrive today
+  plgpu::TryCancelResultRef();                 // expect 1: plgpu::TryCancelResultRef is plgpu::TryClusterCancelResult today
+  plgpu::Semaphore();                          // expect 1: plgpu::Semaphore is plgpu::SemaphoreType::REGULAR today
+  plgpu::copy_gmem_to_smem(a, s["x"], s.barrier("b"), {.collective_axes = "x", .partitioned_axis = 1});  // expect 1: .leader_tracked = plgpu::CopyPartition::PARTITIONED(n) today
+  plgpu::kernel([](const Ref&) {}, {.out_shape = {{pl::f32, {4}}}});  // expect 1: .out_shape is .out_type today
+  plgpu::kernel([](const Ref&) {}, {.scratch_shapes = {{"x", plgpu::SMEM({4}, pl::f32)}}});  // expect 1: .scratch_shapes is .scratch_types today
+}
 // clang-format on
