@@ -24,6 +24,7 @@ _SM = {"h": 90, "b": 100}  # by the first letter of a chip
 # What compiled kernels and heuristics ask; a CTA's shared memory and registers decide whether Triton launches.
 _PROPERTIES = {"max_shared_mem": 232448, "max_num_regs": 65536, "multiprocessor_count": 132, "warpSize": 32,
                "sm_clock_rate": 1980000, "mem_clock_rate": 3201000, "mem_bus_width": 6144}
+_TRIED = (3, 6), (3, 9)  # the first and the last version of Triton with which this was tried
 
 
 def is_kernel(subject: Any) -> bool:
@@ -181,6 +182,22 @@ def _active(arch: str) -> Iterator[_Driver]:
         ours.caught.clear()
 
 
+@contextlib.contextmanager
+def _naming_the_version() -> Iterator[None]:
+    """A version that was not tried, whose interface to drivers is another, is named."""
+    try:
+        yield
+    except (AttributeError, ImportError, TypeError) as error:
+        import triton
+        version = str(triton.__version__)
+        numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+        if _TRIED[0] <= numbers <= _TRIED[1]:
+            raise
+        first, last = (".".join(map(str, tried)) for tried in _TRIED)
+        raise Unsupported(f"Triton {version} is not known: versions {first} to {last} were tried, and this one may want another "
+                          f"driver than ours ({type(error).__name__}: {error}). `palladion exec` takes any version") from error
+
+
 def _wrapped(value: Any) -> Any:
     if isinstance(value, TensorMap):
         raise Error("Triton makes tensor maps itself: give the array, or a TensorDescriptor")
@@ -200,7 +217,7 @@ def launch(subject: Any, args: Sequence[Any], kwargs: Dict[str, Any], arch: str,
     if arch[:1] not in _SM:
         raise Unsupported(f"Triton kernels for {arch}")
     wrapped, named = [_wrapped(value) for value in args], {name: _wrapped(value) for name, value in kwargs.items()}
-    with _active(arch) as driver:
+    with _naming_the_version(), _active(arch) as driver:
         compiled = kernel.run(*wrapped, grid=grid, warmup=False, **named)
         if not driver.caught:
             raise Error("Triton launched nothing: the grid is empty")

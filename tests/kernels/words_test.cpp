@@ -14,7 +14,7 @@ namespace {
 using palladion::test::test_name;
 using test::run_clean;
 
-constexpr const char* schedules[] = {"functional", "latest", "seeded:3"};
+constexpr const char* few_schedules[] = {"functional", "latest", "seeded:3"};
 
 // Broadcasts and orders through the scratch, one after the other, in two Pallas threads.
 TEST(Words, ExchangesThroughTheScratch) {
@@ -38,7 +38,7 @@ TEST(Words, ExchangesThroughTheScratch) {
   for (size_t i = 256, sum = 0; i-- > 0;) suffix[i] = double(sum += i);
   std::vector<double> want(2 * 16 * 256);
   for (size_t i = 0; i < want.size(); ++i) want[i] = double(i) + double(i % 256) + suffix[255 - i % 256];
-  for (const char* schedule : schedules) {
+  for (const char* schedule : few_schedules) {
     SCOPED_TRACE(schedule);
     EXPECT_EQ(to_doubles(run_clean(kernel, in, schedule).outputs[0]), want);
   }
@@ -59,7 +59,7 @@ TEST(Words, MasksOfTilesOverTheEnd) {
        .scratch_types = {{"x", plgpu::SMEM({256}, pl::f32)}},
        .grid = {4}});
   const Array in = filled({pl::f32, {1000}}, {.kind = Fill::Kind::iota});
-  for (const char* schedule : schedules) {
+  for (const char* schedule : few_schedules) {
     SCOPED_TRACE(schedule);
     EXPECT_EQ(to_doubles(run_clean(kernel, {in}, schedule).outputs[0]), to_doubles(in));
   }
@@ -88,7 +88,7 @@ TEST(Words, ACompletionThatNobodyWaitsForIsFound) {
         {.in_types = {{pl::f32, {256}}},
          .out_type = {pl::f32, {256}},
          .scratch_types = {{"x", plgpu::SMEM({256}, pl::f32)}, {"full", plgpu::Barrier()}}});
-    for (const char* schedule : schedules) {
+    for (const char* schedule : few_schedules) {
       SCOPED_TRACE(schedule);
       sim::Machine machine(isa::default_arch());
       sim::check::Checker checker;
@@ -176,11 +176,11 @@ TEST(Words, EpiloguesThatAreNotPossible) {
 }
 
 // --- Spec
-struct Config {
+struct ScaleConfig {
   int64_t n = 256;
   double alpha = 1.5;
 };
-plgpu::Kernel scale(const Config& c) {
+plgpu::Kernel scale_by_alpha(const ScaleConfig& c) {
   return plgpu::kernel(
       [](const plgpu::Ref& a, const plgpu::Ref& o) { o.store(a.load() * plgpu::launch_scalar("alpha")); },
       {.in_types = {{pl::f32, {c.n}}},
@@ -189,10 +189,11 @@ plgpu::Kernel scale(const Config& c) {
 }
 
 TEST(Words, SettingsThatAreNumbersAndChips) {
-  const KernelSpec spec = Spec("scale", "out = alpha a", scale)
-                              .size("n", &Config::n, "elements")
-                              .setting("alpha", &Config::alpha, "the factor", RealRange{.min = -8, .max = 8})
-                              .arch("b200");
+  const KernelSpec spec =
+      Spec("scale", "out = alpha a", scale_by_alpha)
+          .size("n", &ScaleConfig::n, "elements")
+          .setting("alpha", &ScaleConfig::alpha, "the factor", RealRange{.min = -8, .max = 8})
+          .arch("b200");
   EXPECT_EQ(chip_of(spec).name, "b200");
   EXPECT_EQ(spec.settings[0].fallback, "1.5");
   const auto bits = [&](const Settings& settings) {
@@ -202,7 +203,7 @@ TEST(Words, SettingsThatAreNumbersAndChips) {
   EXPECT_EQ(bits({{"alpha", "-0.25"}}), std::bit_cast<uint32_t>(-0.25F));
   for (const char* wrong : {"nine", "9", "nan", "inf", ""})
     EXPECT_THROW(choose(spec, {}, {{"alpha", wrong}}), isa::Error) << wrong;
-  EXPECT_THROW(Spec("scale", "", scale).arch("b2000"), isa::Error);
+  EXPECT_THROW(Spec("scale", "", scale_by_alpha).arch("b2000"), isa::Error);
   const Job job = job_of(spec.build(choose(spec)), {filled({pl::f32, {256}}, {})});
   EXPECT_EQ(std::get<BytesValue>(job.params[0]).bytes, (std::vector<uint8_t>{0, 0, 0xC0, 0x3F}));
 }

@@ -141,3 +141,14 @@ def test_what_is_no_launch_is_refused():
         palladion.run(scaled[(1,)], x, 2.0, BLOCK=4, arch="x100")
     with pytest.raises(palladion.Error, match="no kernel"):
         palladion.run(print, x)
+
+
+def test_a_version_that_is_not_known_is_named(monkeypatch):
+    from palladion import _triton
+    monkeypatch.delattr(_triton._Driver, "get_current_stream")  # as if Triton asked for what ours does not have
+    x, y = np.ones(8, np.float32), np.zeros(8, np.float32)
+    with pytest.raises(AttributeError):
+        palladion.run(add[(1,)], x, x, y, 8, B=8)
+    monkeypatch.setattr(triton, "__version__", "9.1.0")
+    with pytest.raises(palladion.Unsupported, match=r"Triton 9.1.0 is not known: versions 3.6 to 3.9 were tried.*get_current_stream"):
+        palladion.run(add[(1,)], x, x, y, 8, B=8)
