@@ -11,7 +11,7 @@ namespace palladion::cuda::driver {
 namespace {
 
 using P = OrderProgram;
-constexpr const char* unchecked = "v1;check=none";
+constexpr const char* without_checks = "v1;check=none";
 
 class Signals : public ::testing::Test {
  protected:
@@ -48,7 +48,7 @@ TEST_F(Signals, OneThatEndsTheProgramReportsTheDeadlock) {
           ::kill(::getpid(), signal);
           comes([] { return false; });
         },
-        false, unchecked);
+        false, without_checks);
     EXPECT_NE(text.find("PLD3080"), std::string::npos) << text;
     EXPECT_NE(
         text.find("(signal " + std::to_string(signal) + ") ends the program while await_and_consume waits"),
@@ -76,7 +76,7 @@ TEST_F(Signals, AProgramThatHandlesItSignalsTheKernel) {
         ::kill(::getpid(), SIGTERM);
         p.synchronize(s);
       },
-      false, unchecked);
+      false, without_checks);
   EXPECT_EQ(text, "");
 }
 
@@ -93,7 +93,7 @@ TEST_F(Signals, OneThatTheProgramHandlesReportsWhenItComesAgain) {
         p.see(comes([&] { return p.ask("cuStreamQuery", s) == launch_failed; }) ? 1 : 0, 1);
         p.see(static_cast<uint32_t>(came), 2);
       },
-      false, unchecked);
+      false, without_checks);
   EXPECT_NE(text.find("once more ends it"), std::string::npos) << text;
   EXPECT_NE(text.find("PLD3080"), std::string::npos) << text;
   EXPECT_EQ(text.find("UNEXPECTED"), std::string::npos) << text;
@@ -111,7 +111,7 @@ TEST_F(Signals, TheyAreTheProgramsAgainWhenNoLaunchWaits) {
         p.synchronize(s);
         p.see(is_default(SIGTERM) ? 1 : 0, 1);
       },
-      false, unchecked);
+      false, without_checks);
   EXPECT_EQ(text, "");
 }
 
@@ -133,7 +133,7 @@ TEST_F(Signals, AProcessThatWasForkedIsEndedAlone) {
         flag[0] = 1;
         p.synchronize(s);
       },
-      false, unchecked);
+      false, without_checks);
   EXPECT_EQ(text, "");
 }
 
