@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "verify/explore/answers.h"
 #include "verify/explore/freedoms.h"
 #include "verify/schedules/schedules.h"
 #include "verify/values.h"
@@ -47,11 +48,24 @@ class Check {
     if (goes_on && named.size() > 1 && !report_.others_skipped)
       goes_on = try_all(setup_, std::span(named).subspan(1), request_.together, take_);
     if (!goes_on) return;
-    if (!request_.only && !try_random()) return;
+    if (!request_.only && !(try_answers() && try_random())) return;
     if (!request_.explore || progress_.stopped()) return;
     const sim::RunResult& usual = report_.trials.front().outcome.result;
     if (!request_.only && !try_freedoms(setup_, usual, request_.together, take_)) return;
     if (!progress_.stopped()) search();
+  }
+
+  // Where the first run decides for the answers that its requests to cancel launches got: for all answers?
+  // False: nothing more is tried.
+  bool try_answers() {
+    const auto under = report_.assumptions();
+    if (!under || !under->answers || progress_.stopped()) return true;
+    if (request_.stop_at_problem && has_problem()) return true;
+    bool more = true;
+    report_.answers_open = other_answers(setup_, report_.trials.front(),
+                                         [&](Trial trial) { return more = take(std::move(trial)); });
+    report_.decided |= report_.answers_open->empty() && !under->warps_together;
+    return more;
   }
 
   // All schedules are known, and have this one's outputs, too.
@@ -171,7 +185,9 @@ bool CheckReport::knows_all_schedules() const {
 std::optional<sim::check::Assumptions> CheckReport::assumptions() const {
   if (knows_all_schedules()) return sim::check::Assumptions{};
   if (trials.empty() || !trials.front().watched || !trials.front().watched->decision) return {};
-  return trials.front().watched->decision->under;
+  auto under = trials.front().watched->decision->under;
+  if (under && answers_open && answers_open->empty()) under->answers = false;
+  return under;
 }
 
 bool CheckReport::holds_for_smaller_grids() const {

@@ -47,7 +47,9 @@ struct CheckReport {
   // Of the first trial that completed, and of those whose outputs differ from its.
   std::vector<ReferenceComparison> reference;
   std::optional<sim::check::ExploreReport> explored;
-  bool decided = false;        // one run decided for all schedules
+  bool decided = false;  // one run decided for all schedules, or one for each number of answers
+  // Of a kernel that asks to cancel launches: why its result is not that of all answers; empty: it is.
+  std::optional<std::string> answers_open;
   sim::check::DataScope data;  // on which data the first trial depended; of use where all schedules are known
   bool others_skipped = false;  // because of that: further schedules, or random ones
   bool races_checked = false;

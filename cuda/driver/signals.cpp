@@ -27,11 +27,12 @@ namespace {
 
 struct Heeded {
   int signal;
+  bool of_clock = false;  // a program that handles it may ask for it as often as it likes
   struct sigaction before{};
   bool caught = false;
   std::atomic<int> came = 0;  // while launches wait
 };
-Heeded heeded[] = {{SIGINT}, {SIGTERM}, {SIGHUP}, {SIGQUIT}, {SIGALRM}, {SIGXCPU}};
+Heeded heeded[] = {{SIGINT}, {SIGTERM}, {SIGHUP}, {SIGQUIT}, {SIGALRM, true}, {SIGXCPU, true}};
 
 // What the handler, which may call almost nothing, asks of the thread.
 sem_t asked, answered;
@@ -249,6 +250,7 @@ void heed_signals() {
     ::sigaction(h.signal, nullptr, &now);
     if (!is_ours(now)) h.before = now;  // else the program has put back what it found
     if (is_ignored(h.before) || (h.before.sa_flags & SA_RESETHAND) != 0) continue;
+    if (h.of_clock && !is_left_to_system(h.before)) continue;
     struct sigaction ours = h.before;
     if (is_left_to_system(h.before)) {
       ::sigemptyset(&ours.sa_mask);

@@ -8,7 +8,8 @@ namespace palladion::cuda::driver {
 
 // From the first launch that waits to the end of the last one. SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM and
 // SIGXCPU are caught meanwhile. One that the program leaves to the system ends the launches, and then the
-// program; one that the program handles is handed to it, and ends the launches when it comes again.
+// program; one that the program handles is handed to it, and ends the launches when it comes again, unless it
+// is a clock's.
 // So does an `_exit` of the program under `palladion exec`. The lock of the state is held.
 void heed_signals();
 void leave_signals();

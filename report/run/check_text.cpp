@@ -37,9 +37,12 @@ std::string undecided_text(const CheckReport& report) {
   if (report.trials.empty() || !report.trials.front().watched) return {};
   const auto& decision = report.trials.front().watched->decision;
   if (!decision || decision->decided) return {};
-  if (!decision->under) return "; not decided for all others: " + decision->reason;
+  const auto under = report.assumptions();
+  if (!under) return "; not decided for all others: " + decision->reason;
+  std::string why = decision->reason;
+  if (under->answers && report.answers_open) why += "; " + *report.answers_open;
   return fmt::format("; decided for all in which {}; not for the others: {}",
-                     fmt::join(sentences(*decision->under), " and "), decision->reason);
+                     fmt::join(sentences(*under), " and "), why);
 }
 
 std::string explored_text(const sim::check::ExploreReport& e) {
@@ -66,7 +69,8 @@ std::string schedules_text(const CheckReport& report) {
   // A race's outputs vary, also where one run shows which findings there are.
   const bool vary = report.outputs_vary();
   if (report.decided)
-    text += fmt::format("; {}decided for all schedules by one run", vary ? "findings " : "");
+    text += fmt::format("; {}decided for all schedules by {}", vary ? "findings " : "",
+                        report.answers_open ? "a run for each number of cancelled launches" : "one run");
   else
     text += undecided_text(report);
   if (report.others_skipped && vary)
@@ -105,6 +109,7 @@ json::object scope_json(const CheckReport& report) {
 std::vector<std::string> assumptions(const Launched& launched, const CheckReport& report) {
   if (const auto under = report.assumptions()) {
     std::vector<std::string> all = sentences(*under);
+    if (under->answers && report.answers_open) all.back() += " (" + *report.answers_open + ")";
     std::ranges::move(scope_reasons(report.data, launched.ptx_name), std::back_inserter(all));
     return all;
   }

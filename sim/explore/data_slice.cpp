@@ -17,6 +17,11 @@ bool is_followed(isa::Space space) {
          space == isa::Space::param;
 }
 
+bool has_number(const isa::Operand& o) {
+  return o.is(isa::Operand::Kind::special) ? tells_of_cluster(o.special)
+                                           : std::ranges::any_of(o.elements, has_number);
+}
+
 }  // namespace
 
 bool gives_data(const isa::Footprint& f, bool calls) {
@@ -25,7 +30,14 @@ bool gives_data(const isa::Footprint& f, bool calls) {
                              [&](const isa::MemoryUse& m) { return m.reads && is_memory(m.space, calls); });
 }
 
-DataSlice::DataSlice(const Program& program) : watched_(program.code.size()) {
+bool tells_of_cluster(isa::Special special) {
+  using isa::Special;
+  return special == Special::ctaid || special == Special::clusterid || special == Special::smid ||
+         special == Special::gridid;
+}
+
+DataSlice::DataSlice(const Program& program, Sources sources)
+    : sources_(sources), watched_(program.code.size()) {
   has_calls_ = std::ranges::any_of(program.footprints,
                                    [](const isa::Footprint& f) { return f.next == isa::Control::calls; });
   const std::vector<bool> deciding = find_deciding(program);
@@ -43,6 +55,18 @@ DataSlice::DataSlice(const Program& program) : watched_(program.code.size()) {
     });
 }
 
+// Of work: the number of a cluster, from special registers or an answer; memory may hold it.
+bool DataSlice::gives(const Program& program, const MicroOp& op) const {
+  const isa::Footprint& f = program.footprint(op);
+  if (sources_ == Sources::data) return gives_data(f, has_calls_);
+  if (op.instruction == nullptr) return false;
+  if (f.next == isa::Control::calls || std::holds_alternative<isa::QueryCancel>(*op.effect)) return true;
+  return std::ranges::any_of(op.instruction->operands, has_number) ||
+         std::ranges::any_of(f.memory, [&](const isa::MemoryUse& m) {
+           return m.reads && is_followed(m.space) && is_memory(m.space, has_calls_);
+         });
+}
+
 std::vector<bool> DataSlice::deciding_without_harmless(const Program& program) {
   std::vector<bool> others = harmless_;
   others.flip();
@@ -57,7 +81,7 @@ std::vector<bool> DataSlice::find_deciding(const Program& program) {
   const std::vector<uint32_t> meetings = computing_branches(program);
   harmless_.assign(program.code.size(), false);
   std::vector<Pc> branches;
-  for (Pc pc{0}; pc < meetings.size(); ++pc)
+  for (Pc pc{0}; sources_ == Sources::data && pc < meetings.size(); ++pc)
     if (meetings[pc] != isa::no_id) branches.push_back(pc), harmless_[pc] = true;
   std::vector<bool> unwritten(register_count(program));
   if (!branches.empty()) {
@@ -89,7 +113,7 @@ void DataSlice::find_data(const Program& program, std::vector<bool>& data) const
   for (bool changed = true; changed;) {
     changed = false;
     for (const MicroOp& op : program.code) {
-      bool results = gives_data(program.footprint(op), has_calls_);
+      bool results = gives(program, op);
       for_each_value(program, op, [&](const RegisterUse& use) { results |= use.reads && data[use.reg]; });
       for_each_value(program, op, [&](const RegisterUse& use) {
         if (!results || !use.writes || data[use.reg]) return;

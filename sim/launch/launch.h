@@ -70,6 +70,9 @@ struct RunOptions {
   Values values = Values::full;
   const isa::ClockParameters* parameters = nullptr;  // null: the architecture's own
   uint32_t registers = 0;  // a thread, which limit the CTAs of an SM; 0: estimated (sim/sass/pressure.h)
+  // Launches that are cancelled at most for each cluster that has started (clusterlaunchcontrol): a choice
+  // that PTX leaves to the hardware, too.
+  uint32_t cancels = ~0U;
 };
 // What a run left beside the contents of memory.
 struct RunResult {

@@ -53,7 +53,8 @@ ClusterState& Grid::admit() {
 }
 
 std::optional<uint32_t> Grid::take() {
-  if (!more_clusters()) return std::nullopt;
+  const uint64_t run = state.started - state.taken;
+  if (!more_clusters() || state.taken >= uint64_t{options_.cancels} * run) return std::nullopt;
   ++state.taken;
   return static_cast<uint32_t>(index_of(state.started++));
 }

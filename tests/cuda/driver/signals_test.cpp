@@ -99,6 +99,25 @@ TEST_F(Signals, OneThatTheProgramHandlesReportsWhenItComesAgain) {
   EXPECT_EQ(text.find("UNEXPECTED"), std::string::npos) << text;
 }
 
+// It comes as often as the program asks for it.
+TEST_F(Signals, AClockOfTheProgramEndsNothing) {
+  const std::string text = output_of(
+      [](P& p) {
+        ::signal(SIGALRM, [](int) {});
+        void* const s = p.stream();
+        volatile uint32_t* const flag = p.pinned();
+        flag[0] = 0;
+        p.launch("await_and_consume", s, p.memory(), p.memory(), reinterpret_cast<Pointer>(flag));
+        for (int i = 0; i < 5; ++i) ::kill(::getpid(), SIGALRM);
+        std::this_thread::sleep_for(std::chrono::milliseconds(700));
+        p.see(static_cast<uint32_t>(p.ask("cuStreamQuery", s)), not_ready);
+        flag[0] = 1;
+        p.synchronize(s);
+      },
+      false, unchecked);
+  EXPECT_EQ(text, "");
+}
+
 TEST_F(Signals, TheyAreTheProgramsAgainWhenNoLaunchWaits) {
   const std::string text = output_of(
       [](P& p) {
