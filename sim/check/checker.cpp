@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -124,9 +125,11 @@ bool Checker::deadlocked(std::span<const ClusterState* const> resident, bool mor
 void Checker::finish(std::vector<Finding>& findings) {
   if (state_ == nullptr) return;
   State& s = *state_;
-  std::vector<Finding> own;
-  for (const FindingKey& key : s.keys) own.push_back(std::move(s.findings[key]));
-  for (Finding& f : merge(std::move(own))) findings.push_back(std::move(f));
+  std::vector<Finding> all;
+  for (const FindingKey& key : s.keys) all.push_back(std::move(s.findings[key]));
+  std::ranges::move(findings,
+                    std::back_inserter(all));  // what the machine found, which one of ours may explain
+  findings = merge(std::move(all));
   std::ranges::stable_sort(findings, {}, [](const Finding& f) { return std::tuple(!f.fatal, f.severity); });
   if (findings.size() > options_.max_findings) {
     s.dropped += findings.size() - options_.max_findings;

@@ -59,6 +59,7 @@ void ClusterChecker::subscribe(ClusterEvents& events) {
 }
 
 void ClusterChecker::on(const Access& a) {
+  reporter_.begin_event();
   // A strong access of memory that others write can see different values in other schedules, if it looks.
   if (a.kind == Access::Kind::atomic) {
     const bool gives = std::get_if<isa::Atomic>(a.origin.effect)->dst >= 0;

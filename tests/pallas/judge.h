@@ -26,7 +26,8 @@ struct Judged {
 
 // Accesses without an order: of copies (PLD43xx), of wgmma (PLD44xx), in global memory (PLD60xx).
 inline bool is_race(const std::string& code) {
-  return code.starts_with("PLD43") || code.starts_with("PLD44") || code.starts_with("PLD60");
+  return code.starts_with("PLD43") || code.starts_with("PLD44") || code.starts_with("PLD60") ||
+         code == "PLD4610" || code == "PLD4806";  // a barrier is taken for the completion of a copy
 }
 
 inline void add_findings(Judged& judged, const std::vector<sim::Finding>& findings) {

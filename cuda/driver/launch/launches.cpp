@@ -4,11 +4,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "cuda/driver/order/undefined.h"
 #include "cuda/driver/reporting.h"
+#include "cuda/driver/session.h"
 #include "cuda/driver/streams/streams.h"
 #include "isa/core/symbol_name.h"
 
 using namespace palladion::cuda::driver;
+
+PLD_CUDA cuGetErrorName(Status status, const char** text);
 
 namespace palladion::cuda::driver {
 namespace {
@@ -144,7 +148,12 @@ Status launch(Kernel* kernel, std::shared_ptr<LaunchWork> work, Stream* stream, 
               const Marks& marks) {
   if (const Status status = usable(); status != success) return status;
   if (const Status status = prepare(*work, kernel, params, extra); status != success) return status;
-  if (const Status status = check_launch(*work); status != success) return status;
+  if (const Status status = check_launch(*work); status != success) {
+    const char* name = "";
+    cuGetErrorName(status, &name);
+    note_refused(isa::readable_name(work->kernel->name), name);
+    return status;
+  }
   Doing doing;
   if (const Status status = enqueue(stream, std::move(work), doing); status != success) return status;
   if (capturing(stream)) {

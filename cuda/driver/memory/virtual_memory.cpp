@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "cuda/driver/order/findings.h"
 #include "cuda/driver/order/host_access.h"
+#include "cuda/driver/order/judge.h"
 #include "cuda/driver/order/written.h"
 #include "cuda/driver/sizes.h"
 #include "cuda/driver/state.h"
@@ -58,6 +60,7 @@ Reservation* reservation_of(Pointer p, size_t bytes) {
   return p >= base && fits(p - base, bytes, r.size) ? &r : nullptr;
 }
 
+bool in(Pointer at, Pointer p, size_t bytes) { return at >= p && at - p < bytes; }
 bool whole(size_t n) { return n != 0 && n % granularity == 0; }
 
 // The mappings that fill [p, p + bytes) exactly; empty: they do not.
@@ -95,6 +98,18 @@ void bind_again(Reservation& r, Pointer base) {
                        .origin = Origin::mapped,
                        .id = s.next_id++};
   }
+}
+
+// Memory that is accessible at [p, p + bytes), and at another address too.
+void tell_of_aliases(Pointer p, size_t bytes) {
+  if (!judges()) return;
+  std::map<const Created*, Pointer> accessible;
+  for (const auto& [base, r] : reservations)
+    for (const auto& [at, m] : r.mappings) {
+      if (!m.accessible) continue;
+      const auto [other, fresh] = accessible.emplace(m.memory, at);
+      if (!fresh && (in(at, p, bytes) || in(other->second, p, bytes))) tell_aliases(other->second, at);
+    }
 }
 
 Status check(const AllocationProperties* p) {
@@ -216,6 +231,7 @@ PLD_CUDA cuMemSetAccess(Pointer p, size_t bytes, const AccessDescriptor* access,
     for (auto* m : found) m->second.accessible = accessible;
   }
   bind_again(*r, std::prev(reservations.upper_bound(p))->first);
+  tell_of_aliases(p, bytes);
   return success;
 }
 PLD_CUDA cuMemGetAccess(unsigned long long* flags, const MemLocation* location, Pointer p) {

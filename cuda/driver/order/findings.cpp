@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "cuda/driver/order/call_site.h"
 #include "cuda/driver/reporting.h"
 #include "cuda/driver/session.h"
@@ -35,13 +37,28 @@ void tell(sim::Finding finding) {
   report_host_findings(s);
 }
 
+namespace {
+
+sim::Finding unknown(sim::check::Code code) {
+  sim::Finding f;
+  sim::check::complete(f, code);
+  f.severity = sim::FindingSeverity::unknown;
+  return f;
+}
+
+}  // namespace
+
 void tell_incomplete() {
   static bool printed = false;
-  if (printed) return;
-  printed = true;
-  sim::Finding f;
-  sim::check::complete(f, sim::check::Code::order_incomplete);
-  f.severity = sim::FindingSeverity::unknown;
+  if (!std::exchange(printed, true)) tell(unknown(sim::check::Code::order_incomplete));
+}
+
+void tell_aliases(Pointer first, Pointer second) {
+  static bool printed = false;
+  if (std::exchange(printed, true)) return;
+  sim::Finding f = unknown(sim::check::Code::aliased_memory);
+  f.notes.push_back(
+      sim::say<sim::Phrase::two_addresses>(static_cast<int64_t>(first), static_cast<int64_t>(second)));
   tell(std::move(f));
 }
 

@@ -99,7 +99,16 @@ sim::Statement what_depends(const Depends& d) {
   return say<Phrase::unwritten_changes>(byte - a->base, a->name);
 }
 
+sim::Statement& refused() {
+  static sim::Statement last;
+  return last;
+}
+
 }  // namespace
+
+void note_refused(const std::string& kernel, const std::string& error) {
+  refused() = say<Phrase::launch_refused>(kernel, error);
+}
 
 void judge_reads(const Launched& l) {
   const order::Ranges& bytes = l.reads.bytes();
@@ -138,6 +147,7 @@ void judge_copied(const order::Operation& copy, const order::Touched& touched) {
   f.message = say<Phrase::unwritten_copied>(text_of(copy), holes.bytes());
   f.notes.push_back(place_of(computed.empty() ? holes : computed));
   if (!computed.empty()) f.notes.push_back(say<Phrase::unwritten_computed>(by));
+  if (const sim::Statement& why = refused(); why) f.notes.push_back(why);
   if (sim::Statement note = called(copy)) f.notes.push_back(std::move(note));
   tell(std::move(f));
 }

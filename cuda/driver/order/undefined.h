@@ -25,6 +25,8 @@ struct Launched {
 // Runs the launch again with other bytes where it read bytes that nothing had written. Bytes of device memory
 // that are different then were computed from such bytes, and count as unwritten. The memory is left as it is.
 void judge_reads(const Launched& launch);
+// A launch was refused, so that its kernel has written nothing: findings say so.
+void note_refused(const std::string& kernel, const std::string& error);
 void judge_copied(const order::Operation& copy, const order::Touched& touched);
 
 }  // namespace palladion::cuda::driver

@@ -25,35 +25,44 @@ bool Reporter::is_full(Code code) const {
   return kept != kept_.end() && kept->second >= limit;
 }
 
-bool Reporter::seen(const FindingKey& key) {
-  const auto at = keys_.find(key);
-  if (at == keys_.end()) {
-    if (!is_full(key.code)) return false;
-    ++dropped_;
-    return true;
+// Lanes that one execution has been counted for are not counted again.
+void Reporter::count(Wrong& wrong, uint32_t warp, const Origin& by, uint64_t execution) {
+  Wrong::Warp& w = wrong.warps[warp];
+  if (w.execution != execution) w = {execution, 0, w.times};
+  const uint32_t lanes = by.lanes == 0 ? 1 : by.lanes;  // of an operation without lanes of its own
+  uint32_t& most = wrong.most[by.cta_rank];
+  for (uint32_t m = lanes & ~w.lanes; m != 0; m &= m - 1) {
+    if (++w.times[static_cast<size_t>(std::countr_zero(m))] <= most) continue;
+    ++most;
+    ++wrong.count;
   }
-  ++found_[at->second].finding.count;
+  w.lanes |= lanes;
+}
+
+bool Reporter::seen(const FindingKey& key, const Origin& by, uint64_t execution) {
+  auto at = keys_.find(key);
+  if (at == keys_.end()) {
+    if (is_full(key.code)) {
+      ++dropped_;
+      return true;
+    }
+    at = keys_.try_emplace(key).first;
+  }
+  Wrong& wrong = at->second;
+  count(wrong, index(by.cta_rank, by.warp), by, execution == 0 ? event_ : execution);
+  if (!wrong.found) return false;
+  found_[*wrong.found].finding.count = wrong.count;
   return true;
 }
 
 void Reporter::add_read(const FindingKey& key, const std::optional<RacingRead>& read) {
   const auto at = keys_.find(key);
-  if (at == keys_.end()) return;
-  Race& race = std::get<Race>(found_[at->second].finding.what);
+  if (at == keys_.end() || !at->second.found) return;
+  Race& race = std::get<Race>(found_[*at->second.found].finding.what);
   if (!read || race.reads.size() >= Race::most_reads)
     race.every_read = false;
   else if (race.reads.empty() || race.reads.back() != *read)
     race.reads.push_back(*read);
-}
-
-bool Reporter::seen_by_group(const FindingKey& key, const Origin& origin) {
-  const uint32_t mma_warps = run_.program->mma_warps(), warp = index(origin.cta_rank, origin.warp);
-  auto& counts = by_warp_[{key, warp / mma_warps}];
-  counts.resize(mma_warps);
-  const uint32_t before = *std::ranges::max_element(counts), now = ++counts[warp % mma_warps];
-  const auto at = keys_.find(key);
-  if (at != keys_.end() && now <= before) return true;
-  return seen(key);
 }
 
 void Reporter::report(const FindingKey& key, Finding finding) {
@@ -63,7 +72,9 @@ void Reporter::report(const FindingKey& key, Finding finding) {
   }
   ++kept_[key.code];
   complete(finding, key.code);
-  keys_.emplace(key, found_.size());
+  Wrong& wrong = keys_[key];
+  wrong.found = found_.size();
+  if (wrong.count != 0) finding.count = wrong.count;
   found_.push_back({key, std::move(finding)});
 }
 
@@ -100,18 +111,24 @@ void Reporter::count(const Origin& origin, uint32_t lanes) {
 }
 
 void Reporter::on(const MbarrierEvent& e) {
+  begin_event();
   using A = isa::MbarrierAction;
   const bool waits = e.action == A::test_wait || e.action == A::try_wait;
   if (e.async_id == 0 && (!waits || e.succeeded)) count(e.origin, e.lanes);
 }
 
 void Reporter::on(const CtaBarrierEvent& e) {
+  begin_event();
   if (e.step == CtaBarrierEvent::Step::arrive) count(e.origin, e.origin.lanes);
 }
 
-void Reporter::on(const ClusterBarrierEvent& e) { count(e.origin, e.origin.lanes); }
+void Reporter::on(const ClusterBarrierEvent& e) {
+  begin_event();
+  count(e.origin, e.origin.lanes);
+}
 
 void Reporter::on(const AsyncIssue& e) {
+  begin_event();
   const Origin& origin = e.origin;
   if (e.participants == isa::Participants::warpgroup) return;  // counted as its warps join
   count(origin, origin.lanes);
@@ -128,19 +145,36 @@ void Reporter::on(const AsyncIssue& e) {
 }
 
 void Reporter::on(const AsyncJoined& event) {
+  begin_event();
   const Origin& origin = event.origin;
   count(origin, origin.lanes);
   roles_[index(origin.cta_rank, origin.warp)] |= Role::wgmma;
 }
 
 void Reporter::on(const ArrivalDeferred& event) {
+  begin_event();
   if (!event.mbarriers.empty()) count(event.origin, event.origin.lanes);
 }
 
-void Reporter::on(const TensorAccess& event) { count(event.origin, event.origin.lanes); }
-void Reporter::on(const TensorAllocated& event) { count(event.origin, event.origin.lanes); }
-void Reporter::on(const GroupCommitted& event) { count(event.origin, event.origin.lanes); }
-void Reporter::on(const GroupWaited& event) { count(event.origin, event.origin.lanes); }
-void Reporter::on(const RegistersSet& event) { count(event.origin, event.origin.lanes); }
+void Reporter::on(const TensorAccess& event) {
+  begin_event();
+  count(event.origin, event.origin.lanes);
+}
+void Reporter::on(const TensorAllocated& event) {
+  begin_event();
+  count(event.origin, event.origin.lanes);
+}
+void Reporter::on(const GroupCommitted& event) {
+  begin_event();
+  count(event.origin, event.origin.lanes);
+}
+void Reporter::on(const GroupWaited& event) {
+  begin_event();
+  count(event.origin, event.origin.lanes);
+}
+void Reporter::on(const RegistersSet& event) {
+  begin_event();
+  count(event.origin, event.origin.lanes);
+}
 
 }  // namespace palladion::sim::check

@@ -1,6 +1,7 @@
 #pragma once
 // What every part of a cluster's checker shares: the run, the cluster, happens-before, and where
 // findings go. Parts are plain classes that subscribe to the events which they need.
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -42,10 +43,10 @@ class Reporter {
   Reporter(const RunView& run, const ClusterState& cluster);
   virtual ~Reporter() = default;
 
-  // True when a finding with this key was made before: it is counted. Allocates nothing.
-  bool seen(const FindingKey& key);
-  // The same of an instruction that a warpgroup executes as one: its warps count once.
-  bool seen_by_group(const FindingKey& key, const Origin& origin);
+  // True when a finding with this key was made before. Counts that the lanes of `by` went wrong once more: a
+  // finding's count is how often the statement went wrong in a CTA, added over CTAs, however many of its
+  // threads did. `execution` tells executions apart; 0: that of the event under way.
+  bool seen(const FindingKey& key, const Origin& by, uint64_t execution = 0);
   // A further load of a race that was reported with this key; nullopt: not known.
   void add_read(const FindingKey& key, const std::optional<RacingRead>& read);
   // Keeps a finding whose key has not been seen. Its code is the key's.
@@ -58,6 +59,8 @@ class Reporter {
   uint32_t occurrence(CtaRank cta_rank, WarpOfCta warp, Pc pc) const;
   std::vector<Reported>& found() { return found_; }
   uint64_t dropped() const { return dropped_; }
+  // Another event begins; the Reporter knows of those that it is subscribed to.
+  void begin_event() { ++event_; }
 
   void on(const MbarrierEvent& e);
   void on(const CtaBarrierEvent& e);
@@ -70,12 +73,30 @@ class Reporter {
   void on(const GroupCommitted& event);
   void on(const GroupWaited& event);
   void on(const RegistersSet& event);
+  void on(const AsyncLanded&) { begin_event(); }
+  void on(const Executing&) { begin_event(); }
+  void on(const Executed&) { begin_event(); }
+  void on(const Exited&) { begin_event(); }
+  void on(const ClusterEnded&) { begin_event(); }
 
  private:
   struct Executions {
     uint32_t count = 0;
     int last_lane = 32;
   };
+  // How often each thread went wrong at a key.
+  struct Wrong {
+    struct Warp {
+      uint64_t execution = 0;  // the last one
+      uint32_t lanes = 0;      // that it counts for
+      std::array<uint32_t, 32> times{};
+    };
+    std::unordered_map<uint32_t, Warp> warps;  // by warp of the cluster
+    std::map<CtaRank, uint32_t> most;          // of the threads of each CTA
+    uint64_t count = 0;                        // the sum over CTAs
+    std::optional<size_t> found;               // the finding
+  };
+  static void count(Wrong& wrong, uint32_t warp, const Origin& by, uint64_t execution);
   void count(const Origin& origin, uint32_t lanes);
   bool is_full(Code code) const;
   WarpOfCluster index(CtaRank cta_rank, WarpOfCta warp) const {
@@ -87,11 +108,11 @@ class Reporter {
   uint32_t warps_ = 0;                                 // of a CTA
   std::vector<uint8_t> roles_;                         // by warp of the cluster: what it has issued
   std::unordered_map<uint64_t, Executions> executed_;  // by warp of the cluster and pc
-  std::map<FindingKey, size_t> keys_;
-  std::map<std::pair<FindingKey, uint32_t>, std::vector<uint32_t>> by_warp_;  // counts, by warpgroup
+  std::map<FindingKey, Wrong> keys_;
   std::map<Code, size_t> kept_;
   std::vector<Reported> found_;
   uint64_t dropped_ = 0;
+  uint64_t event_ = 1;
 };
 
 struct ClusterContext {

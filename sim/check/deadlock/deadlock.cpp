@@ -10,6 +10,7 @@
 #include "sim/check/catalogue/catalogue.h"
 #include "sim/check/deadlock/deadlock_reasons.h"
 #include "sim/launch/phrases/phrase.h"
+#include "sim/machine/state/grid_workspace.h"
 #include "sim/schedule/polled.h"
 
 namespace palladion::sim::check {
@@ -131,7 +132,37 @@ void add_culprits(Finding& f, const WaitGraph& g, const Reason& r) {
   }
 }
 
-Finding report(const WaitGraph& g, const Reason& r, size_t resident, bool more_clusters) {
+// cooperative_groups keeps the grid's barrier in the workspace of the launch.
+bool is_grid_barrier(const RunView& run, const Polled& polled) {
+  const auto& words = run.launch->environment;
+  const uint64_t workspace = uint64_t{words[1]} << 32 | words[2];
+  return workspace != 0 && !polled.shared && polled.address >= workspace &&
+         polled.address < workspace + grid_workspace_bytes;
+}
+
+// The waiter spins at the barrier of a grid of which some CTAs have exited: those are the cause.
+void call_missing_at_grid_sync(Finding& f, const WaitGraph& g, const Waiter& w,
+                               std::span<const Ledger* const> resident, bool more_clusters) {
+  constexpr size_t named = 8;
+  const LaunchState& launch = *g.run().launch;
+  const uint64_t all = launch.grid.count(), cluster = launch.cluster.count();
+  if (!w.spins || more_clusters || !is_grid_barrier(g.run(), w.polled) || resident.size() * cluster >= all)
+    return;
+  std::set<uint32_t> present;
+  for (const Ledger* l : resident) present.insert(l->context().cluster.index);
+  complete(f, Code::exited_arriver);
+  f.message = say<Phrase::grid_sync_without_exited>(g.actor(w), all - resident.size() * cluster, all);
+  for (uint32_t c = 0; c < all / cluster && f.message.values.size() < 3 + named; ++c)
+    for (uint32_t rank = 0; rank < cluster && !present.contains(c); ++rank) {
+      const isa::Dim3 id = launch.cta_id(ClusterOfGrid(c), CtaRank(rank));
+      f.message.values.emplace_back(say<Phrase::cta_of_grid>(id.x, id.y, id.z));
+    }
+  f.missing = say<Phrase::all_ctas_at_grid_sync>();
+  f.help = say<Phrase::sync_before_return>();
+}
+
+Finding report(const WaitGraph& g, const Reason& r, std::span<const Ledger* const> resident,
+               bool more_clusters) {
   Finding f;
   f.code = standstill;
   f.fatal = true;
@@ -147,13 +178,15 @@ Finding report(const WaitGraph& g, const Reason& r, size_t resident, bool more_c
         std::ranges::count_if(cta.warps, [](const WarpState& w) { return !w.finished(); }));
   Deadlock& d = f.what.emplace<Deadlock>();
   d.warps = warps;
-  d.clusters = resident;
+  d.clusters = resident.size();
   d.more_clusters = more_clusters;
   for (const uint32_t i : r.cycle) d.cycle.push_back(g.step(i));
   if (r.waits_for_host) call_wait_for_host(f);
   add_culprits(f, g, r);
-  if (r.root < g.waiters().size()) add_object(f, g, g.waiters()[r.root]);
-
+  if (r.root < g.waiters().size()) {
+    add_object(f, g, g.waiters()[r.root]);
+    call_missing_at_grid_sync(f, g, g.waiters()[r.root], resident, more_clusters);
+  }
   return f;
 }
 
@@ -178,7 +211,7 @@ Finding explain_deadlock(const RunView& run, std::span<const Ledger* const> resi
     f.what.emplace<Deadlock>();
     return f;
   }
-  return report(*graph, best, resident.size(), more_clusters);
+  return report(*graph, best, resident, more_clusters);
 }
 
 }  // namespace palladion::sim::check

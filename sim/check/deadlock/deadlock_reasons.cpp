@@ -204,7 +204,14 @@ bool partial_arrival(const WaitGraph& g, const Waiter& w) {
   return missing != 0 && missing == w.state.pending;
 }
 
-Reason left_early(uint32_t i, const std::vector<Origin>& leavers, Statement message) {
+// The message, with those that have exited behind its own values.
+Reason left_early(const WaitGraph& g, uint32_t i, const std::vector<Origin>& leavers, Statement message) {
+  const CtaRank home = g.waiters()[i].origin.cta_rank;
+  for (const Origin& o : leavers) {
+    WarpLanes who{.cta = {}, .warp = o.warp, .lanes = o.lanes};
+    if (o.cta_rank != home) who.cta = g.cluster().ctas[o.cta_rank].id;
+    message.values.emplace_back(who);
+  }
   Reason r = reason(Code::exited_arriver, Weight::orphan, i, std::move(message));
   r.missing = say<Phrase::arrivals_of_returned>();
   r.culprits = leavers;
@@ -217,7 +224,7 @@ Reason no_arrival(const WaitGraph& g, uint32_t i) {
   Statement help;
   if (w.object != nullptr)
     if (const auto leavers = exited_participants(g, w); !leavers.empty())
-      return left_early(i, leavers,
+      return left_early(g, i, leavers,
                         say<Phrase::participants_exited>(w.state.pending, w.state.expected, g.object(w)));
   if (announced_alone(w)) {
     code = Code::expect_tx_without_arrival;
@@ -232,7 +239,7 @@ Reason no_arrival(const WaitGraph& g, uint32_t i) {
   } else if (w.object != nullptr && w.object->number > 0 && w.object->current.signals.empty()) {
     code = Code::differing_step_counts;
   } else if (const auto leavers = early_leavers(g, w); !leavers.empty()) {
-    return left_early(i, leavers,
+    return left_early(g, i, leavers,
                       say<Phrase::arrivers_returned>(w.state.pending, w.state.expected, g.object(w)));
   }
   if (code == Code::missing_arrival && w.object != nullptr && w.object->current.signals.empty())
@@ -330,7 +337,7 @@ Reason of_cta_barrier(const WaitGraph& g, uint32_t i) {
   } else if (b.expected == 0) {
     r.code = Code::divergent_barrier;
   } else if (const auto leavers = early_leavers(g, w); !leavers.empty()) {
-    return left_early(i, leavers, threads_arrived<Phrase::warps_returned>(g, w));
+    return left_early(g, i, leavers, threads_arrived<Phrase::warps_returned>(g, w));
   }
   if (const BarrierGeneration* now = record.current(w.wait.value))
     for (const BarrierArrival& a : now->arrivals) r.culprits.push_back(a.origin);

@@ -51,7 +51,7 @@ bool ArrayBounds::inside(uint64_t offset, uint64_t bytes) const {
 void Bounds::report(const Origin& origin, Code code, SharedAddress address, uint64_t bytes, Statement message,
                     FindingSeverity severity) {
   const FindingKey key{code, origin.pc, ~0U, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, origin)) return;
   Finding f;
   f.severity = severity;
   f.message = std::move(message);
@@ -114,7 +114,7 @@ void Bounds::on(const AsyncIssue& e) {
     return;
   if (e.writes[0].address >> cta_rank_shift != origin.cta_rank) return;
   const FindingKey key{Code::copy_to_own_cta, origin.pc, ~0U, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, origin)) return;
   Finding f;
   f.message = say<Phrase::copy_to_itself>();
   f.object =

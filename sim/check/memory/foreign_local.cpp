@@ -24,7 +24,7 @@ void ForeignLocal::on(const Access& a) {
   }
   if (local != 0 && a.kind == Access::Kind::atomic) report_atomic(a, local);
   const FindingKey key{Code::foreign_local_memory, a.origin.pc, ~0U, 0};
-  if (foreign == 0 || context_.reporter.seen(key)) return;
+  if (foreign == 0 || context_.reporter.seen(key, a.origin)) return;
   Finding f;
   Origin lanes = a.origin;
   lanes.lanes = foreign;
@@ -38,7 +38,7 @@ void ForeignLocal::on(const Access& a) {
 
 void ForeignLocal::report_atomic(const Access& a, uint32_t local) {
   const FindingKey key{Code::local_atomic, a.origin.pc, ~0U, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, a.origin)) return;
   Finding f;
   Origin lanes = a.origin;
   lanes.lanes = local;

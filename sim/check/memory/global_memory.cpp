@@ -23,11 +23,13 @@ Actor actor_of(const GlobalAccess& g, const HappensBefore& order) {
   Actor a;
   a.order = &order;
   a.view = g.view.get();
+  a.acquired = g.acquired.get();
   a.cluster = r.cluster;
   if (g.of_warp) a.warp = r.warp;
   a.rank = g.rank;
   a.lanes = r.lanes;
   a.own_async = g.own_async;
+  a.own_shared = g.own_shared;
   a.unchanged = g.unchanged;
   a.visibility = g.visibility;
   a.reads = (r.flags & Record::reads) != 0;

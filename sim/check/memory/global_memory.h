@@ -22,9 +22,9 @@ struct GlobalTouch {
 // actor.
 struct GlobalAccess {
   Record record;
-  ViewRef view;
+  ViewRef view, acquired;  // Actor::view, acquired
   uint32_t first_touch = 0, touches = 0;
-  uint32_t own_async = 0;
+  uint32_t own_async = 0, own_shared = 0;
   uint32_t unchanged = 0;  // lanes that write the values which are there already
   size_t first_value = 0;  // where its record is valued: of the bytes of its touches, one after the other
   CtaRank rank;

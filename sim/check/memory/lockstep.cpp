@@ -83,7 +83,7 @@ void Lockstep::on(const Access& a) {
 
 void Lockstep::report(const Access& now, Lane lane, const Last& last, uint32_t other, bool wrote) {
   const FindingKey key{Code::lockstep_assumed, now.origin.pc, last.origin.pc, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, now.origin)) return;
   const uint64_t address = now.addresses[lane];
   Finding f;
   f.severity = FindingSeverity::strict;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "sim/check/memory/stored_values.h"
 
@@ -179,9 +180,17 @@ void MemoryChecks::access_strongly(const Access& a, uint32_t lanes, bool shared)
   }
 }
 
+// What a strong read knows before it acquires anything itself.
+ViewRef MemoryChecks::view_before(const Access& a, uint32_t lanes) const {
+  const bool reads = (is_strong(a.order) && a.kind == Access::Kind::read) || a.kind == Access::Kind::atomic;
+  return reads ? order_.view_ref(order_.index(a.origin), lowest_lane(lanes)) : ViewRef();
+}
+
 void MemoryChecks::access_shared(const Access& a, uint32_t lanes) {
+  const ViewRef before = view_before(a, lanes);
   access_strongly(a, lanes, true);
   Actor actor = actor_of(a, lanes);
+  if (before) actor.acquired = std::exchange(actor.view, before.get());
   actor.unchanged = a.kind == Access::Kind::write ? a.unchanged : 0;
   // Lanes with different views that store one value: the second part does not find it in memory yet.
   const bool parts = a.kind == Access::Kind::write && lanes != a.lanes;
@@ -223,11 +232,13 @@ uint32_t MemoryChecks::content_of(const Access& a, uint32_t lanes) const {
 
 void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
   const Origin& origin = a.origin;
+  const ViewRef before = view_before(a, lanes);
   access_strongly(a, lanes, false);
   const WarpOfCluster warp = order_.index(origin);
   GlobalAccess g;
   g.rank = origin.cta_rank;
   g.view = order_.view_ref(warp, lowest_lane(lanes));
+  if (before) g.acquired = std::exchange(g.view, before);
   const auto* load = std::get_if<isa::Load>(origin.effect);
   if (load != nullptr && load->non_coherent) {  // no fence orders the read-only path after a write
     g.view = order_.nothing();

@@ -28,6 +28,7 @@ class MemoryChecks {
   void touch_shared(uint64_t address, uint64_t bytes, Lane lane, uint32_t size_log2);
   Actor actor_of(const Access& a, uint32_t lanes);  // of shared memory
   void access_strongly(const Access& a, uint32_t lanes, bool shared);
+  ViewRef view_before(const Access& a, uint32_t lanes) const;
   void access_shared(const Access& a, uint32_t lanes);
   void access_global(const Access& a, uint32_t lanes);
   struct Operation;

@@ -49,6 +49,8 @@ void MemoryChecks::aim(Operation& o, Visibility visibility, bool writes, uint8_t
   const bool own = o.actor.visibility != Visibility::generic && o.actor.warp != Actor::no_warp;
   const Lane lane = lowest_lane(o.actor.lanes);
   o.actor.own_async = own ? order_.own(o.actor.visibility, o.actor.warp, lane) : 0;
+  const bool global = visibility == Visibility::global_async;
+  o.actor.own_shared = own && global ? order_.own(Visibility::shared_async, o.actor.warp, lane) : 0;
 }
 
 // The usual piece of an operation: whole granules.
@@ -88,6 +90,7 @@ void MemoryChecks::operate_global(const Operation& o, std::span<const Piece> pie
   GlobalAccess g{.record = o.record,
                  .view = o.view,
                  .own_async = o.actor.own_async,
+                 .own_shared = o.actor.own_shared,
                  .rank = o.actor.rank,
                  .visibility = o.actor.visibility,
                  .of_warp = o.actor.warp != Actor::no_warp};

@@ -71,7 +71,7 @@ void OneStore::report(const Access& a, uint32_t first, uint32_t second) {
   const uint64_t address = a.addresses[first];
   const bool global = space_of(a.space, address) == isa::Space::global;
   const FindingKey key{code, a.origin.pc, a.origin.pc, global ? 1U : 0U};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, a.origin)) return;
   Finding f;
   f.object = global ? global_object(context_.run, address, a.size)
                     : shared_object(context_.run, context_.cluster, SharedAddress(address), a.size);

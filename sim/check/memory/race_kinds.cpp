@@ -140,6 +140,7 @@ Code shared_async_code(const Case& c) {
     return unawaited_copy(c);
   }
   if (c.conflict.earlier_wrote && c.later.reads) return Code::unordered_copy_source;
+  if (c.reads_ahead()) return Code::read_before_copy_completion;
   return c.later.rank != c.order.cta_of(c.now.warp) && !c.now_is_wgmma() ? Code::multicast_overwrite
                                                                          : Code::overwrite_in_use;
 }

@@ -29,6 +29,11 @@ struct Case {
   bool then_is_generic() const { return !then.async || !then.async->async_proxy; }
   bool then_is_wgmma() const { return then.async && then.async->group == isa::AsyncGroup::wgmma; }
   bool now_is_wgmma() const { return now.async && now.async->group == isa::AsyncGroup::wgmma; }
+  // A thread reads what nothing has written: it means what the copy brings, and does not wait for it.
+  bool reads_ahead() const {
+    return later.shared && later.writes && now.async && !then.async && !conflict.earlier_wrote &&
+           conflict.unwritten;
+  }
   bool now_is_tensor() const { return now.async && now.async->is_tensor(); }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/check/memory/race_edges.h"
 #include "sim/check/memory/race_kinds.h"
 #include "sim/check/memory/racing_reads.h"
 #include "sim/launch/phrases/phrase.h"
@@ -29,11 +30,14 @@ const isa::Effect* effect_at(const Program& program, Pc pc) {
   return pc < program.code.size() ? program.code[pc].effect : nullptr;
 }
 
+Origin origin_of(const HappensBefore& order, const Record& r, uint32_t lanes) {
+  return {.cta_rank = order.cta_of(r.warp), .warp = order.in_cta(r.warp), .lanes = lanes, .pc = r.pc};
+}
+
 // The site of a record of any cluster.
 Site site_of(const ClusterContext& x, const HappensBefore& order, const Record& r, uint32_t lanes,
              Part part) {
-  const Origin origin{
-      .cta_rank = order.cta_of(r.warp), .warp = order.in_cta(r.warp), .lanes = lanes, .pc = r.pc};
+  const Origin origin = origin_of(order, r, lanes);
   const bool here = r.cluster == x.cluster.index;
   part.as_other_ctas = (r.flags & Record::summarised) != 0;
   Site s = here ? x.reporter.site(origin, part) : plain_site(x.run, x.cluster, origin);
@@ -45,74 +49,11 @@ Site site_of(const ClusterContext& x, const HappensBefore& order, const Record& 
   return s;
 }
 
-Site instruction_at(const ClusterContext& x, Pc pc) { return site_at(*x.run.program, pc, {}, {}, 0); }
-
 size_t names_at(const ClusterContext& x, uint64_t address) {
   const uint64_t offset = address & shared_offset_mask;
   return static_cast<size_t>(std::ranges::count_if(shared_objects(x.run), [&](const SharedObject& o) {
     return offset >= o.base && offset < o.base + o.bytes;
   }));
-}
-
-// A wait that has seen the earlier operation's writes complete; null: there was none yet.
-const Publication* completion_of(const Case& c) {
-  if (c.then.async == nullptr) return nullptr;
-  const auto& all = c.then.async->published;
-  const auto at = std::ranges::find_if(
-      all, [&](const Publication& p) { return !p.reads_only && (c.conflict.earlier_parts & ~p.parts) == 0; });
-  return at == all.end() ? nullptr : &*at;
-}
-
-// Some warp has waited for the operation, and nothing orders that wait before the later access.
-Statement unreleased_completion(const ClusterContext& x, const Case& c, const Publication& seen) {
-  const AsyncRecord& op = *c.then.async;
-  WarpLanes actor{.cta = {}, .warp = c.order.in_cta(seen.warp), .lanes = seen.lanes};
-  const uint32_t rank = c.order.cta_of(seen.warp);
-  if (op.cluster != c.now.cluster || rank != c.order.cta_of(c.now.warp))
-    actor.cta = x.run.launch->cta_id(op.cluster, rank);
-  return say<Phrase::completion_not_released>(actor, op.name);
-}
-
-// No wait for the operation's completion lies before the later access.
-Statement missing_wait(const ClusterContext& x, const AsyncRecord& op, CtaRank rank) {
-  if (op.is_tensor()) return say<Phrase::no_wait_for_commit>(op.name);
-  for (const uint32_t b : op.mbarriers)
-    if (b >> cta_rank_shift == rank)
-      return say<Phrase::no_wait_for_mbarrier>(op.name, mbarrier_object(x.run, x.cluster, SharedAddress(b)));
-  switch (op.group) {
-    case isa::AsyncGroup::bulk:
-      return op.committed ? say<Phrase::no_wait_for_bulk_group>(op.name)
-                          : say<Phrase::no_bulk_commit>(op.name);
-    case isa::AsyncGroup::cp_async:
-      return op.committed ? say<Phrase::no_wait_for_cp_async>(op.name)
-                          : say<Phrase::no_cp_async_commit>(op.name);
-    case isa::AsyncGroup::wgmma:
-      return op.committed ? say<Phrase::no_wait_for_wgmma_group>(op.name)
-                          : say<Phrase::no_wgmma_commit>(op.name);
-    default:
-      return say<Phrase::no_wait_at_all>(op.name);
-  }
-}
-
-Statement missing_edge(const ClusterContext& x, const Case& c) {
-  if (c.conflict.relation == Relation::other_proxy) return say<Phrase::no_proxy_fence>();
-  if (c.conflict.relation == Relation::narrow_scope) return say<Phrase::order_of_cta_scope>();
-  if (c.then.async != nullptr && c.conflict.earlier_wrote && !c.then.async->is_tensor())
-    if (const Publication* const seen = completion_of(c)) return unreleased_completion(x, c, *seen);
-  if (c.then.async != nullptr) return missing_wait(x, *c.then.async, c.later.rank);
-  const auto* load = c.now_effect == nullptr ? nullptr : std::get_if<isa::Load>(c.now_effect);
-  if (load != nullptr && load->non_coherent) return say<Phrase::read_only_path>();
-  if (c.same_warp()) return say<Phrase::no_warp_sync>();
-  if (c.now.cluster != c.then.cluster) return say<Phrase::no_release_acquired>();
-  const uint32_t known = c.later.view->time(Visibility::generic, c.then.warp);
-  const Pc pc = known == 0 ? Pc(isa::no_id) : c.order.release_site(c.then.warp, known);
-  if (pc == isa::no_id) return say<Phrase::never_synchronised>();
-  return say<Phrase::released_before_access>(instruction_at(x, pc));
-}
-
-Statement missing_scope(const Case& c) {
-  const bool both_strong = (c.then.flags & Record::strong) != 0 && c.later.strong;
-  return both_strong ? say<Phrase::not_morally_strong>() : say<Phrase::flag_of_narrow_scope>();
 }
 
 // The lane to name of the later access: of lanes that read one address together, not the one that wrote it.
@@ -161,18 +102,41 @@ bool copied_by_generic_proxy(const Case& c) {
   return c.conflict.relation == Relation::other_proxy && c.then.async && !c.then.async->async_proxy;
 }
 
+// A proxy fence lies between a thread's read of global memory and the copy that overwrites it, of shared
+// memory alone.
+bool fenced_for_shared_memory(Code code, const Case& c) {
+  if (code != Code::overwrite_without_proxy_fence || c.later.shared || c.conflict.earlier_wrote ||
+      c.then.async != nullptr)
+    return false;
+  const uint32_t lanes = c.conflict.earlier_lanes;
+  if (c.same_warp() && lanes == c.now.lanes && c.later.own_shared >= c.then.time) return true;
+  return c.later.view->knows_any(Visibility::shared_async, c.then.cluster, c.then.warp, lanes, c.then.time);
+}
+
+// What makes a conflict one of PTX's text alone.
+struct Excuse {
+  bool equal_values = false;   // both store the same
+  bool slot = false;           // is_slot_of_allocation
+  bool shared_fence = false;   // fenced_for_shared_memory
+  std::optional<Meeting> met;  // where the lanes of the warp met
+  uint64_t key() const {
+    return (shared_fence ? 16 : 0) + (slot ? 8 : 0) + (met ? 4 : 0) + (equal_values ? 2 : 0);
+  }
+};
+
 // What breaks PTX's text alone is strict, with a note that says why.
-void judge(Finding& f, Code code, const Case& c, bool equal_values, bool slot,
-           const std::optional<Meeting>& met, const ClusterContext& context) {
+void judge(Finding& f, Code code, const Case& c, const Excuse& excuse, const ClusterContext& context) {
   // Shipped kernels release at .cluster scope and acquire at .cta; with both at .cta failures have been
   // observed.
   const bool released_narrowly = std::ranges::any_of(
       c.order.dropped(), [](const DroppedEdge& d) { return d.why == DroppedEdge::Why::release_scope; });
   const bool narrow = c.conflict.relation == Relation::narrow_scope && !released_narrowly;
   const bool copied = copied_by_generic_proxy(c);
+  const auto& [equal_values, slot, shared_fence, met] = excuse;
   if (slot) f.notes.push_back(say<Phrase::slot_of_allocation>());
+  if (shared_fence) f.notes.push_back(say<Phrase::fenced_for_shared_memory>());
   if (copied) f.notes.push_back(say<Phrase::copied_by_generic_proxy>(c.then.async->name));
-  if (narrow || equal_values || slot || copied || met) f.severity = FindingSeverity::strict;
+  if (narrow || equal_values || slot || shared_fence || copied || met) f.severity = FindingSeverity::strict;
   if (met) {
     const bool access = met->pc == c.now.pc || met->pc == c.then.pc;
     f.notes.push_back(access ? say<Phrase::lanes_met_at_access>()
@@ -188,12 +152,25 @@ void judge(Finding& f, Code code, const Case& c, bool equal_values, bool slot,
   }
 }
 
+// A thread stores plainly, then releases at the same bytes: who waits for that may have read in between.
+bool is_polled_store(Code code, const Case& c) {
+  if (code != Code::unsynchronised_flag && code != Code::shared_memory_race) return false;
+  return c.later.acquired != nullptr && !c.then.async && c.conflict.earlier_wrote &&
+         !stored_beside_atomic(c) &&
+         c.later.acquired->knows_any(Visibility::generic, c.then.cluster, c.then.warp,
+                                     c.conflict.earlier_lanes, c.then.time);
+}
+
 // The message, help and notes of cases that their code's own do not fit.
 void describe(Finding& f, Code code, const Case& c) {
   if (code == Code::global_memory_race && c.same_cta()) f.help = say<Phrase::barrier_or_owner>();
   if (code == Code::unsynchronised_flag && stored_beside_atomic(c)) {
     f.message = say<Phrase::store_and_atomic>();
     f.help = say<Phrase::order_or_store_atomically>();
+  }
+  if (is_polled_store(code, c)) {
+    f.message = say<Phrase::plain_store_of_polled>();
+    f.help = say<Phrase::store_strongly>();
   }
   if (code == Code::unordered_copy_source && (c.now_is_wgmma() || c.now_is_tensor())) {
     f.message = say<Phrase::reads_unordered_writes>(c.now.async->name);
@@ -222,6 +199,13 @@ Object object_of(const ClusterContext& x, bool shared, uint64_t address, uint64_
                 : global_object(x.run, address, bytes);
 }
 
+// The filling of a slot, and the use of what is in it: mbarriers order the two.
+bool is_of_copy_and_use(Code code) {
+  return code == Code::overwrite_in_use || code == Code::multicast_overwrite ||
+         code == Code::read_before_copy_completion || code == Code::barrier_as_copy_completion ||
+         code == Code::cluster_barrier_as_copy_completion;
+}
+
 // Shipped compilers let every thread store one value.
 bool stores_equal_values(const Actor& later, const Conflict& conflict, const Record& now,
                          const Record& then) {
@@ -243,10 +227,7 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   const Pc sync = order_.release_site(now.warp, order_.time(now.warp) - 1);
   const Pc before =
       then.cluster == context_.cluster.index ? order_.release_site(then.warp, then.time - 1) : Pc(isa::no_id);
-  const Origin later_origin{.cta_rank = order_.cta_of(now.warp),
-                            .warp = order_.in_cta(now.warp),
-                            .lanes = now.async ? now.lanes : 1U << conflict.lane,
-                            .pc = now.pc};
+  const Origin later_origin = origin_of(order_, now, now.async ? now.lanes : 1U << conflict.lane);
   const bool copied_here = then.async && then.cluster == context_.cluster.index && conflict.earlier_wrote;
   const auto verdict =
       copied_here ? ledger_.mbarriers().explain_wait(then.async->id, later_origin) : std::nullopt;
@@ -262,28 +243,32 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
                .two_names = later.shared && names_at(context_, conflict.address) > 1,
                .wait = verdict ? &*verdict : nullptr};
   const Code code = code_of(c);
-  const bool equal_values = stores_equal_values(later, conflict, now, then);
   const uint32_t lanes =
       now.async || together(c.now_effect) ? now.lanes : lane_of_conflict(conflict, c.same_warp());
-  const std::optional<Meeting> met = meeting_of(c);
-  const bool slot = is_slot_of_allocation(code, program, (*records_)[conflict.written_by]);
-  const uint64_t object = (slot ? 8 : 0) + (met ? 4 : 0) + (equal_values ? 2 : later.shared ? 0 : 1);
-  const FindingKey key{code, now.pc, then.pc, object};
+  const Excuse excuse{.equal_values = stores_equal_values(later, conflict, now, then),
+                      .slot = is_slot_of_allocation(code, program, (*records_)[conflict.written_by]),
+                      .shared_fence = fenced_for_shared_memory(code, c),
+                      .met = meeting_of(c)};
+  const FindingKey key{code, now.pc, then.pc, excuse.key() + (later.shared ? 0 : 1)};
   const std::optional<RacingRead> read = racing_read(context_, later, conflict, now, then);
-  if (context_.reporter.seen(key)) return context_.reporter.add_read(key, read);
+  const Origin wrong = origin_of(order_, now, now.async ? now.lanes : conflict.lanes);
+  if (context_.reporter.seen(key, wrong, later.execution)) return context_.reporter.add_read(key, read);
   Finding f;
   Race& race = f.what.emplace<Race>();
-  race.equal_values = equal_values;
+  race.equal_values = excuse.equal_values;
   race.every_read = read.has_value();
   if (read) race.reads.push_back(*read);
-  judge(f, code, c, equal_values, slot, met, context_);
+  judge(f, code, c, excuse, context_);
   const bool waited_wrongly = verdict && verdict->code == code;
   if (waited_wrongly) f.message = verdict->message, f.help = verdict->help;
   describe(f, code, c);
   f.object = object_of(context_, later.shared, conflict.address, conflict.bytes);
   const bool scope = code == Code::narrow_scope && conflict.relation == Relation::unordered;
   f.missing = scope ? missing_scope(c) : missing_edge(context_, c);
-  if (waited_wrongly) f.notes.push_back(verdict->note);
+  if (waited_wrongly)
+    f.notes.push_back(verdict->note);
+  else if (is_of_copy_and_use(code))
+    note_waits(f, context_, c, ledger_.mbarriers());
   f.sites.push_back(site_of(context_, order_, now, lanes, part_of(now, later.writes)));
   f.sites.push_back(site_of(context_, order_, then,
                             then.async || together(c.then_effect) ? then.lanes : conflict.earlier_lanes,
@@ -297,11 +282,11 @@ void RaceReporter::uninitialised(const Actor& reader, uint64_t address, uint64_t
   const Record& now = (*records_)[reader.record];
   const Code code = reader.shared ? Code::uninitialised_shared_memory : Code::uninitialised_value;
   const FindingKey key{code, now.pc, ~0U, 0};
-  if (context_.reporter.seen(key)) return;
+  const uint32_t lanes = now.async ? now.lanes : 1U << lane;
+  if (context_.reporter.seen(key, origin_of(order_, now, lanes), reader.execution)) return;
   Finding f;
   f.message = reader.shared ? say<Phrase::unwritten_shared>(bytes) : say<Phrase::unwritten_output>(bytes);
   f.object = object_of(context_, reader.shared, address, bytes);
-  const uint32_t lanes = now.async ? now.lanes : 1U << lane;
   f.sites.push_back(site_of(context_, order_, now, lanes, part_of(now, false)));
   context_.reporter.report(key, std::move(f));
 }
@@ -312,13 +297,13 @@ void RaceReporter::barrier_bytes(const Actor& origin, uint32_t init_record, uint
   const Record& then = (*records_)[init_record];
   if ((now.flags & Record::barrier) != 0) return;  // a second init: judged by the protocol checks
   const FindingKey key{Code::data_over_mbarrier, now.pc, then.pc, 0};
-  if (context_.reporter.seen(key)) return;
+  const uint32_t lanes = now.async ? now.lanes : 1U << lane;
+  if (context_.reporter.seen(key, origin_of(order_, now, lanes), origin.execution)) return;
   Finding f;
   f.message = origin.writes ? say<Phrase::mbarrier_overwritten>() : say<Phrase::mbarrier_read>();
   f.help = say<Phrase::inval_first>();
   f.object =
       mbarrier_object(context_.run, context_.cluster, SharedAddress(static_cast<uint32_t>(address) & ~7U));
-  const uint32_t lanes = now.async ? now.lanes : 1U << lane;
   f.sites.push_back(site_of(context_, order_, now, lanes, part_of(now, origin.writes)));
   f.sites.push_back(site_of(context_, order_, then, then.lanes, {.does = Does::initialises}));
   context_.reporter.report(key, std::move(f));
@@ -329,7 +314,7 @@ void RaceReporter::fill_read(const Actor& reader, uint32_t writer_record, uint64
   const Record& now = (*records_)[reader.record];
   const Record& then = (*records_)[writer_record];
   const FindingKey key{Code::out_of_bounds_fill_used, now.pc, then.pc, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, origin_of(order_, now, 1U << lane), reader.execution)) return;
   Finding f;
   f.message = say<Phrase::fill_is_read>();
   f.object = object_of(context_, true, address, 1);
@@ -349,7 +334,7 @@ void RaceReporter::read_after(const Actor& reader, uint32_t writer_record, uint6
       then.async->layout == now.async->layout)
     return;
   const FindingKey key{Code::layout_mismatch, now.pc, then.pc, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, origin_of(order_, now, now.lanes), reader.execution)) return;
   constexpr std::string_view names[] = {"unknown", "no swizzle", "32-byte swizzle", "64-byte swizzle",
                                         "128-byte swizzle"};
   Finding f;

@@ -29,6 +29,7 @@ int strength(const Actor& a) { return strength(a.strong, a.scope, a.reduces); }
 
 void Detector::begin(const Actor& actor, bool defined_at_start) {
   actor_ = actor;
+  actor_.execution = sink_.next_execution();
   defined_ = defined_at_start;
   memo_.fill({});
   steps_.fill({});
@@ -68,6 +69,7 @@ bool Detector::against(Ref earlier, bool wrote, bool last, uint64_t address, uin
   const uint32_t at = first - values_from_;
   c.last = last;
   c.written_by = record_of(last_write_);
+  c.unwritten = last_write_ == 0;
   c.equal = last && r.valued && values_.last != nullptr &&
             std::memcmp(values_.last + at, values_.now + at, count) == 0;
   note(c);
@@ -108,6 +110,7 @@ void Detector::note(const Conflict& c) {
     p.readers |= c.readers;
     p.equal &= c.equal;
     p.last &= c.last;
+    p.unwritten &= c.unwritten;
     if (p.written_by != c.written_by) p.written_by = 0;
     return;
   }

@@ -21,12 +21,16 @@ enum class Relation : uint8_t {
 // The actor of the current access.
 struct Actor {
   const HappensBefore* order = nullptr;
-  const View* view = nullptr;  // its view
+  // Its view; of a strong read the one before what it acquires itself: in another execution it reads what was
+  // there before.
+  const View* view = nullptr;
+  const View* acquired = nullptr;  // of a strong read: with that
   ClusterOfGrid cluster;
   WarpOfCluster warp = no_warp;  // a wgmma has no warp of its own
   CtaRank rank;                  // of the CTA whose shared memory is touched
   uint32_t lanes = 0;
-  uint32_t own_async = 0;  // asynchronous: up to when the issuing lane's own accesses are fenced
+  uint32_t own_async = 0;   // asynchronous: up to when the issuing lane's own accesses are fenced
+  uint32_t own_shared = 0;  // the same by fences of shared memory, where global memory is accessed
   Visibility visibility = Visibility::generic;
   bool async = false, reads = false, writes = false, strong = false, reduces = false;
   bool shared = true;      // shared memory, else global
@@ -35,6 +39,7 @@ struct Actor {
   uint32_t unchanged = 0;  // lanes that write the values which are there already
   isa::Scope scope = isa::Scope::cta;
   uint64_t async_id = 0;
+  uint64_t execution = 0;               // numbers accesses, from 1
   const AsyncRecord* tensor = nullptr;  // the operation, when tensor memory is touched
   uint32_t record = 0;                  // its own, in the table of the shadow memory
   static constexpr WarpOfCluster no_warp{~0U};
@@ -56,6 +61,7 @@ struct Conflict {
   bool equal = false;       // both write the same values there
   uint32_t written_by = 0;  // record of the last write there; 0: none, or several
   bool last = true;         // no other access has written there since the earlier one
+  bool unwritten = false;   // nothing has written any of the bytes yet
 };
 
 // Values of global memory: those that the last store wrote to bytes, and those that this one writes there.
@@ -84,6 +90,10 @@ class ConflictSink {
   virtual void fill_read(const Actor& reader, uint32_t writer_record, uint64_t address, Lane lane) = 0;
   // A reader and the last writer of bytes may disagree on their layout.
   virtual void read_after(const Actor& reader, uint32_t writer_record, uint64_t address) = 0;
+  uint64_t next_execution() { return ++executions_; }
+
+ private:
+  uint64_t executions_ = 0;  // accesses that were judged
 };
 
 // Checks one access against the cells of one memory, and leaves it there.

@@ -114,10 +114,12 @@ Statement TensorRaceReporter::missing(const Pair& p, Code code) const {
   return say<Phrase::no_wait_for_tensor_commit>(then.name);
 }
 
+Origin TensorRaceReporter::origin_of(const Record& r) const {
+  return {.cta_rank = order_.cta_of(r.warp), .warp = order_.in_cta(r.warp), .lanes = r.lanes, .pc = r.pc};
+}
+
 Site TensorRaceReporter::site_of(const Record& r, Part part) const {
-  const Origin origin{
-      .cta_rank = order_.cta_of(r.warp), .warp = order_.in_cta(r.warp), .lanes = r.lanes, .pc = r.pc};
-  Site s = context_.reporter.site(origin, part);
+  Site s = context_.reporter.site(origin_of(r), part);
   if (r.async) s.occurrence = r.async->occurrence;
   return s;
 }
@@ -130,7 +132,7 @@ void TensorRaceReporter::conflict(const Actor& later, const Conflict& conflict) 
                     has_been_read(p);
   const bool over = code == Code::tensor_memory_freed_in_use && order_.over_by_exits(p.then(), p.later.warp);
   const FindingKey key{code, p.later.pc, p.earlier.pc, over ? 4ULL : read ? 3ULL : 2ULL};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, origin_of(p.later), later.execution)) return;
   Finding f;
   const bool copied = code == Code::unordered_products && p.now()->is_tensor_copy();
   if (copied || read || over) f.severity = FindingSeverity::strict;
@@ -154,7 +156,7 @@ void TensorRaceReporter::uninitialised(const Actor& reader, uint64_t address, ui
   if (!options_.memory) return;
   const Record& now = (*records_)[reader.record];
   const FindingKey key{Code::uninitialised_tensor_memory, now.pc, ~0U, 2};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, origin_of(now), reader.execution)) return;
   Finding f;
   // A load takes whole lanes: what it does not need may never have been written.
   if (now.async->tensor_load) f.severity = FindingSeverity::strict;

@@ -28,6 +28,7 @@ class TensorRaceReporter final : public ConflictSink {
   bool has_been_read(const Pair& p) const;
   Code of_product(const Pair& p) const;
   Statement missing(const Pair& p, Code code) const;
+  Origin origin_of(const Record& r) const;
   Site site_of(const Record& r, Part part) const;
   const TensorOrder::Commit* foreign_commit(const AsyncRecord& op) const;
 

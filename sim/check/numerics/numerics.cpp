@@ -111,7 +111,7 @@ void Numerics::report(const Origin& origin, const Watched& w, Code code, Lane la
   done_[origin.pc] = 1;
   if (code == Code::first_nan) nan_found(origin) = 1;
   const FindingKey key{code, origin.pc, ~0U, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, origin)) return;
   const bool overflow = code == Code::narrow_overflow;
   Origin at = origin;
   at.lanes = 1U << lane;

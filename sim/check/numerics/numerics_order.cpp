@@ -85,7 +85,7 @@ Object OrderedSums::object(const Origin& origin, uint64_t address) const {
 void OrderedSums::report(const Origin& origin, Site other, uint64_t address) {
   reported_.insert(origin.pc);
   const FindingKey key{Code::order_dependent_sum, origin.pc, ~0U, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, origin)) return;
   Finding f;
   f.message = say<Phrase::sum_depends_on_order>();
   f.sites.push_back(context_.reporter.site(origin, Does::adds));

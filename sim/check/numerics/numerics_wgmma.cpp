@@ -121,7 +121,7 @@ bool WgmmaNumerics::special_operands(const Pending& p, bool infinities) const {
 
 void WgmmaNumerics::report(const Pending& p, Code code, int row, int column) {
   const FindingKey key{code, p.origin.pc, ~0U, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, p.origin)) return;
   const bool overflow = code == Code::narrow_overflow;
   Finding f;
   f.message = overflow ? say<Phrase::accumulator_overflow>() : say<Phrase::accumulator_nan>();

@@ -158,7 +158,7 @@ void Bypass::report(const Origin& meeting, Pc in, Pc decision, uint32_t lanes) {
   const bool barrier = meeting.effect != nullptr && std::holds_alternative<isa::CtaBarrier>(*meeting.effect);
   const FindingKey key{barrier ? Code::barrier_by_part_of_warp : Code::divergent_collective, meeting.pc,
                        decision, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, meeting)) return;
   Finding f;
   if (!analysis_.matters_behind(decision, in)) f.severity = FindingSeverity::strict;
   f.object = {.kind = Object::Kind::lanes, .number = lanes};

@@ -44,7 +44,7 @@ void ClusterBarriers::on(const ClusterBarrierEvent& e) {
 
 void ClusterBarriers::check_twice(const Origin& origin, const Arrived& a, uint64_t number) {
   const FindingKey key{Code::unpaired_cluster_barrier, origin.pc, a.pc, 0};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   Finding f;
   f.message = say<Phrase::second_cluster_arrival>(number);
   f.object.kind = Object::Kind::cluster_barrier;
@@ -67,7 +67,7 @@ void ClusterBarriers::check_wait(const Origin& origin, Arrived& a) {
   }
   if (arrived) return;
   const FindingKey key{Code::unpaired_cluster_barrier, origin.pc, ~0U, 0};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   Finding f;
   f.message = say<Phrase::wait_without_arrival>();
   f.object.kind = Object::Kind::cluster_barrier;

@@ -33,7 +33,7 @@ void Lifetime::check_started(const Origin& origin, SharedAddress address, const 
                        : arrival            ? Code::arrival_at_exited_cta
                                             : Code::exit_before_remote_access,
                        origin.pc, ~0U, address & shared_offset_mask};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   Finding f;
   f.object = p_.shared(address, 1);
   f.message = gone ? say<Phrase::access_to_exited_cta>() : say<Phrase::access_to_unstarted_cta>();
@@ -57,7 +57,7 @@ void Lifetime::check_uses(const Origin& origin) {
         u.origin.effect != nullptr && std::holds_alternative<isa::Mbarrier>(*u.origin.effect);
     const FindingKey key{arrival ? Code::arrival_at_exited_cta : Code::exit_before_remote_access, u.origin.pc,
                          origin.pc, u.address & shared_offset_mask};
-    if (p_.reporter().seen(key)) continue;
+    if (p_.reporter().seen(key, u.origin)) continue;
     Finding f;
     f.message = arrival ? say<Phrase::exit_before_arrival>() : say<Phrase::exit_before_access>();
     f.object = arrival ? p_.mbarrier(u.address) : p_.shared(u.address, 1);
@@ -96,7 +96,7 @@ void Lifetime::report_operation(uint64_t id, const Operation& o, const Interest&
                                       : Code::exit_before_remote_access;
   const Code code = bulk ? of_group : at_mbarrier;
   const FindingKey key{code, o.origin.pc, origin.pc, i.address & shared_offset_mask};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, o.origin, id)) return;
   Finding f;
   f.message = i.writes ? say<Phrase::exit_during_write>(o.name) : say<Phrase::exit_during_read>(o.name);
   f.object = p_.shared(SharedAddress(i.address), i.bytes);
@@ -126,7 +126,7 @@ void Lifetime::report_operation(uint64_t id, const Operation& o, const Interest&
 // Groups belong to a thread: another lane's wait_group does not cover them.
 void Lifetime::check_group_owner(const Origin& origin, uint32_t owners) {
   const FindingKey key{Code::uncovered_bulk_store, origin.pc, ~0U, 0};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   Finding f;
   f.severity = FindingSeverity::strict;
   f.message = say<Phrase::wait_group_of_others>(WarpLanes{.warp = origin.warp, .lanes = origin.lanes},
@@ -146,7 +146,7 @@ void Lifetime::check_registers(const Origin& origin) {
     for (uint32_t w = g + 1; w < g + mma_warps; ++w) {
       if (registers_[base + w] == registers_[base + g]) continue;
       const FindingKey key{Code::invalid_register_count, origin.pc, ~0U, g};
-      if (p_.reporter().seen(key)) break;
+      if (p_.reporter().seen(key, origin)) break;
       const auto &first = registers_[base + g], &other = registers_[base + w];
       const bool as_many = first.size() == other.size();
       Finding f;

@@ -34,6 +34,8 @@ class MbarrierLedger {
   void on(const Access& a);
   void on(const ClusterEnded&);
 
+  // The mbarrier at which the warp has last waited; 0: none yet.
+  SharedAddress last_waited(WarpOfCluster warp) const { return last_waits_[warp].address; }
   // The newest object at the address; null when there was none.
   const MbarrierObject* find(SharedAddress address) const;
   const std::map<SharedAddress, MbarrierObject>& objects() const { return objects_; }

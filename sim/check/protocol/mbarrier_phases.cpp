@@ -74,7 +74,7 @@ void MbarrierRules::check_early(MbarrierObject& b, const Origin& origin, uint32_
   const Overrun o = overrun(b, origin, nth, p_.mbarrier(b.address));
   const uint64_t object = b.address & shared_offset_mask;
   const FindingKey key{o.code, origin.pc, b.init.pc, object | uint64_t{complete} << 32};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   Finding f = finding(b, o.message, complete ? FindingSeverity::strict : FindingSeverity::error);
   if (complete) f.notes.push_back(say<Phrase::complete_by_other_barriers>());
   f.sites.push_back(p_.reporter().site(origin, Part{.does = Does::arrives, .phase = b.number}));
@@ -107,7 +107,7 @@ void MbarrierRules::report_stale_wait(const MbarrierObject& b, const MbarrierObj
                     : others   ? Code::ambiguous_phase
                                : Code::wrong_parity;
   const FindingKey key{code, w.pc, origin.pc, waited.address & shared_offset_mask};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   Finding f = finding(waited,
                       say<Phrase::stale_wait>(w.parity, p_.mbarrier(waited.address), w.phase,
                                               p_.mbarrier(b.address), b.last.number),
@@ -129,7 +129,7 @@ void MbarrierRules::check_late_announcement(const MbarrierObject& b, WarpOfClust
   for (const Signal& s : b.current.signals) {
     if (s.async || s.expected == 0 || s.arrivals != 0 || p_.causality.index(s.origin) != warp) continue;
     const FindingKey key{Code::late_expect_tx, s.origin.pc, b.init.pc, b.address & shared_offset_mask};
-    if (p_.reporter().seen(key)) return;
+    if (p_.reporter().seen(key, s.origin)) return;
     Finding f = finding(
         b, say<Phrase::completion_before_expect_tx>(b.current.number, p_.mbarrier(b.address), s.expected),
         FindingSeverity::error);
@@ -147,7 +147,7 @@ void MbarrierRules::check_late_announcement(const MbarrierObject& b, WarpOfClust
 // the wait may also return for the phase two before, which has the same parity.
 void MbarrierRules::check_skipped(const MbarrierObject& b, const Origin& origin) const {
   const FindingKey key{Code::ambiguous_phase, origin.pc, b.init.pc, b.address & shared_offset_mask};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   const int64_t seen = b.users[p_.causality.index(origin)].observed;
   Finding f = finding(
       b, say<Phrase::indistinguishable_phase>(b.last.number, p_.mbarrier(b.address), b.last.number - 2),
@@ -167,7 +167,7 @@ void MbarrierRules::check_landing(const MbarrierObject& b, const Flight& flight)
   const int64_t expected = known ? b.last.expected() : 0;
   const Code code = expected == 0 ? Code::missing_expect_tx : Code::wrong_expected_bytes;
   const FindingKey key{code, flight.origin.pc, b.init.pc, b.address & shared_offset_mask};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, flight.origin)) return;
   Finding f = finding(b,
                       say<Phrase::completion_before_copy>(flight.phase, p_.mbarrier(b.address), expected,
                                                           flight.bytes, b.number),
@@ -190,7 +190,7 @@ void MbarrierRules::check_special_forms(const MbarrierObject& b, const MbarrierE
   const bool empty = form->drop && MbarrierState::decode(e.after).expected == 0;
   if (!ends && !empty) return;
   const FindingKey key{Code::misused_mbarrier_form, origin.pc, b.init.pc, b.address & shared_offset_mask};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   Finding f = finding(b,
                       ends ? say<Phrase::completing_no_complete>(b.number, p_.mbarrier(b.address))
                            : say<Phrase::arrive_drop_to_zero>(p_.mbarrier(b.address)),
@@ -207,7 +207,7 @@ void MbarrierRules::check_balance(const MbarrierObject& b) const {
   if (expected == delivered) return;
   const Code code = bytes_code(b.current);
   const FindingKey key{code, b.current.signals.front().origin.pc, b.init.pc, b.address & shared_offset_mask};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, b.current.signals.front().origin)) return;
   Finding f = finding(b, say<Phrase::unbalanced_bytes>(b.number, p_.mbarrier(b.address), expected, delivered),
                       delivered > expected ? FindingSeverity::error : FindingSeverity::strict);
   for (const Signal& s : b.current.signals)

@@ -87,7 +87,7 @@ void MbarrierRules::check_reinit(const MbarrierObject& b, const Origin& origin, 
   // Lanes of one warp and several warps are two mistakes: the first is strict, and must not hide the second.
   const FindingKey key{Code::repeated_mbarrier_init, origin.pc, b.init.pc,
                        uint64_t{together} << 32 | (b.address & shared_offset_mask)};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   Finding f = finding(
       b,
       say<Phrase::repeated_init>(p_.mbarrier(b.address), b.number, b.count - b.current.arrivals(), b.count),
@@ -111,7 +111,7 @@ void MbarrierRules::check_init_known(MbarrierObject& b, const Origin& origin) co
   const bool remote = origin.cta_rank != b.init.cta_rank;
   const FindingKey key{remote ? Code::unordered_remote_mbarrier_init : Code::unordered_mbarrier_init,
                        origin.pc, b.init.pc, b.address & shared_offset_mask};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   Finding f = finding(b, say<Phrase::use_before_init>(p_.mbarrier(b.address)), FindingSeverity::error);
   f.sites = {p_.reporter().site(origin, Does::uses), init_site(b)};
   f.missing = after ? say<Phrase::barriers_without_memory_order>() : say<Phrase::no_order_after_init>();
@@ -127,7 +127,7 @@ void MbarrierRules::check_uses_known(const MbarrierObject& b, const Origin& orig
       continue;
     const FindingKey key{Code::mbarrier_inval_in_use, origin.pc, u.last_origin.pc,
                          b.address & shared_offset_mask};
-    if (p_.reporter().seen(key)) continue;
+    if (p_.reporter().seen(key, origin)) continue;
     // libcu++ ends its pipelines so: its lanes meet at match.sync, and one of them signals for all.
     const std::optional<Pc> met = p_.context.order.met_before(u.last_point, origin);
     Finding f = finding(b, say<Phrase::inval_in_use>(p_.mbarrier(b.address)),
@@ -146,7 +146,7 @@ void MbarrierRules::check_waiters(const MbarrierObject& b, const Origin& origin)
         if (g.wait.kind != Wait::Kind::mbarrier || static_cast<uint32_t>(g.wait.object) != b.address)
           continue;
         const FindingKey key{Code::mbarrier_inval_in_use, origin.pc, g.pc, b.address & shared_offset_mask};
-        if (p_.reporter().seen(key)) continue;
+        if (p_.reporter().seen(key, origin)) continue;
         const Origin waiter{.cta_rank = cta.rank, .warp = warp.id, .lanes = g.mask, .pc = g.pc};
         Finding f =
             finding(b, say<Phrase::inval_during_wait>(p_.mbarrier(b.address)), FindingSeverity::error);
@@ -163,7 +163,7 @@ void MbarrierRules::check_leftover(const MbarrierObject& b, std::span<const Flig
                                    const Origin& origin) const {
   const auto report = [&](const Origin& copy, uint32_t nth, int64_t bytes, bool landed) {
     const FindingKey key{Code::phase_without_wait, origin.pc, copy.pc, b.address & shared_offset_mask};
-    if (p_.reporter().seen(key)) return;
+    if (p_.reporter().seen(key, copy)) return;
     Finding f =
         finding(b, say<Phrase::inval_before_completion>(p_.mbarrier(b.address)), FindingSeverity::error);
     f.sites = {p_.reporter().site(origin, Does::invalidates),
@@ -190,7 +190,7 @@ void MbarrierRules::check_commits(const MbarrierObject& b, const Origin& origin)
     for (const Signal& s : phase->signals) {
       if (!s.async || !std::holds_alternative<isa::Tcgen05Commit>(*s.origin.effect)) continue;
       const FindingKey key{Code::inval_before_commit, origin.pc, s.origin.pc, b.address & shared_offset_mask};
-      if (p_.reporter().seen(key)) continue;
+      if (p_.reporter().seen(key, s.origin)) continue;
       Finding f =
           finding(b, say<Phrase::inval_before_commit>(p_.mbarrier(b.address)), FindingSeverity::strict);
       f.sites = {p_.reporter().site(origin, Does::invalidates), signal_site(s)};
@@ -203,7 +203,7 @@ void MbarrierRules::check_commits(const MbarrierObject& b, const Origin& origin)
 // The object was invalidated: the machine stops at this use; this finding gives the reason.
 void MbarrierRules::check_dead(const MbarrierObject& b, const MbarrierEvent& e) const {
   const FindingKey key{Code::invalid_mbarrier, e.origin.pc, b.end.pc, b.address & shared_offset_mask};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, e.origin)) return;
   Finding f = finding(b, say<Phrase::use_after_inval>(p_.mbarrier(b.address)), FindingSeverity::error);
   f.sites = {p_.reporter().site(e.origin, e.async_id != 0 ? Does::completes : Does::uses),
              p_.reporter().site(b.end, Does::invalidates), init_site(b)};
@@ -213,7 +213,7 @@ void MbarrierRules::check_dead(const MbarrierObject& b, const MbarrierEvent& e) 
 
 void MbarrierRules::check_overwritten(const MbarrierObject& b, const Origin& origin, const char* what) const {
   const FindingKey key{Code::data_over_mbarrier, origin.pc, b.init.pc, b.address & shared_offset_mask};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   Finding f = finding(b, say<Phrase::written_over>(what, p_.mbarrier(b.address)), FindingSeverity::error);
   f.sites = {p_.reporter().site(origin, Does::writes), init_site(b)};
   f.missing = say<Phrase::inval_before_other_use>();

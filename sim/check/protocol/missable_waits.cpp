@@ -11,7 +11,7 @@ void MissableWaits::check(const MbarrierObject& b, const Observation& wait) {
   const FindingKey key{Code::ambiguous_phase, b.users[wait.first.warp].wait.pc, b.init.pc, 1};
   // Of a warp that only waits nothing depends on the wait: the exploration judges those.
   auto& spectators = held_back_[wait.first.warp];
-  if (acts_[wait.first.warp] ? p_.reporter().seen(key) : spectators.contains(key)) return;
+  if (acts_[wait.first.warp] ? p_.reporter().seen(key, waiter) : spectators.contains(key)) return;
   Origin at = waiter;
   at.pc = b.users[wait.first.warp].wait.pc;
   Finding f =
@@ -23,7 +23,7 @@ void MissableWaits::check(const MbarrierObject& b, const Observation& wait) {
   f.missing = say<Phrase::completion_without_waiter>(b.current.number);
   f.help = say<Phrase::wait_in_next_phase>();
   if (!acts_[wait.first.warp])
-    spectators.emplace(key, std::move(f));
+    spectators.emplace(key, HeldBack{waiter, std::move(f)});
   else
     p_.reporter().report(key, std::move(f));
 }
@@ -32,8 +32,8 @@ void MissableWaits::check(const MbarrierObject& b, const Observation& wait) {
 void MissableWaits::note_act(WarpOfCluster warp) {
   if (acts_[warp]) return;
   acts_[warp] = true;
-  for (auto& [key, finding] : held_back_[warp])
-    if (!p_.reporter().seen(key)) p_.reporter().report(key, std::move(finding));
+  for (auto& [key, held] : held_back_[warp])
+    if (!p_.reporter().seen(key, held.waiter)) p_.reporter().report(key, std::move(held.finding));
   held_back_[warp].clear();
 }
 

@@ -23,7 +23,11 @@ class MissableWaits {
  private:
   const Protocol& p_;
   const MbarrierRules& rules_;
-  std::vector<std::map<FindingKey, Finding>> held_back_;  // by warp that has not acted yet
+  struct HeldBack {
+    Origin waiter;
+    Finding finding;
+  };
+  std::vector<std::map<FindingKey, HeldBack>> held_back_;  // by warp that has not acted yet
   std::vector<bool> acts_;  // by warp: it has arrived or copied, not only waited
 };
 

@@ -66,7 +66,7 @@ void NamedBarriers::check_twice(const BarrierGeneration& g, const Origin& origin
   for (const BarrierArrival& a : g.arrivals) {
     if (a.origin.warp != origin.warp || (a.origin.lanes & origin.lanes) == 0) continue;
     const FindingKey key{Code::repeated_barrier_arrival, origin.pc, a.origin.pc, id};
-    if (p_.reporter().seen(key)) return;
+    if (p_.reporter().seen(key, origin)) return;
     Finding f;
     f.message = say<Phrase::second_arrival>(origin.warp, id);
     f.object = barrier_object(id);
@@ -94,7 +94,7 @@ void NamedBarriers::check_recycled(const BarrierGeneration& last, const Origin& 
   if (unknown == nullptr) return;
   const FindingKey key{took_part ? Code::repeated_barrier_arrival : Code::barrier_of_two_groups, origin.pc,
                        unknown->origin.pc, id};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   Finding f;
   f.message = took_part ? say<Phrase::early_arrival>(origin.warp, id) : say<Phrase::two_groups>(id);
   f.object = barrier_object(id);
@@ -110,7 +110,7 @@ void NamedBarriers::check_count(const CtaBarrierEvent& e) {
   const auto* form = origin.effect == nullptr ? nullptr : std::get_if<isa::CtaBarrier>(origin.effect);
   if (form == nullptr || form->action != isa::BarrierAction::arrive || e.threads != 0) return;
   const FindingKey key{Code::invalid_barrier_count, origin.pc, ~0U, e.id};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   Finding f;
   f.message = say<Phrase::arrive_with_count_0>(e.id);
   f.object = barrier_object(e.id);
@@ -123,7 +123,7 @@ void NamedBarriers::check_mixed(const BarrierGeneration& g, const Origin& origin
   for (const BarrierArrival& a : g.arrivals) {
     if (reduces(action_of(a.origin)) == reduction) continue;
     const FindingKey key{Code::mixed_barrier_operations, origin.pc, a.origin.pc, id};
-    if (p_.reporter().seen(key)) return;
+    if (p_.reporter().seen(key, origin)) return;
     Finding f;
     f.message = say<Phrase::reduction_and_sync>(id);
     f.object = barrier_object(id);

@@ -38,7 +38,7 @@ void StateTokens::check(const MbarrierObject& b, const Origin& origin) const {
   const bool foreign = token.address != b.address || token.serial != b.serial;
   if (!foreign && token.phase >= b.number - 1) return;
   const FindingKey key{Code::misused_mbarrier_form, origin.pc, b.init.pc, b.address & shared_offset_mask};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   Finding f = rules_.finding(
       b,
       foreign ? say<Phrase::state_of_other_mbarrier>(p_.mbarrier(b.address), p_.mbarrier(token.address))

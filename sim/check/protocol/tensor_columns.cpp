@@ -59,7 +59,7 @@ void TensorColumns::check_growth(const Cta& cta, const TensorAllocated& e) {
       std::ranges::find_if(cta.all, [&](const Allocation& a) { return a.columns < e.columns; });
   if (smaller == cta.all.end()) return;
   const FindingKey key{Code::growing_tensor_allocation, e.origin.pc, smaller->origin.pc, 0};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, e.origin)) return;
   Finding f;
   f.message = say<Phrase::growing_allocation>(e.columns, smaller->columns);
   f.object = object({e.origin.cta_rank, e.column, e.column + e.columns});
@@ -79,7 +79,7 @@ void TensorColumns::check_peer(const Origin& origin) {
       std::ranges::any_of(theirs, [&](const Allocation& a) { return p_.causality.knows(warp, a.point); });
   if (known) return;
   const FindingKey key{Code::unordered_pair_dealloc, origin.pc, ~0U, 0};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   Finding f;
   f.message = say<Phrase::dealloc_before_peer>();
   f.object = {.kind = Object::Kind::tensor_memory, .cta = p_.cluster().ctas[peer].id};
@@ -97,7 +97,7 @@ void TensorColumns::check_group(const Origin& origin, int ctas) {
     return;
   }
   const FindingKey key{Code::mixed_cta_groups, origin.pc, first_group_.pc, 0};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   Finding f;
   f.message = say<Phrase::mixed_groups>(ctas, group_);
   f.object.kind = Object::Kind::kernel;
@@ -135,7 +135,7 @@ void TensorColumns::check_lanes(const TensorAccess& a) {
   const uint32_t stated = stated_lane(a.origin);
   if (stated == a.lane) return;
   const FindingKey key{Code::lanes_out_of_reach, a.origin.pc, ~0U, 2};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, a.origin)) return;
   Finding f;
   f.severity = FindingSeverity::strict;
   f.message = say<Phrase::lanes_not_stated>(stated, a.lane);
@@ -209,7 +209,7 @@ void TensorColumns::report_use(const Origin& origin, const Columns& columns, con
                     : mine->live    ? Code::access_beyond_tensor_allocation
                                     : Code::tensor_memory_freed_in_use;
   const FindingKey key{code, origin.pc, mine == nullptr ? ~0U : mine->origin.pc, 2};
-  if (p_.reporter().seen(key)) return;
+  if (p_.reporter().seen(key, origin)) return;
   Finding f;
   f.object = object(columns);
   f.sites = {p_.reporter().site(origin, Does::uses)};
@@ -236,7 +236,7 @@ void TensorColumns::on(const Exited& event) {
   for (const Allocation& a : ctas_[origin.cta_rank].all) {
     if (!a.live) continue;
     const FindingKey key{Code::tensor_memory_leak, a.origin.pc, origin.pc, 0};
-    if (p_.reporter().seen(key)) continue;
+    if (p_.reporter().seen(key, a.origin)) continue;
     Finding f;
     f.message = say<Phrase::columns_left>(a.columns);
     f.object = object({origin.cta_rank, a.column, a.column + a.columns});

@@ -309,10 +309,10 @@ void AbsentLanes::report(const Origin& origin, RegisterSink sink, const Taint& v
 
 // Without a use of the value: it was dropped.
 void AbsentLanes::report(const FindingKey& key, const Taken& taken, std::optional<Site> use) {
-  if (context_.reporter.seen(key)) return;
-  Finding f;
   Origin by = taken.origin;
   by.lanes = taken.lanes;
+  if (context_.reporter.seen(key, by)) return;
+  Finding f;
   f.sites.push_back(context_.reporter.site(by, Does::reads));
   if (use)
     f.sites.push_back(std::move(*use));

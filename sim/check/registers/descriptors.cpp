@@ -80,7 +80,7 @@ void Descriptors::judge_lanes(const Origin& origin, const LaneValues& values) {
 void Descriptors::report_difference(const Origin& origin, const Origin& other, int operand, uint64_t mine,
                                     uint64_t theirs) {
   const FindingKey key{Code::invalid_descriptor, origin.pc, ~0U, static_cast<uint64_t>(operand)};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, origin)) return;
   Finding f;
   f.message = say<Phrase::differing_descriptors>(operand_names[operand]);
   f.sites.push_back(context_.reporter.site(origin, Part{.does = Does::describes, .number = mine}));
@@ -101,7 +101,7 @@ void Descriptors::judge_encoding(const Origin& origin, const Values& values) {
     const bool no_pattern = d.base_offset != 0 && d.base_offset != (d.start >> 7 & 7);
     if (!reserved && !no_pattern) continue;
     const FindingKey key{Code::invalid_descriptor, origin.pc, origin.pc, static_cast<uint64_t>(k)};
-    if (context_.reporter.seen(key)) continue;
+    if (context_.reporter.seen(key, origin)) continue;
     Finding f;
     f.severity = FindingSeverity::strict;
     f.message = reserved ? say<Phrase::reserved_bits>(operand_names[k])
@@ -144,7 +144,7 @@ void Descriptors::judge_range(const AsyncIssue& e) {
     outside += below + above;
   }
   const FindingKey key{Code::descriptor_beyond_buffer, origin.pc, ~0U, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, origin)) return;
   const LaneValues v = lane_values(origin);
   const bool a_too = std::get<isa::Wgmma>(*origin.effect).a_desc >= 0;
   Finding f;
@@ -184,7 +184,7 @@ void Descriptors::judge_tile(const AsyncIssue& e, std::span<const Piece> tile) {
   f.object = shared_object(context_.run, context_.cluster, SharedAddress(address), bytes);
   f.missing = say<Phrase::address_of_tile>(base & shared_offset_mask, atom, base % atom);
   f.help = say<Phrase::align_to_pattern>(atom);
-  off_pattern_.push_back({key, std::move(f), base, e.layout});
+  off_pattern_.push_back({key, std::move(f), e.origin, base, e.layout});
 }
 
 // Rows of a larger tile that begins with its pattern: all its users swizzle by the same address bits. Which
@@ -201,7 +201,7 @@ bool Descriptors::is_window(const OffPattern& o) const {
 
 void Descriptors::on(const ClusterEnded&) {
   for (OffPattern& o : off_pattern_)
-    if (!is_window(o) && !context_.reporter.seen(o.key))
+    if (!is_window(o) && !context_.reporter.seen(o.key, o.origin))
       context_.reporter.report(o.key, std::move(o.finding));
   off_pattern_.clear();
 }

@@ -34,6 +34,7 @@ class Descriptors {
   struct OffPattern {
     FindingKey key;
     Finding finding;
+    Origin origin;
     uint64_t base = 0;
     uint8_t layout = 0;
   };

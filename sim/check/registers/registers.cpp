@@ -113,7 +113,7 @@ void UnwrittenRegisters::report(const Origin& origin, const UnwrittenAnalysis::U
   const bool accumulator = use.sink == Sink::accumulator;
   const FindingKey key{accumulator ? Code::uninitialised_accumulator : Code::uninitialised_value, origin.pc,
                        ~0U, 0};
-  if (accumulator ? context_.reporter.seen_by_group(key, origin) : context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, origin)) return;
   const uint32_t reg = analysis_.register_at(use.tracked);
   const std::string name = register_name(*context_.run.program, reg);
   Origin at = origin;

@@ -16,7 +16,7 @@ bool register_count_known(const isa::Function& entry) {
 void RegisterPool::on(const RegistersSet& event) {
   if (register_count_known(*context_.run.program->entry)) return;
   const FindingKey key{Code::invalid_register_count, event.origin.pc, ~0U, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, event.origin)) return;
   Finding f;
   f.severity = FindingSeverity::strict;
   f.message = say<Phrase::setmaxnreg_ignored>();

@@ -129,7 +129,7 @@ void TensorLoadRegisters::on(const Executing& event) {
 
 void TensorLoadRegisters::report(const Origin& origin, uint32_t reg, Pc load) {
   const FindingKey key{Code::overwritten_load_destination, origin.pc, load, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, origin)) return;
   Finding f;
   f.object = register_object(*context_.run.program, reg, origin.warp);
   Origin loaded = origin;

@@ -50,7 +50,7 @@ void WgmmaRegisters::report_in_flight(const Origin& origin, const Warp& w, const
                     : accumulator || !writes ? Code::early_accumulator_access
                                              : Code::overwritten_fragment;
   const FindingKey key{code, use.pc, origin.pc, 0};
-  if (context_.reporter.seen_by_group(key, origin)) return;
+  if (context_.reporter.seen(key, origin)) return;
   const auto& o = *analysis_.wgmma(use.pc);
   const auto& among = accumulator ? o.accumulator_registers : o.a_registers;
   Finding f;
@@ -76,7 +76,7 @@ void WgmmaRegisters::judge_fence(const Origin& origin, const Warp& w, uint32_t f
   const bool first = fragment == nowhere;
   const FindingKey key{Code::missing_wgmma_fence, first ? nowhere : w.fragments[fragment].touched_pc,
                        origin.pc, 0};
-  if (context_.reporter.seen_by_group(key, origin)) return;
+  if (context_.reporter.seen(key, origin)) return;
   Finding f;
   f.sites.push_back(context_.reporter.site(origin, Does::uses_as_operand));
   if (first) {
@@ -105,7 +105,7 @@ void WgmmaRegisters::judge_fence(const Origin& origin, const Warp& w, uint32_t f
 
 void WgmmaRegisters::report_shape(const Origin& origin, const Use& earlier, uint32_t reg) {
   const FindingKey key{Code::accumulator_shape_change, earlier.pc, origin.pc, 0};
-  if (context_.reporter.seen_by_group(key, origin)) return;
+  if (context_.reporter.seen(key, origin)) return;
   const auto &mine = *analysis_.wgmma(origin.pc), &theirs = *analysis_.wgmma(earlier.pc);
   Finding f;
   f.message = say<Phrase::other_shape>(name(reg), shape_text(*theirs.wgmma), shape_text(*mine.wgmma));
@@ -118,7 +118,7 @@ void WgmmaRegisters::report_shape(const Origin& origin, const Use& earlier, uint
 
 void WgmmaRegisters::report_difference(const Origin& origin, const Origin& other, bool at_end) {
   const FindingKey key{Code::divergent_wgmma, other.pc, origin.pc, 0};
-  if (context_.reporter.seen(key)) return;
+  if (context_.reporter.seen(key, other)) return;
   Finding f;
   f.message = at_end ? say<Phrase::other_wgmmas_at_end>(other.warp, origin.warp)
                      : say<Phrase::other_wgmmas>(other.warp, origin.warp);
@@ -137,11 +137,11 @@ void WgmmaRegisters::deadlocked() {
     for (uint32_t i = 0; i < mma_warps; ++i) {
       if ((open.warps >> i & 1) != 0 || !cta.warps[first + i].finished()) continue;
       const FindingKey key{Code::divergent_wgmma, open.pc, nowhere, 1};
-      if (context_.reporter.seen(key)) continue;
+      const Origin waiter = origin_at(*context_.run.program, open.cta_rank, open.warp, ~0U, open.pc);
+      if (context_.reporter.seen(key, waiter)) continue;
       Finding f;
       f.message = say<Phrase::wgmma_never_runs>(first + i);
-      f.sites.push_back(context_.reporter.site(
-          origin_at(*context_.run.program, open.cta_rank, open.warp, ~0U, open.pc), Does::waits));
+      f.sites.push_back(context_.reporter.site(waiter, Does::waits));
       f.object = warpgroup_object(first / mma_warps);
       f.missing = say<Phrase::wgmma_by_four_warps>();
       f.help = say<Phrase::reach_the_wgmma>();

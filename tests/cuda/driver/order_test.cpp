@@ -136,6 +136,32 @@ TEST(OrderOfHostFunctions, AnOperationBehindOneThatRunsIsStrict) {
   EXPECT_EQ(told.find("error[PLD7001]"), std::string::npos) << told;
 }
 
+// Accesses through the two addresses are not compared: the report says so, where both are accessible at once.
+TEST(OrderOfAliases, MemoryAtTwoAddressesIsSaidToBeUnjudged) {
+  if (!std::filesystem::exists(driver_folder + "/libcuda.so.1"))
+    GTEST_SKIP() << "NOT TESTED: this build has no libcuda.so.1";
+  const auto program = [](P& p) {
+    constexpr size_t bytes = 2 << 20;
+    const AllocationProperties properties{
+        .type = 1, .handle_types = 0, .location = {1, 0}, .win32 = nullptr, .flags = {}};
+    const AccessDescriptor access{{1, 0}, 3};
+    void* memory = nullptr;
+    Pointer a = 0;
+    p.call("cuMemCreate", &memory, bytes, &properties, uint64_t{0});
+    p.call("cuMemAddressReserve", &a, 2 * bytes, size_t{0}, Pointer{0}, uint64_t{0});
+    p.call("cuMemMap", a, bytes, size_t{0}, memory, uint64_t{0});
+    p.call("cuMemSetAccess", a, bytes, &access, size_t{1});
+    p.fill(a, 3, nullptr);
+    p.synchronize(nullptr);
+    if (!p.wrong) p.call("cuMemUnmap", a, bytes);  // it moves to another address
+    p.call("cuMemMap", a + bytes, bytes, size_t{0}, memory, uint64_t{0});
+    p.call("cuMemSetAccess", a + bytes, bytes, &access, size_t{1});
+  };
+  EXPECT_EQ(output_of(program, false), "");
+  const std::string told = output_of(program, true);
+  EXPECT_NE(told.find("unknown[PLD7010]"), std::string::npos) << told;
+}
+
 INSTANTIATE_TEST_SUITE_P(Programs, Order, ::testing::ValuesIn(subjects), name_of);
 
 }  // namespace

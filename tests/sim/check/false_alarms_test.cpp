@@ -213,12 +213,17 @@ SPIN:
   const auto with = [&](const std::string& act) {
     return run_checked(with_mbarriers(body(act), 32, 32), {64, 1, 1});
   };
-  const Checked acts = with("  mbarrier.arrive.shared.b64 _, [empty];\n");
-  const Finding* reported = find(acts, "PLD4115");
-  ASSERT_NE(reported, nullptr);
-  EXPECT_EQ(reported->severity, FindingSeverity::strict);
-  EXPECT_EQ(reported->message.phrase, Phrase::missable_phase);
-  EXPECT_EQ(find(with(""), "PLD4115"), nullptr);
+  // The arrival in the next phase is not ordered behind the wait: from that follows that the wait can miss
+  // its phase.
+  const auto told = [](const Checked& c) {
+    const Finding* const early = find(c, "PLD4112");
+    return early != nullptr && std::ranges::any_of(early->notes, [](const Statement& s) {
+             return s.phrase == Phrase::finding_follows &&
+                    std::get<Statement>(s.values.at(1)).phrase == Phrase::missable_phase;
+           });
+  };
+  EXPECT_TRUE(told(with("  mbarrier.arrive.shared.b64 _, [empty];\n")));
+  EXPECT_FALSE(told(with("")));
 }
 
 // Half of each warp has returned. bar.sync waits for the others, and for all of them.

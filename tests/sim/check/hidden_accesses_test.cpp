@@ -132,5 +132,26 @@ SECOND:
   EXPECT_THAT(two_ctas("red.relaxed.cta.global.add.u32 [%rd1], 1;"), Not(IsEmpty()));
 }
 
+// Who polls the word may read it before the release, too: the acquire orders what lies behind it.
+TEST(HiddenAccesses, AnAcquireDoesNotHideThePlainStoreInFrontOfItsRelease) {
+  const auto polled = [](const std::string& space, const std::string& word, const std::string& first) {
+    const bool shared = space == "shared";
+    const std::string scope = shared ? "cta" : "gpu";
+    return codes_of(
+        checked((shared ? "  setp.eq.u32 %p1, %r1, 0;\n  @%p1 st.shared.u32 [tile], 0;\n  bar.sync 0;\n"
+                          "  setp.eq.u32 %p1, %r2, 1;\n"
+                        : "  setp.eq.u32 %p1, %r9, 1;\n") +
+                    std::string("  @%p1 bra READER;\n") + first + "  st.release." + scope + "." + space +
+                    ".u32 [" + word + "], 6;\n  ret;\nREADER:\n  ld.acquire." + scope + "." + space +
+                    ".u32 %r3, [" + word + "];\n  setp.ne.u32 %p2, %r3, 6;\n  @%p2 bra READER;\n",
+                {shared ? 1U : 2U, 1, 1}, {shared ? 64U : 1U, 1, 1}));
+  };
+  EXPECT_EQ(polled("global", "%rd1", "  st.global.u32 [%rd1], 5;\n"), Codes{"PLD6002"});
+  EXPECT_EQ(polled("global", "%rd1", "  st.relaxed.gpu.global.u32 [%rd1], 5;\n"), Codes{});
+  EXPECT_EQ(polled("global", "%rd1", "  st.global.u32 [%rd1+4], 5;\n"), Codes{}) << "data behind the flag";
+  EXPECT_EQ(polled("shared", "tile", ""), Codes{}) << "the store in front of the barrier";
+  EXPECT_THAT(polled("shared", "tile", "  st.shared.u32 [tile], %r1;\n"), ::testing::Contains("PLD4001"));
+}
+
 }  // namespace
 }  // namespace palladion::sim::testing

@@ -124,6 +124,8 @@ $arrive:
   const Finding& f = c.result.findings[0];
   ASSERT_EQ(f.message.phrase, Phrase::participants_exited);
   EXPECT_EQ(std::get<int64_t>(f.message.values.at(0)), 1);
+  EXPECT_EQ(std::get<WarpLanes>(f.message.values.back()),
+            (WarpLanes{.cta = {}, .warp = {}, .lanes = 1U << 31}));
   EXPECT_EQ(f.sites.back().part.does, Does::exits);
   EXPECT_EQ(f.sites.back().lanes, 1U << 31);
   EXPECT_THAT(codes(kernel("  @%p3 mbarrier.arrive_drop.shared.b64 _, [full];")), ElementsAre());
