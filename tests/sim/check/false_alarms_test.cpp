@@ -213,14 +213,13 @@ SPIN:
   const auto with = [&](const std::string& act) {
     return run_checked(with_mbarriers(body(act), 32, 32), {64, 1, 1});
   };
-  // The arrival in the next phase is not ordered behind the wait: from that follows that the wait can miss
-  // its phase.
-  const auto told = [](const Checked& c) {
+  const auto is_told = [](const Statement& s) {  // under the arrival that is not ordered behind the wait
+    return s.phrase == Phrase::finding_follows &&
+           std::get<Statement>(s.values.at(1)).phrase == Phrase::missable_phase;
+  };
+  const auto told = [&](const Checked& c) {
     const Finding* const early = find(c, "PLD4112");
-    return early != nullptr && std::ranges::any_of(early->notes, [](const Statement& s) {
-             return s.phrase == Phrase::finding_follows &&
-                    std::get<Statement>(s.values.at(1)).phrase == Phrase::missable_phase;
-           });
+    return early != nullptr && std::ranges::any_of(early->notes, is_told);
   };
   EXPECT_TRUE(told(with("  mbarrier.arrive.shared.b64 _, [empty];\n")));
   EXPECT_FALSE(told(with("")));
