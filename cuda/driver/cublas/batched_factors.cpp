@@ -165,26 +165,26 @@ using namespace palladion::cuda::cublas;
 #define PLD_FACTORS(LETTER, T)                                                                             \
   PLD_STAND_IN Status cublas##LETTER##getrfBatched(Handle* h, int n, T* const* a, int lda, int* pivots,    \
                                                    int* info, int batch) {                                 \
-    const Matrices<T> b{h, "cublas" #LETTER "getrfBatched", n, batch};                                        \
+    const Matrices<T> b{h, "cublas" #LETTER "getrfBatched", n, batch};                                     \
     return getrf<T>(b, b.matrix(static_cast<const void*>(a), n, lda), pivots, info);                       \
   }                                                                                                        \
   PLD_STAND_IN Status cublas##LETTER##getrsBatched(Handle* h, int op, int n, int sides, const T* const* a, \
                                                    int lda, const int* pivots, T* const* x, int ldx,       \
                                                    int* info, int batch) {                                 \
-    const Matrices<T> b{h, "cublas" #LETTER "getrsBatched", n, batch};                                        \
+    const Matrices<T> b{h, "cublas" #LETTER "getrsBatched", n, batch};                                     \
     return getrs<T>(b, op, b.matrix(static_cast<const void*>(a), n, lda), pivots,                          \
                     b.matrix(static_cast<const void*>(x), sides, ldx), info);                              \
   }                                                                                                        \
   PLD_STAND_IN Status cublas##LETTER##getriBatched(Handle* h, int n, const T* const* a, int lda,           \
                                                    const int* pivots, T* const* c, int ldc, int* info,     \
                                                    int batch) {                                            \
-    const Matrices<T> b{h, "cublas" #LETTER "getriBatched", n, batch};                                        \
+    const Matrices<T> b{h, "cublas" #LETTER "getriBatched", n, batch};                                     \
     return invert<T>(b, true, b.matrix(static_cast<const void*>(a), n, lda), pivots,                       \
                      b.matrix(static_cast<const void*>(c), n, ldc), info);                                 \
   }                                                                                                        \
   PLD_STAND_IN Status cublas##LETTER##matinvBatched(Handle* h, int n, const T* const* a, int lda,          \
                                                     T* const* c, int ldc, int* info, int batch) {          \
-    const Matrices<T> b{h, "cublas" #LETTER "matinvBatched", n, batch};                                       \
+    const Matrices<T> b{h, "cublas" #LETTER "matinvBatched", n, batch};                                    \
     constexpr int most = 32;                                                                               \
     if (n > most) return invalid_value;                                                                    \
     return invert<T>(b, false, b.matrix(static_cast<const void*>(a), n, lda), nullptr,                     \

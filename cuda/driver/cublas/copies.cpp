@@ -70,7 +70,7 @@ using namespace palladion::cuda::cublas;
     return copy(To::TO, rows, columns, element, from, from_leading, into, into_leading, &stream);  \
   }
 #define PLD_TO_BOTH(MAKE, NAME, TO) \
-  MAKE(NAME, int, TO)            \
+  MAKE(NAME, int, TO)               \
   MAKE(NAME##_64, int64_t, TO)
 
 PLD_TO_BOTH(PLD_VECTOR, cublasSetVector, device)

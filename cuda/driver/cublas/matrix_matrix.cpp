@@ -171,7 +171,7 @@ using namespace palladion::cuda::cublas;
 #define PLD_BOTH(MAKE, NAME, ...) \
   MAKE(NAME, int, ##__VA_ARGS__)  \
   MAKE(NAME##_64, int64_t, ##__VA_ARGS__)
-#define PLD_OF_MATRICES(LETTER, T)                                 \
+#define PLD_OF_MATRICES(LETTER, T)                             \
   PLD_BOTH(PLD_GEAM, cublas##LETTER##geam, T)                  \
   PLD_BOTH(PLD_DGMM, cublas##LETTER##dgmm, T)                  \
   PLD_BOTH(PLD_SYRK, cublas##LETTER##syrk_v2, T, T, symmetric) \
