@@ -149,9 +149,10 @@ Status launch(Kernel* kernel, std::shared_ptr<LaunchWork> work, Stream* stream, 
   if (const Status status = usable(); status != success) return status;
   if (const Status status = prepare(*work, kernel, params, extra); status != success) return status;
   if (const Status status = check_launch(*work); status != success) {
-    const char* name = "";
+    const char* name = nullptr;
     cuGetErrorName(status, &name);
-    note_refused(isa::readable_name(work->kernel->name), name);
+    note_refused(isa::readable_name(work->kernel->name),
+                 name != nullptr ? name : fmt::format("error {}", status));
     return status;
   }
   Doing doing;
