@@ -110,7 +110,7 @@ TEST_F(Cublas, SolvesByTriangles) {
 
 // The addresses lie in device memory: those of the matrices when the product is done count.
 TEST_F(Cublas, MultipliesAndSolvesByArraysOfAddresses) {
-  constexpr int f16 = 2, sum_f32 = 68;
+  constexpr int type_f16 = 2, type_sum_f32 = 68;
   constexpr uint16_t one = 0x3c00, two = 0x4000, three = 0x4200, six = 0x4600;
   void* handle = nullptr;
   ASSERT_EQ(call("cublasCreate_v2", &handle), success);
@@ -124,10 +124,10 @@ TEST_F(Cublas, MultipliesAndSolvesByArraysOfAddresses) {
   EXPECT_EQ(c.values(), (std::vector<float>{25, 0}));
   const OfDevice<uint16_t> x(*this, {two}), y(*this, {three}), z(*this, {one});
   const OfDevice<Pointer> xs(*this, {x.at}), ys(*this, {y.at}), zs(*this, {z.at});
-  EXPECT_EQ(
-      call("cublasGemmBatchedEx", handle, 0, 0, 1, 1, 1, static_cast<const void*>(&alpha), xs.pointer(), f16,
-           1, ys.pointer(), f16, 1, static_cast<const void*>(&beta), zs.pointer(), f16, 1, 1, sum_f32, -1),
-      success);
+  EXPECT_EQ(call("cublasGemmBatchedEx", handle, 0, 0, 1, 1, 1, static_cast<const void*>(&alpha), xs.pointer(),
+                 type_f16, 1, ys.pointer(), type_f16, 1, static_cast<const void*>(&beta), zs.pointer(),
+                 type_f16, 1, 1, type_sum_f32, -1),
+            success);
   EXPECT_EQ(z.values(), std::vector<uint16_t>{six});
   const OfDevice<float> triangle(*this, {2, 1, NAN, 4}), first(*this, {2, 5}), second(*this, {4, 10});
   const OfDevice<Pointer> triangles(*this, {triangle.at, triangle.at}), sides(*this, {first.at, second.at});
@@ -157,15 +157,15 @@ TEST_F(Cublas, AnAddressOfABatchThatIsNoneIsRefused) {
 
 // Halves in batches, summed in f32; 8-bit integers in i32.
 TEST_F(Cublas, MultipliesOtherTypesAndBatches) {
-  constexpr int f16 = 2, i8 = 3, i32 = 10, sum_f32 = 68, sum_i32 = 72;
+  constexpr int type_f16 = 2, i8 = 3, i32 = 10, type_sum_f32 = 68, sum_i32 = 72;
   constexpr uint16_t one = 0x3c00, two = 0x4000, three = 0x4200;
   void* handle = nullptr;
   ASSERT_EQ(call("cublasCreate_v2", &handle), success);
   const OfDevice<uint16_t> a(*this, {one, two}), b(*this, {three, three}), c(*this, {0, 0});
   const float alpha = 1, zero = 0;
   EXPECT_EQ(call("cublasGemmStridedBatchedEx", handle, 0, 0, 1, 1, 1, static_cast<const void*>(&alpha),
-                 a.pointer(), f16, 1, 1LL, b.pointer(), f16, 1, 1LL, static_cast<const void*>(&zero),
-                 c.pointer(), f16, 1, 1LL, 2, sum_f32, -1),
+                 a.pointer(), type_f16, 1, 1LL, b.pointer(), type_f16, 1, 1LL,
+                 static_cast<const void*>(&zero), c.pointer(), type_f16, 1, 1LL, 2, type_sum_f32, -1),
             success);
   EXPECT_EQ(c.values(), (std::vector<uint16_t>{three, 0x4600}));
   const OfDevice<int8_t> p(*this, {100, -100}), q(*this, {100, 50});

@@ -8,8 +8,8 @@
 namespace palladion::cuda::driver {
 namespace {
 
-using c32 = std::complex<float>;
-using c64 = std::complex<double>;
+using ComplexFloat = std::complex<float>;
+using ComplexDouble = std::complex<double>;
 
 class CublasVectors : public Driver {
  protected:
@@ -21,7 +21,9 @@ class CublasVectors : public Driver {
     ASSERT_EQ(call("cublasCreate_v2", &handle_), success);
   }
   void TearDown() override {
-    if (handle_ != nullptr) EXPECT_EQ(call("cublasDestroy_v2", handle_), success);
+    if (handle_ != nullptr) {
+      EXPECT_EQ(call("cublasDestroy_v2", handle_), success);
+    }
     Driver::TearDown();
   }
   template <class T>
@@ -56,10 +58,10 @@ TEST_F(CublasVectors, AddsScalesAndExchanges) {
             success);
   EXPECT_EQ(x.values(), (std::vector<float>{16, 2, 3, 8}));
   EXPECT_EQ(y.values(), (std::vector<float>{3, 22, 8, 40}));
-  const OfDevice<c64> z(*this, {{1, 2}});
+  const OfDevice<ComplexDouble> z(*this, {{1, 2}});
   const double half = 0.5;
   EXPECT_EQ(call("cublasZdscal_v2_64", handle_, int64_t{1}, of(half), z.pointer(), int64_t{1}), success);
-  EXPECT_EQ(z.values(), (std::vector<c64>{{0.5, 1}}));
+  EXPECT_EQ(z.values(), (std::vector<ComplexDouble>{{0.5, 1}}));
 }
 
 TEST_F(CublasVectors, GivesNumbersToTheHostOrTheDevice) {
@@ -77,12 +79,12 @@ TEST_F(CublasVectors, GivesNumbersToTheHostOrTheDevice) {
   EXPECT_EQ(place, 2);
   EXPECT_EQ(call("cublasIsamin_v2", handle_, 0, x.pointer(), 1, static_cast<void*>(&place)), success);
   EXPECT_EQ(place, 0) << "of nothing";
-  const OfDevice<c32> a(*this, {{0, 1}}), b(*this, {{0, 1}}), result(*this, {{7, 7}});
+  const OfDevice<ComplexFloat> a(*this, {{0, 1}}), b(*this, {{0, 1}}), result(*this, {{7, 7}});
   EXPECT_EQ(call("cublasSetPointerMode_v2", handle_, 1), success);
   EXPECT_EQ(call("cublasCdotc_v2", handle_, 1, a.pointer(), 1, b.pointer(), 1, result.pointer()), success);
-  EXPECT_EQ(result.values(), (std::vector<c32>{{1, 0}}));
+  EXPECT_EQ(result.values(), (std::vector<ComplexFloat>{{1, 0}}));
   EXPECT_EQ(call("cublasCdotu_v2", handle_, 1, a.pointer(), 1, b.pointer(), 1, result.pointer()), success);
-  EXPECT_EQ(result.values(), (std::vector<c32>{{-1, 0}}));
+  EXPECT_EQ(result.values(), (std::vector<ComplexFloat>{{-1, 0}}));
 }
 
 // (1 3; 2 4) by columns.
