@@ -83,6 +83,10 @@ inline std::set<int> named_marks(const sim::Finding& f, const Job& job) {
       s.ptx_line = p.ptx_line;
       out.merge(marks_of(line_of(s, job)));
     }
+  // What follows from it.
+  for (const sim::Statement& note : f.notes)
+    for (const sim::PhraseValue& value : note.values)
+      if (const auto* const s = std::get_if<sim::Site>(&value)) out.merge(marks_of(line_of(*s, job)));
   return out;
 }
 
