@@ -114,7 +114,7 @@ TEST_F(Signals, AClockOfTheProgramEndsNothing) {
         flag[0] = 1;
         p.synchronize(s);
       },
-      false, unchecked);
+      false, without_checks);
   EXPECT_EQ(text, "");
 }
 
