@@ -6,7 +6,6 @@
 namespace palladion::sim::testing {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
