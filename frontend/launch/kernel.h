@@ -80,6 +80,7 @@ struct OlderOutShape {
     static_assert(frontend::never<T>, ".out_shape is .out_type today");
   }
 };
+// An older name, which does not compile.
 struct OlderScratchShapes {
   OlderScratchShapes() = default;
   template <class T = int>
