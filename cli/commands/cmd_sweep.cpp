@@ -60,7 +60,7 @@ Outcome<SubjectRequest> WordsOfSweep::subject(const Invocation& invocation) cons
   if (const auto file = kernel_file_word(kernel_)) request.what = *file;
   request.kernels = invocation.kernels;
   request.names_arch = arch_ != nullptr;
-  const auto chip = arch_ != nullptr ? Outcome<const isa::ArchSpec*>(arch_) : chip_for(request);
+  const auto chip = chip_for(request, arch_);
   if (!chip) return tl::make_unexpected(chip.error());
   request.arch = *chip;
   return request;

@@ -84,7 +84,8 @@ void state_arch(Words& words, const isa::ArchSpec*& arch) {
       .one_of(names_of(isa::architectures()));
 }
 
-Outcome<const isa::ArchSpec*> chip_for(const SubjectRequest& request) {
+Outcome<const isa::ArchSpec*> chip_for(const SubjectRequest& request, const isa::ArchSpec* arch) {
+  if (arch != nullptr) return arch;
   if (const std::string file = file_of_ptx(request.what); !file.empty()) {
     const isa::ArchSpec* const chip = cuda::toolkit::chip_for_file(file);
     if (chip != nullptr && chip->name.starts_with("b")) return chip;  // older targets run on the default one
@@ -189,7 +190,7 @@ Outcome<SubjectRequest> SubjectWords::request(const Invocation& invocation) cons
     if (!file) return tl::make_unexpected(file.error());
     request.what = std::move(*file);
   }
-  const auto chip = arch != nullptr ? Outcome<const isa::ArchSpec*>(arch) : chip_for(request);
+  const auto chip = chip_for(request, arch);
   if (!chip) return tl::make_unexpected(chip.error());
   request.arch = *chip;
   return request;

@@ -66,7 +66,7 @@ struct SubjectWords {
 
 // `arch`: what --arch gave; without it the chip that the kernel is for, or that can run the PTX.
 void state_arch(Words& words, const isa::ArchSpec*& arch);
-// Of a file of kernels, which it loads: an error where that fails.
-Outcome<const isa::ArchSpec*> chip_for(const SubjectRequest& request);
+// `arch` where that is given. Of a file of kernels, which it loads: an error where that fails.
+Outcome<const isa::ArchSpec*> chip_for(const SubjectRequest& request, const isa::ArchSpec* arch);
 
 }  // namespace palladion::cli

@@ -174,6 +174,17 @@ using namespace palladion::cuda::cublas;
   PLD_BOTH(MAKE, cublasD##NAME##_v2, double)    \
   PLD_BOTH(MAKE, cublasC##NAME##_v2, Complex32) \
   PLD_BOTH(MAKE, cublasZ##NAME##_v2, Complex64)
+// A real number of a vector of each type.
+#define PLD_SIZES(NAME, F)                                       \
+  PLD_BOTH(PLD_REDUCE, cublasS##NAME##_v2, float, float, F)      \
+  PLD_BOTH(PLD_REDUCE, cublasD##NAME##_v2, double, double, F)    \
+  PLD_BOTH(PLD_REDUCE, cublasSc##NAME##_v2, Complex32, float, F) \
+  PLD_BOTH(PLD_REDUCE, cublasDz##NAME##_v2, Complex64, double, F)
+#define PLD_PLACES(NAME, F)                              \
+  PLD_BOTH(PLD_PLACE, cublasIs##NAME##_v2, float, F)     \
+  PLD_BOTH(PLD_PLACE, cublasId##NAME##_v2, double, F)    \
+  PLD_BOTH(PLD_PLACE, cublasIc##NAME##_v2, Complex32, F) \
+  PLD_BOTH(PLD_PLACE, cublasIz##NAME##_v2, Complex64, F)
 
 PLD_ALL_TYPES(PLD_COPY, copy)
 PLD_ALL_TYPES(PLD_SWAP, swap)
@@ -190,22 +201,10 @@ PLD_BOTH(PLD_DOT, cublasCdotu_v2, Complex32, false)
 PLD_BOTH(PLD_DOT, cublasZdotu_v2, Complex64, false)
 PLD_BOTH(PLD_DOT, cublasCdotc_v2, Complex32, true)
 PLD_BOTH(PLD_DOT, cublasZdotc_v2, Complex64, true)
-PLD_BOTH(PLD_REDUCE, cublasSnrm2_v2, float, float, norm)
-PLD_BOTH(PLD_REDUCE, cublasDnrm2_v2, double, double, norm)
-PLD_BOTH(PLD_REDUCE, cublasScnrm2_v2, Complex32, float, norm)
-PLD_BOTH(PLD_REDUCE, cublasDznrm2_v2, Complex64, double, norm)
-PLD_BOTH(PLD_REDUCE, cublasSasum_v2, float, float, sum_of_sizes)
-PLD_BOTH(PLD_REDUCE, cublasDasum_v2, double, double, sum_of_sizes)
-PLD_BOTH(PLD_REDUCE, cublasScasum_v2, Complex32, float, sum_of_sizes)
-PLD_BOTH(PLD_REDUCE, cublasDzasum_v2, Complex64, double, sum_of_sizes)
-PLD_BOTH(PLD_PLACE, cublasIsamax_v2, float, place_of_largest)
-PLD_BOTH(PLD_PLACE, cublasIdamax_v2, double, place_of_largest)
-PLD_BOTH(PLD_PLACE, cublasIcamax_v2, Complex32, place_of_largest)
-PLD_BOTH(PLD_PLACE, cublasIzamax_v2, Complex64, place_of_largest)
-PLD_BOTH(PLD_PLACE, cublasIsamin_v2, float, place_of_smallest)
-PLD_BOTH(PLD_PLACE, cublasIdamin_v2, double, place_of_smallest)
-PLD_BOTH(PLD_PLACE, cublasIcamin_v2, Complex32, place_of_smallest)
-PLD_BOTH(PLD_PLACE, cublasIzamin_v2, Complex64, place_of_smallest)
+PLD_SIZES(nrm2, norm)
+PLD_SIZES(asum, sum_of_sizes)
+PLD_PLACES(amax, place_of_largest)
+PLD_PLACES(amin, place_of_smallest)
 PLD_BOTH(PLD_ROT, cublasSrot_v2, float, float, float)
 PLD_BOTH(PLD_ROT, cublasDrot_v2, double, double, double)
 PLD_BOTH(PLD_ROT, cublasCrot_v2, Complex32, float, Complex32)
