@@ -119,6 +119,31 @@ TEST(OtherValues, OfSeveralFindingsAreTriedTogetherAtLast) {
               testing::Each(testing::EndsWith("?")));
 }
 
+// Both warps take a barrier for the end of a copy; reading is one mistake, of which one warp's values are
+// used. Of the issuer's warp the finding follows from that of the other one.
+TEST(OtherValues, OfFindingsThatFollowAreChangedWithTheirCause) {
+  const auto copied = [](const std::string& stores) {
+    return found(R"(
+  .shared .align 8 .b64 full;
+  mov.u32 %r6, %tid.x;
+  setp.eq.u32 %p2, %r6, 0;
+  @%p2 mbarrier.init.shared.b64 [full], 1;
+  fence.proxy.async.shared::cta;
+  bar.sync 0;
+  @%p2 mbarrier.arrive.expect_tx.shared.b64 _, [full], 128;
+  @%p2 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1], 128, [full];
+  bar.sync 0;
+  ld.shared.u32 %r4, [%r3];
+  )" + stores + R"(
+WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %p3, [full], 0;
+  @!%p3 bra WAIT;)");
+  };
+  EXPECT_THAT(copied("@!%p1 st.global.u32 [%rd2], %r4;"), testing::ElementsAre("PLD4610"));
+  EXPECT_THAT(copied("@%p1 st.global.u32 [%rd2], %r4;"), testing::ElementsAre("PLD4610"));
+  EXPECT_THAT(copied(""), testing::ElementsAre("PLD4610?"));
+}
+
 TEST(OtherValues, WhatTheKernelLeavesInAnInputCounts) {
   const char* const writes_input = R"(
   @!%p1 st.shared.u32 [%r3], %r1;

@@ -54,8 +54,7 @@ bool is_early_read(const Finding& f) {
 
 bool explains_early_read(const Finding& race, const Finding& read) {
   return is_early_read(read) && std::holds_alternative<Race>(race.what) && !race.fatal &&
-         race.severity <= read.severity && is_at(race, place_of(read.sites.front())) &&
-         covers(race.object, read.object);
+         is_at(race, place_of(read.sites.front())) && covers(race.object, read.object);
 }
 
 // --- mbarriers whose phases are off -----------------------------------------------------------------------
@@ -224,7 +223,9 @@ bool explains_lanes_that_initialise(const Finding& cause, const Finding& f) {
          names_of(f.object) == names_of(cause.object) && is_at(cause, place_of(f.sites.front()));
 }
 
+// What makes a run fail is not a note of what does not.
 bool explains(const Finding& cause, const Finding& f) {
+  if (cause.severity > f.severity) return false;
   return explains_early_read(cause, f) || explains_exit(cause, f) || explains_vain_wait(cause, f) ||
          explains_cluster(cause, f) || explains_hang(cause, f) || explains_read_of_issuer(cause, f) ||
          explains_dead_mbarrier(cause, f) || explains_lanes_that_initialise(cause, f);
@@ -265,6 +266,17 @@ Statement statement_of(const Finding& f) {
   return say<Phrase::title_of_code>(std::string(text_of(static_cast<Code>(f.code.number())).title));
 }
 
+// Whether an output depends on the values of a race may be tried, and makes it an error or not. So it is to
+// hold for what follows.
+void add_values(Finding& cause, const Finding& follows) {
+  auto* const race = std::get_if<Race>(&cause.what);
+  if (race == nullptr || !is_error(follows) || is_early_read(follows)) return;
+  if (std::holds_alternative<Race>(follows.what) && !follows.fatal)
+    add_reads(cause, follows);
+  else
+    race->every_read = false;
+}
+
 // "from it follows PLD4306: ...", with the lines.
 Statement note_of(const Finding& f) {
   if (is_early_read(f)) return f.message;
@@ -280,6 +292,7 @@ void add_consequences(Finding& cause, const std::vector<const Finding*>& of) {
   const size_t own = cause.notes.size();
   for (const Finding* f : of) {
     cause.fatal |= f->fatal;
+    add_values(cause, *f);
     Statement note = note_of(*f);
     if (std::ranges::find(cause.notes, note) != cause.notes.end()) continue;
     if (cause.notes.size() < own + most_notes || is_deadlock(*f))
