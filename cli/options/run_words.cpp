@@ -40,7 +40,7 @@ std::string meant(const std::string& text, const std::string& otherwise) {
     const std::string_view word = part.substr(0, part.find_first_of(":="));
     const std::string near = nearest(word, known);
     if (!near.empty() && near != word) return fmt::format("did you mean `{}`?", near);
-    known = {"resident", "order", "fail_waits", "elect", "lanes"};
+    known = {"resident", "order", "fail_waits", "elect", "lanes", "cancels"};
   }
   return otherwise;
 }
@@ -55,7 +55,7 @@ Outcome<sim::check::Conditions> conditions_in(const std::string& text) {
   return user_error(
       fmt::format("there is no schedule `{}`", text),
       meant(text, fmt::format("valid names: {}; then, with commas, resident=N, order=descending, "
-                              "order=random:N, fail_waits=N, elect=N, lanes=N",
+                              "order=random:N, fail_waits=N, elect=N, lanes=N, cancels=N",
                               schedule_names)));
 }
 

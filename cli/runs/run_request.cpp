@@ -14,8 +14,9 @@ void RunWords::state(Words& words) {
       .parsed("--schedule", schedule_, conditions_in,
               "functional, hardware (with the clock), seeded:N, latest, earliest; then, with commas, what "
               "`check --explore` varies: "
-              "resident=N clusters, order=descending, order=random:N, fail_waits=N, elect=N; or lanes=N, the "
-              "order of the lanes of an atomic")
+              "resident=N clusters, order=descending, order=random:N, fail_waits=N, elect=N; cancels=N, the "
+              "launches that a cluster can cancel; or lanes=N, "
+              "the order of the lanes of an atomic")
       .one_of(names_of(schedule_words()));
   words
       .parsed("--check", checks_, checks_in,

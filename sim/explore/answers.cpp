@@ -6,16 +6,12 @@
 
 namespace palladion::sim::check {
 
-std::string name(const Answers& answers) {
-  return fmt::format("functional,resident=1,{}cancels={}", answers.descending ? "order=descending," : "",
-                     answers.cancels);
-}
-
-void apply(const Answers& answers, RunOptions& options) {
-  options.schedule = {};
-  options.resident_clusters = 1;
-  options.order.kind = answers.descending ? StartOrder::Kind::descending : StartOrder::Kind::ascending;
-  options.cancels = answers.cancels;
+Conditions conditions_of(const Answers& answers) {
+  using Kind = StartOrder::Kind;
+  return {.schedule = {},
+          .resident = 1,
+          .order = {answers.descending ? Kind::descending : Kind::ascending, 0},
+          .cancels = answers.cancels};
 }
 
 std::vector<Answers> all_answers(uint32_t clusters) {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/explore/conditions.h"
 #include "sim/explore/work_dependence.h"
-#include "sim/launch/launch.h"
 
 namespace palladion::sim::check {
 
@@ -15,8 +15,7 @@ struct Answers {
   bool descending = false;
 };
 // "functional,resident=1,order=descending,cancels=3"
-std::string name(const Answers& answers);
-void apply(const Answers& answers, RunOptions& options);
+Conditions conditions_of(const Answers& answers);
 
 // Runs of a grid of `clusters` in which clusters do the work of 1, 2, ... all clusters, each of them first
 // and not first. One cluster is resident at a time: the others have not started and can be cancelled.

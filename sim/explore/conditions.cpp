@@ -36,12 +36,17 @@ bool take(Conditions& c, std::string_view key, std::string_view value) {
     if (order) c.order = *order;
     return order.has_value();
   }
+  const auto n = number(value);
+  if (key == "cancels") {  // of none is a choice, too
+    if (!n || *n >= RunOptions{}.cancels) return false;
+    c.cancels = static_cast<uint32_t>(*n);
+    return true;
+  }
   uint64_t* const into = key == "resident"     ? &c.resident
                          : key == "fail_waits" ? &c.fail_waits
                          : key == "elect"      ? &c.elect
                          : key == "lanes"      ? &c.lanes
                                                : nullptr;
-  const auto n = number(value);
   if (into == nullptr || !n || *n == 0) return false;
   *into = *n;
   return true;
@@ -56,6 +61,7 @@ void Conditions::apply(RunOptions& options) const {
   options.fail_waits = fail_waits;
   options.elect = elect;
   options.lanes = lanes;
+  options.cancels = cancels;
 }
 
 std::string name(const Conditions& c) {
@@ -65,6 +71,7 @@ std::string name(const Conditions& c) {
   if (c.fail_waits != 0) text += fmt::format(",fail_waits={}", c.fail_waits);
   if (c.elect != 0) text += fmt::format(",elect={}", c.elect);
   if (c.lanes != 0) text += fmt::format(",lanes={}", c.lanes);
+  if (c.cancels != RunOptions{}.cancels) text += fmt::format(",cancels={}", c.cancels);
   return text;
 }
 

@@ -14,11 +14,13 @@ struct Conditions {
   uint64_t resident = 0;                          // clusters at once; 0: as many as the SMs have room for
   StartOrder order;                               // of clusters
   uint64_t fail_waits = 0, elect = 0, lanes = 0;  // seeds, see RunOptions; 0: off
+  uint32_t cancels = ~0U;                         // RunOptions::cancels
 
   void apply(RunOptions& options) const;
 };
 
-// "latest,resident=1,order=random:3,fail_waits=2,elect=1": the schedule, then what differs from the usual.
+// "latest,resident=1,order=random:3,fail_waits=2,elect=1,cancels=0": the schedule, then what differs from the
+// usual.
 std::string name(const Conditions& conditions);
 std::optional<Conditions> conditions_named(std::string_view text);
 

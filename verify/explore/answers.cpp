@@ -21,16 +21,6 @@ std::string undecided(const Trial& trial, const Assumptions& allowed, const sim:
   return {};
 }
 
-Trial try_with(const TrialSetup& setup, const sim::check::Answers& answers,
-               sim::check::SkeletonObserver& recorder, std::span<sim::Observer* const> more) {
-  Job job = setup.job;
-  sim::RunOptions run = setup.run;
-  apply(answers, run);
-  CheckedRun done = run_checked(job, setup.arch, std::move(run), setup.checks, &recorder, more);
-  std::vector<uint64_t> hashes = hashes_of(done.outcome.outputs);
-  return {name(answers), std::move(done.outcome), std::move(done.watched), std::move(hashes)};
-}
-
 }  // namespace
 
 std::string other_answers(const TrialSetup& setup, const Trial& usual, const TakeTrial& take) {
@@ -44,7 +34,7 @@ std::string other_answers(const TrialSetup& setup, const Trial& usual, const Tak
     sim::check::DataObserver data;
     sim::check::WorkObserver work;
     sim::Observer* const more[] = {&data, &work};
-    Trial trial = try_with(setup, answers, recorder, more);
+    Trial trial = try_under(setup, conditions_of(answers), &recorder, more);
     std::string why = undecided(trial, allowed, data.scope());
     proof.add(work.scope());
     if (why.empty()) why = work.scope().obstacle;

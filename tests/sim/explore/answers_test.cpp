@@ -127,7 +127,7 @@ Study study_of(const std::string& text, uint32_t clusters) {
   AnswerProof proof(clusters);
   for (const Answers& answers : all_answers(clusters)) {
     sim::RunOptions options;
-    apply(answers, options);
+    conditions_of(answers).apply(options);
     const Observed r = observed(text, clusters, options);
     if (s.open.empty()) s.open = r.undecided;
     proof.add(r.work);
@@ -338,7 +338,7 @@ std::vector<sim::RunOptions> all_sequences(uint32_t clusters, uint32_t orders) {
   for (uint32_t cancels = 0; cancels < clusters; ++cancels)
     for (uint64_t seed = 1; seed <= orders; ++seed) {
       sim::RunOptions options;
-      apply(Answers{.cancels = cancels}, options);
+      conditions_of({.cancels = cancels}).apply(options);
       options.order = {sim::StartOrder::Kind::random, seed};
       out.push_back(options);
     }

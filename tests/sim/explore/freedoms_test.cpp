@@ -36,14 +36,16 @@ sim::RunOptions under(std::string_view name, sim::Observer* observer = nullptr) 
 TEST(Conditions, names_are_read_back) {
   for (const char* text :
        {"functional", "seeded:7", "latest,resident=1", "functional,order=descending", "earliest,fail_waits=2",
-        "functional,resident=12,order=random:3,fail_waits=4,elect=5,lanes=6"}) {
+        "functional,resident=12,order=random:3,fail_waits=4,elect=5,lanes=6",
+        "functional,resident=1,cancels=0", "functional,resident=1,order=descending,cancels=7"}) {
     const auto c = conditions_named(text);
     ASSERT_TRUE(c) << text;
     EXPECT_EQ(name(*c), text);
   }
   EXPECT_EQ(name(*conditions_named("functional,order=ascending")), "functional");
   for (const char* text : {"", "fast", "latest,", "latest,resident", "latest,resident=0", "latest,resident=x",
-                           "latest,order=up", "latest,order=random:", "latest,colour=1", ",resident=1"})
+                           "latest,order=up", "latest,order=random:", "latest,colour=1", ",resident=1",
+                           "latest,cancels=", "latest,cancels=4294967295"})
     EXPECT_FALSE(conditions_named(text)) << text;
 }
 
