@@ -127,6 +127,7 @@ void Checker::finish(std::vector<Finding>& findings) {
   State& s = *state_;
   std::vector<Finding> all;
   for (const FindingKey& key : s.keys) all.push_back(std::move(s.findings[key]));
+  for (Finding& f : findings) add_names(s.run, f);
   std::ranges::move(findings,
                     std::back_inserter(all));  // what the machine found, which one of ours may explain
   findings = merge(std::move(all));

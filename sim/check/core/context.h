@@ -127,6 +127,9 @@ Object shared_object(const RunView& run, const ClusterState& cluster, SharedAddr
 Object mbarrier_object(const RunView& run, const ClusterState& cluster, SharedAddress address);
 Object global_object(const RunView& run, uint64_t address, uint64_t bytes);
 
+// Names the objects of shared memory of which a finding of the machine states the address alone.
+void add_names(const RunView& run, Finding& finding);
+
 // An array of shared memory that has a name.
 struct SharedObject {
   std::string name;

@@ -84,9 +84,8 @@ Named part_of(const Symbolic& n, uint64_t offset, uint64_t bytes) {
   return out;
 }
 
-Object named_object(const RunView& run, const ClusterState& cluster, Object::Kind kind, SharedAddress address,
-                    uint64_t bytes) {
-  const uint32_t rank = address >> cta_rank_shift, offset = address & shared_offset_mask;
+// What lies at the offset, of whichever CTA.
+Object named_object(const RunView& run, Object::Kind kind, uint64_t offset, uint64_t bytes) {
   Object out{.kind = kind};
   for (const Symbolic& n : names_of(run, offset, bytes)) {
     Named part = part_of(n, offset, bytes);
@@ -99,11 +98,32 @@ Object named_object(const RunView& run, const ClusterState& cluster, Object::Kin
     out.past_end = true;
   }
   if (out.names.empty()) out.ranges = {{offset, offset + bytes}};
+  return out;
+}
+
+Object named_object(const RunView& run, const ClusterState& cluster, Object::Kind kind, SharedAddress address,
+                    uint64_t bytes) {
+  const uint32_t rank = address >> cta_rank_shift;
+  Object out = named_object(run, kind, address & shared_offset_mask, bytes);
   if (run.launch->cluster.count() > 1 && rank < cluster.ctas.size()) out.cta = cluster.ctas[rank].id;
   return out;
 }
 
+void add_names(const RunView& run, Statement& statement) {
+  for (PhraseValue& value : statement.values) {
+    if (auto* const inner = std::get_if<Statement>(&value)) add_names(run, *inner);
+    auto* const o = std::get_if<Object>(&value);
+    if (o == nullptr || o->kind != Object::Kind::mbarrier || !o->names.empty() || o->ranges.size() != 1)
+      continue;
+    const std::optional<isa::Dim3> cta = o->cta;
+    *o = named_object(run, o->kind, o->ranges[0].from, o->ranges[0].to - o->ranges[0].from);
+    o->cta = cta;
+  }
+}
+
 }  // namespace
+
+void add_names(const RunView& run, Finding& finding) { add_names(run, finding.message); }
 
 Object shared_object(const RunView& run, const ClusterState& cluster, SharedAddress address, uint64_t bytes) {
   return named_object(run, cluster, Object::Kind::shared_memory, address, bytes);

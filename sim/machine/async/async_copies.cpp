@@ -44,7 +44,7 @@ AsyncIssue issue_of(const ClusterRun& run, const AsyncOp& op) {
 
 bool check_mbarrier(Exec& x, uint64_t mbarrier, uint64_t target, const char* what, bool pairs) {
   if (mbarrier % 8 != 0) {
-    x.fault(Code::copy_mbarrier, say<Phrase::copy_mbarrier_misaligned>(what, mbarrier & shared_offset_mask));
+    x.fault(Code::copy_mbarrier, say<Phrase::copy_mbarrier_misaligned>(what, mbarrier_at(mbarrier)));
     return false;
   }
   const CtaRank barrier_rank = rank_of(SharedAddress(mbarrier)), target_rank = rank_of(SharedAddress(target));

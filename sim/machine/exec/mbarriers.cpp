@@ -6,6 +6,13 @@
 #include "sim/machine/state/mbarrier.h"
 
 namespace palladion::sim {
+Object mbarrier_at(uint64_t address) {
+  Object out{.kind = Object::Kind::mbarrier};
+  const uint64_t offset = address & shared_offset_mask;
+  out.ranges = {{offset, offset + sizeof(uint64_t)}};
+  return out;
+}
+
 namespace {
 uint8_t* barrier_bytes(ClusterState& cluster, uint64_t address, Statement* why) {
   const auto a = static_cast<uint32_t>(address);
@@ -15,7 +22,7 @@ uint8_t* barrier_bytes(ClusterState& cluster, uint64_t address, Statement* why) 
     return nullptr;
   }
   if (offset % 8 != 0) {
-    *why = say<Phrase::mbarrier_not_aligned>(offset);
+    *why = say<Phrase::mbarrier_not_aligned>(mbarrier_at(offset));
     return nullptr;
   }
   return cluster.ctas[rank].shared.data() + offset;
@@ -45,7 +52,7 @@ bool signal(const ClusterRun& run, const Origin& origin, MbarrierEvent event, St
   std::memcpy(&event.before, bytes, 8);
   MbarrierState s = MbarrierState::decode(event.before);
   if (!s.valid) {
-    *why = say<Phrase::mbarrier_not_initialised>(event.address & shared_offset_mask);
+    *why = say<Phrase::mbarrier_not_initialised>(mbarrier_at(event.address));
     event.after = event.before;
     announce(run, origin, event);
     return false;
@@ -262,8 +269,7 @@ Step test(Exec& x, const MicroOp& op, const isa::Mbarrier& e, bool early) {
     const MbarrierState s = state_at(bytes);
     if (!s.valid && x.wants<MbarrierEvent>()) notify_wait(x, op, e, 0);
     if (!s.valid)
-      return x.fault(Code::mbarrier_not_initialised,
-                     say<Phrase::wait_not_initialised>(address & shared_offset_mask));
+      return x.fault(Code::mbarrier_not_initialised, say<Phrase::wait_not_initialised>(mbarrier_at(address)));
     done |= static_cast<uint32_t>(s.parity != (awaited_parity(x, e, op, i) != 0)) << i;
   }
   const bool asks = early && x.launch.options.schedule.kind != Schedule::Kind::hardware;

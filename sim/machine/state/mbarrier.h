@@ -8,7 +8,12 @@
 //   bit  63      set while the object is initialised
 #include <cstdint>
 
+#include "sim/launch/object.h"
+
 namespace palladion::sim {
+
+// The mbarrier at a shared address, for a finding. Checkers put its name in place of the address.
+Object mbarrier_at(uint64_t address);
 
 struct MbarrierState {
   uint32_t pending = 0;
