@@ -1,6 +1,7 @@
 #pragma once
 // The checker of a run: give it to RunOptions::observer, read RunResult::findings.
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Coverage {
   uint64_t barrier_generations = 0;
   bool timing_dependent_control = false;  // a value that depends on timing was read: polling, tickets, clocks
   std::vector<std::string> incomplete;    // why something could not be judged
+  std::set<Pc> copies;                    // stores by which lanes wrote one value to one address
 };
 
 class Checker final : public Observer {  // races, barriers, memory, numerics: sim/check

@@ -116,6 +116,7 @@ void ClusterChecker::add_to(Coverage& c) const {
   c.unforced_phases += f.unforced;
   c.barrier_generations += generations_;
   c.timing_dependent_control |= timing_dependent_;
+  c.copies.insert(one_store_.copies().begin(), one_store_.copies().end());
   if (f.reason && !c.unforced_reason) c.unforced_reason = f.reason;
 }
 

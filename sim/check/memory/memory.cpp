@@ -38,6 +38,22 @@ bool are_apart(const Access& a, uint32_t lanes) {
   return true;
 }
 
+// Of lanes that read one place together each may be the one that others do not wait for: a record is of such
+// lanes alone, and one of all those that have a place of their own. visit(lanes).
+template <class Visit>
+void for_each_reader(const Access& a, uint32_t lanes, Visit&& visit) {
+  uint32_t others = lanes;
+  for (uint32_t m = a.kind == Access::Kind::read ? lanes : 0; m != 0;) {
+    const Lane first = lowest_lane(m);
+    uint32_t together = 0;
+    for (; m != 0 && a.addresses[lowest_lane(m)] == a.addresses[first]; m &= m - 1) together |= m & (0 - m);
+    if (together == lanes || std::has_single_bit(together)) continue;
+    others &= ~together;
+    visit(together);
+  }
+  if (others != 0) visit(others);
+}
+
 }  // namespace
 
 // --- one cluster ----------------------------------------------------------------------------------
@@ -67,8 +83,6 @@ void MemoryChecks::for_each_run(const Access& a, uint32_t lanes, Emit&& emit) {
   for (uint32_t m = lanes & (lanes - 1); m != 0; m &= m - 1) {
     const Lane lane = lowest_lane(m);
     const uint64_t at = a.addresses[lane];
-    if (at == a.addresses[previous] && a.kind == Access::Kind::read)
-      continue;  // a broadcast: the first lane represents all
     if (lane == previous + 1 && at == start + bytes) {
       bytes += a.size;
     } else {
@@ -162,8 +176,8 @@ void MemoryChecks::on(const Access& a) {
   }
   // Lanes with different views are judged separately.
   order_.for_each_view(order_.index(a.origin), shared | global, [&](const ViewRef&, uint32_t lanes) {
-    if ((lanes & shared) != 0) access_shared(a, lanes & shared);
-    if ((lanes & global) != 0) access_global(a, lanes & global);
+    for_each_reader(a, lanes & shared, [&](uint32_t some) { access_shared(a, some); });
+    for_each_reader(a, lanes & global, [&](uint32_t some) { access_global(a, some); });
   });
 }
 

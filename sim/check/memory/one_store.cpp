@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <unordered_map>
 
 #include "sim/check/memory/stored_values.h"
 #include "sim/launch/phrases/phrase.h"
@@ -63,6 +64,40 @@ void OneStore::on(const Access& a) {
     uint8_t mine[StoredValues::most_bytes], other[StoredValues::most_bytes];
     values.read(Lane(i), mine), values.read(Lane(first), other);
     if (std::memcmp(mine, other, a.size) != 0) return report(a, first, i);
+    copies_.insert(a.origin.pc);
+  }
+}
+
+// What is copied is told by its place: lanes that copy the same bytes store one value.
+void OneStore::on(const AsyncIssue& e) {
+  if (e.family != isa::AsyncFamily::cp_async ||
+      e.writes.size() != static_cast<size_t>(std::popcount(e.origin.lanes)))
+    return;
+  constexpr Code code = Code::lane_store_conflict;
+  struct Copy {
+    Lane lane;
+    uint64_t from = 0;
+    uint32_t bytes = 0;  // 0: zeros alone
+  };
+  std::unordered_map<uint64_t, Copy> first;  // by the address that is written
+  size_t written = 0, read = 0;
+  for (uint32_t m = e.origin.lanes; m != 0; m &= m - 1, ++written) {
+    Copy copy{.lane = lowest_lane(m)};
+    if ((e.read_lanes >> copy.lane & 1) != 0 && read < e.reads.size()) {
+      copy.from = e.reads[read].address;
+      copy.bytes = e.reads[read++].bytes;
+    }
+    const Piece& to = e.writes[written];
+    const auto [at, fresh] = first.try_emplace(to.address, copy);
+    if (fresh || (at->second.from == copy.from && at->second.bytes == copy.bytes)) continue;
+    const FindingKey key{code, e.origin.pc, e.origin.pc, 0};
+    if (context_.reporter.seen(key, e.origin)) return;
+    Finding f;
+    f.object = shared_object(context_.run, context_.cluster, SharedAddress(to.address), to.bytes);
+    Origin origin = e.origin;
+    origin.lanes = 1U << at->second.lane | 1U << copy.lane;
+    f.sites.push_back(context_.reporter.site(origin, Part{.does = Does::writes, .asynchronous = true}));
+    return context_.reporter.report(key, std::move(f));
   }
 }
 

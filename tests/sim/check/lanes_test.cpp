@@ -220,5 +220,48 @@ TEST(Lanes, OneValueOfWarpsWithALateLaneIsStrict) {
   EXPECT_EQ(codes_with("%r1"), Codes{"PLD4001"});
 }
 
+// Pairs of lanes read one word; another warp waits for one lane of each pair, and overwrites the word.
+TEST(Lanes, EachLaneOfThoseThatReadOneWordIsWaitedFor) {
+  const auto codes_with = [](const std::string& arrive, const std::string& arrivals) {
+    const std::string body = R"(
+  .shared .align 8 .b64 read;
+  and.b32 %r3, %r1, 31;
+  setp.eq.u32 %p3, %r1, 0;
+  @%p3 mbarrier.init.shared.b64 [read], )" +
+                             arrivals + R"(;
+  shr.u32 %r4, %r3, 1;
+  shl.b32 %r4, %r4, 2;
+  mov.u32 %r5, tile;
+  add.u32 %r4, %r5, %r4;
+  and.b32 %r6, %r3, 1;
+  setp.eq.u32 %p3, %r6, 0;
+  setp.eq.u32 %p1, %r2, 1;
+  @!%p1 st.shared.u32 [%r4], 3;
+  bar.sync 0;
+  @%p1 bra WRITE;
+  ld.shared.u32 %r7, [%r4];
+)" + arrive + " mbarrier.arrive.shared.b64 _, [read];\n  ret;\nWRITE:\n" +
+                             wait("READ", "read", "0") + "  st.shared.u32 [%r4], 5;";
+    return codes_of(checked(body, {1, 1, 1}, {64, 1, 1}));
+  };
+  EXPECT_THAT(codes_with("", "32"), ::testing::IsEmpty());
+  EXPECT_THAT(codes_with("@%p3", "16"), ::testing::Contains("PLD4105")) << "the first of each pair";
+  EXPECT_THAT(codes_with("@!%p3", "16"), ::testing::Contains("PLD4105")) << "the second";
+}
+
+// Lanes of one cp.async may copy the same bytes to one place, and no others.
+TEST(Lanes, CopiesOfOtherBytesToOnePlaceAreAnError) {
+  const auto codes_with = [](const std::string& from, const std::string& to) {
+    return codes_of(
+        checked("  mul.wide.u32 %rd2, %r1, 4;\n  add.u64 %rd2, %rd1, %rd2;\n  mov.u32 %r4, tile;\n"
+                "  mad.lo.u32 %r5, %r1, 4, %r4;\n  cp.async.ca.shared.global [" +
+                    to + "], [" + from + "], 4;\n  cp.async.wait_all;\n",
+                {1, 1, 1}, {32, 1, 1}));
+  };
+  EXPECT_EQ(codes_with("%rd2", "%r5"), Codes{});
+  EXPECT_EQ(codes_with("%rd1", "%r4"), Codes{});
+  EXPECT_EQ(codes_with("%rd2", "%r4"), Codes{"PLD4612"});
+}
+
 }  // namespace
 }  // namespace palladion::sim::testing
