@@ -29,6 +29,7 @@ class Check {
     try_schedules();
     if (!refused_.empty()) return tl::make_unexpected(std::move(refused_));
     if (request_.other_values) examine_values(setup_, report_);
+    if (request_.checks.race) examine_copies(setup_, report_);
     sort_findings(report_.findings);
     report_.interrupted = progress_.stopped();
     judge(report_);

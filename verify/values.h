@@ -6,6 +6,11 @@
 
 namespace palladion::verify {
 
+// Of different values that threads store at one place: where all are sums of the same terms, it is strict.
 void examine_values(const TrialSetup& setup, CheckReport& report);
+
+// Of equal values that threads store at one place: where they need not be equal with other data,
+// `report.data` says so.
+void examine_copies(const TrialSetup& setup, CheckReport& report);
 
 }  // namespace palladion::verify

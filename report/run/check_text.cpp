@@ -105,11 +105,16 @@ json::object scope_json(const CheckReport& report) {
           {"grid", report.holds_for_smaller_grids() ? "this grid and smaller ones" : "this grid"}};
 }
 
+constexpr std::string_view elected =
+    "elect.sync elects the lowest of its members, as an H200 does; PTX leaves open which one, `--explore` "
+    "tries others";
+
 // What the scope rests on, and why it is no wider.
 std::vector<std::string> assumptions(const Launched& launched, const CheckReport& report) {
   if (const auto under = report.assumptions()) {
     std::vector<std::string> all = sentences(*under);
     if (under->answers && report.answers_open) all.back() += " (" + *report.answers_open + ")";
+    if (report.data.elects) all.emplace_back(elected);
     std::ranges::move(scope_reasons(report.data, launched.ptx_name), std::back_inserter(all));
     return all;
   }

@@ -27,6 +27,8 @@ std::string_view decided(DataDependence::Kind kind) {
       return "the address of";
     case Kind::count:
       return "a count or size of";
+    case Kind::value:
+      return "that several threads store one value at one place by";
   }
   return {};
 }

@@ -309,7 +309,8 @@ void DataObserver::start(const RunView& run) {
   clusters_.clear();
   found_ = {};
   scope_ = {.depends_on_grid = depends_on_grid(*run.program),
-            .depends_on_order = depends_on_order(*run.program)};
+            .depends_on_order = depends_on_order(*run.program),
+            .elects = elects_lanes(*run.program)};
 }
 
 void DataObserver::observe(ClusterState& cluster, ClusterEvents& events) {

@@ -18,7 +18,8 @@
 namespace palladion::sim::check {
 
 struct DataDependence {
-  enum class Kind : uint8_t { branch, predicate, address, count };
+  // value: several threads store it at one place, and with other data it may be several values.
+  enum class Kind : uint8_t { branch, predicate, address, count, value };
   Kind kind = Kind::address;
   Site load;  // where the data come from
   Site use;   // what they decide
@@ -34,6 +35,8 @@ struct DataScope {
   bool depends_on_grid = true;
   // Whether results can depend on the schedule where all threads execute the same (text_dependence.h).
   bool depends_on_order = true;
+  // Whether a lane was elected: PTX leaves open which one.
+  bool elects = false;
 };
 
 class ClusterData;

@@ -81,6 +81,12 @@ bool has(const Program& program, bool (*is_effect)(const isa::Effect&), bool (*i
 
 bool depends_on_grid(const Program& program) { return has(program, tells_of_grid, tells_of_grid); }
 
+bool elects_lanes(const Program& program) {
+  return std::ranges::any_of(program.code, [](const MicroOp& op) {
+    return op.effect != nullptr && std::holds_alternative<isa::Elect>(*op.effect);
+  });
+}
+
 bool depends_on_order(const Program& program) { return has(program, tells_of_order, tells_of_order); }
 
 }  // namespace palladion::sim::check

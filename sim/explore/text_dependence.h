@@ -11,4 +11,7 @@ bool depends_on_grid(const Program& program);
 // that are added in memory, old values of atomics, clocks, numbers of SMs, answers of the system.
 bool depends_on_order(const Program& program);
 
+// `elect.sync` chooses a lane: PTX says that it is the same one for the same members, and not which.
+bool elects_lanes(const Program& program);
+
 }  // namespace palladion::sim::check

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "sim/check/catalogue/code.h"
+#include "sim/check/values/stored_terms.h"
 #include "sim/launch/phrases/phrase.h"
 
 namespace palladion::verify {
@@ -30,6 +31,40 @@ void add(Arbitrary& what, const sim::Finding& f) {
   what.tensor_memory |= of_tensor_memory(f);
 }
 
+bool is_open(const sim::Finding& f) { return f.severity == sim::FindingSeverity::error && !f.fatal; }
+
+// Threads store different values at one place, and nothing reads there.
+bool is_of_stores(const sim::Finding& f) {
+  if (is_of(f, sim::check::Code::lane_store_conflict)) return true;
+  return std::holds_alternative<sim::Race>(f.what) && f.sites.size() == 2 &&
+         std::ranges::all_of(f.sites, [](const sim::Site& s) {
+           return s.part.does == sim::Does::writes && !s.part.asynchronous;
+         });
+}
+
+bool is_of_reads(const sim::Finding& f) {
+  const auto* const race = std::get_if<sim::Race>(&f.what);
+  return of_shared_memory(f) || of_tensor_memory(f) ||
+         (race != nullptr && race->every_read && !race->reads.empty());
+}
+
+// Sums of the same terms differ by the order of their additions alone, whatever the data are.
+void examine_stores(std::span<SeenFinding* const> findings, const RunWithOthers& run) {
+  using sim::check::StoredTerms;
+  std::set<sim::SourcePlace> all;
+  for (const SeenFinding* const s : findings)
+    if (is_of_stores(s->finding)) all.merge(places_of_stores(s->finding));
+  if (all.empty()) return;
+  StoredTerms terms(std::move(all));
+  if (run(terms) == Rerun::no_end) return;
+  for (SeenFinding* const s : findings) {
+    if (!is_of_stores(s->finding)) continue;
+    if (terms.of(places_of_stores(s->finding)) != StoredTerms::Copies::reordered) continue;
+    s->finding.severity = sim::FindingSeverity::strict;
+    s->finding.notes.push_back(sim::say<sim::Phrase::same_terms>());
+  }
+}
+
 enum class Answer : uint8_t { no_output_changes, an_output_changes, reads_not_changed };
 
 Answer ask(const Arbitrary& what, const RunWithOthers& run) {
@@ -48,18 +83,22 @@ void drop_to_strict(sim::Finding& f) {
 
 }  // namespace
 
-bool can_be_examined(const SeenFinding& s) {
-  const sim::Finding& f = s.finding;
-  if (f.severity != sim::FindingSeverity::error || f.fatal) return false;
-  const auto* const race = std::get_if<sim::Race>(&f.what);
-  return of_shared_memory(f) || of_tensor_memory(f) ||
-         (race != nullptr && race->every_read && !race->reads.empty());
+bool is_about_stores(const SeenFinding& s) { return is_open(s.finding) && is_of_stores(s.finding); }
+bool is_about_reads(const SeenFinding& s) { return is_open(s.finding) && is_of_reads(s.finding); }
+
+std::set<sim::SourcePlace> places_of_stores(const sim::Finding& f) {
+  std::set<sim::SourcePlace> all;
+  for (const sim::Site& s : f.sites) all.insert(place_of(s));
+  for (const sim::SourcePlaces& also : f.also) all.insert(also.begin(), also.end());
+  return all;
 }
 
 void examine(std::span<SeenFinding* const> findings, const RunWithOthers& run) {
+  examine_stores(findings, run);
   std::vector<SeenFinding*> unused;
   Arbitrary all;
   for (SeenFinding* const s : findings) {
+    if (!is_of_reads(s->finding)) continue;
     Arbitrary one;
     add(one, s->finding);
     const Answer answer = ask(one, run);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t most_experiments = 16;
 
-verify::Rerun run_with(const Launched& l, sim::check::OtherValues& other) {
+verify::Rerun run_with(const Launched& l, sim::Observer& other) {
   sim::GlobalMemory& memory = state().machine->memory();
   const Changes::Pages usual = l.changes.undo();
   Changes changes(memory, std::numeric_limits<size_t>::max());
@@ -44,7 +44,7 @@ void examine_values(const Launched& l, std::vector<sim::Finding>& findings) {
   std::vector<verify::SeenFinding*> examined;
   for (verify::SeenFinding& s : seen)
     if (verify::can_be_examined(s) && examined.size() < most_experiments) examined.push_back(&s);
-  verify::examine(examined, [&](sim::check::OtherValues& other) { return run_with(l, other); });
+  verify::examine(examined, [&](sim::Observer& other) { return run_with(l, other); });
   if (std::ranges::any_of(examined, [](const auto* s) { return verify::can_be_examined(*s); }))
     decisive->insert(l.kernel);
   findings.clear();
