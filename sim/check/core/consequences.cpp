@@ -53,7 +53,9 @@ bool is_early_read(const Finding& f) {
 }
 
 bool explains_early_read(const Finding& race, const Finding& read) {
-  return is_early_read(read) && std::holds_alternative<Race>(race.what) && !race.fatal &&
+  const bool reads =
+      !std::ranges::all_of(race.sites, [](const Site& s) { return s.part.does == Does::writes; });
+  return is_early_read(read) && std::holds_alternative<Race>(race.what) && !race.fatal && reads &&
          is_at(race, place_of(read.sites.front())) && covers(race.object, read.object);
 }
 
