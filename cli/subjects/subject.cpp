@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "cli/support/output.h"
+#include "cli/support/program_name.h"
 #include "cuda/toolkit/ptx_files.h"
 #include "isa/host/files.h"
 #include "isa/host/paths.h"
@@ -35,6 +36,17 @@ std::string one_of(std::string_view word, const std::vector<std::string>& known)
                       : fmt::format("did you mean `{}`? There are {}", near, fmt::join(known, ", "));
 }
 
+// There are many: those that may have been meant, and what names all.
+std::string near_kernels(std::string_view word, std::span<const kernels::KernelSpec> kernels) {
+  constexpr size_t most = 5;
+  std::vector<std::string> near = nearest_words(word, names_of(kernels));
+  const bool more = near.size() > most;
+  if (more) near.resize(most);
+  std::string meant = near.empty() ? "" : fmt::format("did you mean `{}`", fmt::join(near, "`, `"));
+  if (!near.empty()) meant += more ? ", ...? " : "? ";
+  return meant + fmt::format("`{} list` names all kernels", program_name());
+}
+
 Outcome<const kernels::KernelSpec*> spec_named(const std::string& word,
                                                std::span<const kernels::KernelSpec> kernels) {
   const auto at = std::ranges::find(kernels, word, &kernels::KernelSpec::name);
@@ -49,7 +61,7 @@ Outcome<const kernels::KernelSpec*> spec_named(const std::string& word,
   if (exists)
     return user_error(fmt::format("{} is neither a file of kernels nor a bundle", word),
                       "a file of kernels ends with .cpp or .so; a bundle is the folder of a captured launch");
-  return user_error(fmt::format("there is no kernel `{}`", word), one_of(word, names_of(kernels)));
+  return user_error(fmt::format("there is no kernel `{}`", word), near_kernels(word, kernels));
 }
 
 Outcome<void> record(Subject& subject, const SubjectRequest& request) {

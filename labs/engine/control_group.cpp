@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "isa/host/files.h"
+#include "labs/engine/system_file.h"
 #include "verify/arrays/words.h"
 
 namespace palladion::labs {
@@ -66,14 +67,6 @@ bool passes_on(const fs::path& folder, std::string_view controller) {
   std::string text = text_of_file(folder / "cgroup.subtree_control");
   if (text.ends_with('\n')) text.pop_back();
   return lists(text, " ", controller);
-}
-
-bool write_to(int folder, const std::string& file, std::string_view text) {
-  const int to = ::openat(folder, file.c_str(), O_WRONLY | O_CLOEXEC);
-  if (to < 0) return false;
-  const bool written = ::write(to, text.data(), text.size()) == ssize_t(text.size());
-  ::close(to);
-  return written;
 }
 
 bool limit_group(int group, const ControllerPlace& place, const Limits& limits) {

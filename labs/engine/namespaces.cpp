@@ -7,27 +7,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <string_view>
+#include "labs/engine/system_file.h"
 
 namespace palladion::labs {
 namespace {
-
-bool write_to(const char* file, const std::string& text) {
-  const int to = ::open(file, O_WRONLY | O_CLOEXEC);
-  if (to < 0) return false;
-  const bool written = ::write(to, text.data(), text.size()) == ssize_t(text.size());
-  ::close(to);
-  return written;
-}
 
 // Who is not root gets the other namespaces inside of one of users, as the same user.
 bool own_users() {
   const uid_t user = ::geteuid();
   const gid_t group = ::getegid();
   if (::unshare(CLONE_NEWUSER) != 0) return false;
-  write_to("/proc/self/setgroups", "deny");
-  return write_to("/proc/self/uid_map", fmt::format("{0} {0} 1", user)) &&
-         write_to("/proc/self/gid_map", fmt::format("{0} {0} 1", group));
+  write_to(AT_FDCWD, "/proc/self/setgroups", "deny");
+  return write_to(AT_FDCWD, "/proc/self/uid_map", fmt::format("{0} {0} 1", user)) &&
+         write_to(AT_FDCWD, "/proc/self/gid_map", fmt::format("{0} {0} 1", group));
 }
 
 struct MountAttributes {  // of mount_setattr (Linux 5.12), which glibc 2.31 does not state

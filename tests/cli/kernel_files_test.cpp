@@ -1,6 +1,7 @@
 // `palladion run add.cpp`: files of kernels, compiled and loaded, and `palladion new`.
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -166,14 +167,18 @@ TEST_F(KernelFiles, AnIncludedFileThatChangesIsCompiledAgain) {
   EXPECT_EQ(run_file("run " + two() + " --set twice=1").status, 0);
 }
 
-// In a cache of its own: other tests write to the shared one.
+// In a cache of its own: other tests write to the shared one. An object that is used gets a new time, one
+// that is compiled is another file.
 TEST_F(KernelFiles, AnUnchangedFileIsNotCompiled) {
   ::setenv("XDG_CACHE_HOME", file("cache").c_str(), 1);
   const auto cached = [&] {
-    std::map<fs::path, fs::file_time_type> written;
-    for (const auto& entry : fs::recursive_directory_iterator(file("cache")))
-      if (entry.path().extension() == ".so") written.emplace(entry.path(), entry.last_write_time());
-    return written;
+    std::map<fs::path, ino_t> objects;
+    for (const auto& entry : fs::recursive_directory_iterator(file("cache"))) {
+      struct stat status{};
+      if (entry.path().extension() == ".so" && ::stat(entry.path().c_str(), &status) == 0)
+        objects.emplace(entry.path(), status.st_ino);
+    }
+    return objects;
   };
   EXPECT_EQ(run("run " + two("ones")).status, 0);
   const auto compiled = cached();

@@ -94,7 +94,18 @@ TEST_F(ProgramWords, APathThatIsNotThereIsNoUnknownKernel) {
   EXPECT_EQ(ran.status, 2);
   EXPECT_EQ(ran.err, "error: no/such/kernel: no such file or folder\n");
   EXPECT_THAT(run("run README.md").err, HasSubstr("neither a file of kernels nor a bundle"));
-  EXPECT_THAT(run("run vector_ad").err, HasSubstr("did you mean `vector_add`?"));
+}
+
+TEST_F(ProgramWords, AMisspeltKernelGetsTheNearestNamesAndTheWayToAll) {
+  const auto said = [&](const std::string& word) { return run("run " + word).err; };
+  const std::string all = "`palladion list` names all kernels\n";
+  EXPECT_EQ(said("vector_ad"),
+            "error: there is no kernel `vector_ad`\n   = help: did you mean `vector_add`? " + all);
+  EXPECT_THAT(said("softmx"), HasSubstr("did you mean `softmax`? " + all));
+  EXPECT_THAT(said("ref_tmem_"),
+              HasSubstr("did you mean `ref_tmem`, `ref_tmem_reuse`, `ref_tmem_handover`? " + all));
+  EXPECT_THAT(said("blackwell_"), HasSubstr(", ...? " + all));
+  EXPECT_EQ(said("zebra"), "error: there is no kernel `zebra`\n   = help: " + all);
 }
 
 // ---- units ---------------------------------------------------------------------------------------------

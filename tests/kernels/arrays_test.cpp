@@ -162,6 +162,7 @@ TEST(Nearest, FindsWhatWasMeant) {
   EXPECT_EQ(nearest("vectoradd", known), "vector_add");
   EXPECT_EQ(nearest("tanspose", known), "transpose");
   EXPECT_EQ(nearest("zebra", known), "");
+  EXPECT_EQ(nearest("", known), "");
 }
 
 TEST(Registry, KernelsAreCompleteAndNamedOnce) {

@@ -32,18 +32,24 @@ std::optional<bool> boolean_in(std::string_view text) {
   return std::nullopt;
 }
 
-std::string nearest(std::string_view word, const std::vector<std::string>& known) {
-  const std::string* best = nullptr;
+std::vector<std::string> nearest_words(std::string_view word, const std::vector<std::string>& known) {
+  std::vector<std::string> best;
+  if (word.empty()) return best;
   size_t best_distance =
-      std::min(std::max<size_t>(1, word.size() / 3) + 1, word.size());  // never a wholly different word
+      std::min(std::max<size_t>(1, word.size() / 3), word.size() - 1);  // never a wholly different word
   for (const std::string& k : known) {
-    const bool starts = !word.empty() && k.starts_with(word);
-    const size_t distance = starts ? 1 : edit_distance(word, k);
-    if (distance >= best_distance) continue;
-    best = &k;
+    const size_t distance = k.starts_with(word) ? 1 : edit_distance(word, k);
+    if (distance > best_distance) continue;
+    if (distance < best_distance) best.clear();
+    best.push_back(k);
     best_distance = distance;
   }
-  return best == nullptr ? "" : *best;
+  return best;
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& known) {
+  const std::vector<std::string> best = nearest_words(word, known);
+  return best.empty() ? "" : best.front();
 }
 
 }  // namespace palladion

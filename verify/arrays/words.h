@@ -46,7 +46,10 @@ inline std::vector<std::string_view> split(std::string_view text, std::string_vi
   return parts;
 }
 
-// The known word nearest to `word` when it is near enough to have been meant; empty otherwise.
+// The known words nearest to `word`, all as near as the first of them and near enough to have been meant.
+std::vector<std::string> nearest_words(std::string_view word, const std::vector<std::string>& known);
+// The first of these: the known word nearest to `word` when it is near enough to have been meant; empty
+// otherwise.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace palladion

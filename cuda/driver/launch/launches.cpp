@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "cuda/driver/errors.h"
 #include "cuda/driver/order/undefined.h"
-#include "cuda/driver/reporting.h"
 #include "cuda/driver/session.h"
 #include "cuda/driver/streams/streams.h"
 #include "isa/core/symbol_name.h"
 
 using namespace palladion::cuda::driver;
-
-PLD_CUDA cuGetErrorName(Status status, const char** text);
 
 namespace palladion::cuda::driver {
 namespace {
@@ -149,8 +147,7 @@ Status launch(Kernel* kernel, std::shared_ptr<LaunchWork> work, Stream* stream, 
   if (const Status status = usable(); status != success) return status;
   if (const Status status = prepare(*work, kernel, params, extra); status != success) return status;
   if (const Status status = check_launch(*work); status != success) {
-    const char* name = nullptr;
-    cuGetErrorName(status, &name);
+    const char* const name = error_name(status);
     note_refused(isa::readable_name(work->kernel->name),
                  name != nullptr ? name : fmt::format("error {}", status));
     return status;
