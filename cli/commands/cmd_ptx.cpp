@@ -72,7 +72,7 @@ Outcome<void> write_launch(Subject& subject, const std::string& file) {
   std::vector<std::string> names(subject.spec->inputs.begin(), subject.spec->inputs.end());
   names.insert(names.end(), subject.spec->outputs.begin(), subject.spec->outputs.end());
   subject.job = job_of(*subject.kernel, blank_inputs(*subject.kernel), names);
-  const auto written = write_text(file, launch_json(launched(subject)));
+  const auto written = write_text(file, launch_json(launched(subject), subject.kernel->launch));
   return written ? Outcome<void>{} : not_written(written.error());
 }
 

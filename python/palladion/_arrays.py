@@ -221,6 +221,39 @@ def _is_numpy_scalar(value: Any) -> bool:
     return numpy is not None and isinstance(value, numpy.generic)
 
 
+def number_bytes(value: Any, dtype: str) -> bytes:
+    """Of a number by the machine's type: f16, bf16, f32, f64, or an integer of 32 or 64 bits, rounded to nearest even.
+
+    Takes what has one number: of Python, a NumPy scalar, an array without dimensions. Raises Error where it does not fit."""
+    if not isinstance(value, (bool, int, float)):
+        if getattr(value, "shape", None) != () or not hasattr(value, "item"):
+            raise Error(f"a {type(value).__name__} is no number")
+        value = value.item()
+    if dtype in _FLOATS or dtype == "bf16":
+        if not isinstance(value, (int, float)):
+            raise Error(f"{value!r} is no real number")
+    elif not isinstance(value, int):
+        raise Error(f"{value!r} is no integer")
+    try:
+        return _bf16_bytes(float(value)) if dtype == "bf16" else struct.pack("<" + {**_INTEGERS, **_FLOATS}[dtype], value)
+    except (struct.error, OverflowError):
+        raise Error(f"{value!r} does not fit {dtype}") from None
+
+
+def _bf16_bytes(value: float) -> bytes:
+    """By way of f32 rounded to odd, so that the second rounding is that of the value itself."""
+    if value != value:
+        return b"\xc0\x7f"
+    bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
+    nearest: float = struct.unpack("<f", struct.pack("<f", value))[0]
+    if nearest != value:
+        bits = (bits - (abs(nearest) > abs(value))) | 1
+    bits = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+    if bits & 0x7FFF == 0x7F80 and abs(value) != float("inf"):
+        raise OverflowError
+    return struct.pack("<H", bits)
+
+
 _INTEGERS = {"u8": "B", "s8": "b", "b8": "B", "u16": "H", "s16": "h", "b16": "H", "u32": "I", "s32": "i", "b32": "I",
              "u64": "Q", "s64": "q", "b64": "Q"}
 _FLOATS = {"f16": "e", "f32": "f", "f64": "d"}

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from typing import Any, Dict, List, Sequence, Tuple
 
-from ._arrays import Arrays, In, Out, View
+from ._arrays import Arrays, In, Out, View, number_bytes
 from ._errors import Error, FindingsError, Unsupported
 from ._home import home
 from ._library import NativeJob
@@ -47,7 +47,8 @@ class KernelFile:
 class FileKernel:
     """A kernel of such a file. Called with its inputs it gives its output, or a tuple of them.
 
-    Sizes follow from the inputs' shapes; those that do not, and settings, are given by name: `kernel(a, b, stages=3)`.
+    Sizes follow from the inputs' shapes; those that do not, and settings, are given by name: `kernel(a, b, stages=3)`; so
+    are numbers of the launch (`.scalars` of plgpu::kernel): `kernel(a, b, alpha=0.5)`, for which nothing is recorded anew.
     """
 
     def __init__(self, file: KernelFile, name: str) -> None:
@@ -65,9 +66,10 @@ class FileKernel:
         Raises Error where the inputs are not what the kernel takes, FindingsError where it does not come to its end."""
         if _on_device(inputs):
             from ._device import launch
-            return _one_or_all(launch(self.recorded_for(inputs, choice), inputs, self._new_outputs(inputs, choice)))
-        from ._run import run
-        result = run(self, *inputs, checks="none", **choice)
+            recorded = self.recorded_for(inputs, choice)
+            return _one_or_all(launch(recorded, inputs, _new_outputs(recorded, inputs)))
+        from ._run import run_launch
+        result = run_launch(self.launch_for(inputs, choice), checks="none")
         if not result.completed:
             raise FindingsError(str(result), result)
         return _one_or_all(result.outputs)
@@ -75,7 +77,7 @@ class FileKernel:
     def launch_for(self, inputs: Sequence[Any], choice: Dict[str, Any]) -> Launch:
         """For `run`, `check`, `compare`, `time`. The arrays are the inputs, then the outputs."""
         recorded = self.recorded_for(inputs, choice)
-        outputs = self._new_outputs(inputs, choice)
+        outputs = _new_outputs(recorded, inputs)
         arrays = Arrays()
         given = iter([In(a) for a in inputs] + [Out(a) for a in outputs])
         numbers = [arrays.add_scratch(_bytes(a)) if a["role"] in ("scratch", "profile") else arrays.add(next(given), a["name"])
@@ -91,15 +93,17 @@ class FileKernel:
             self._programs[recorded.ptx] = Program(recorded.ptx, self.name + ".ptx", self.file.arch, [folder])
         return self._programs[recorded.ptx]
 
-    def _new_outputs(self, inputs: Sequence[Any], choice: Dict[str, Any]) -> List[Any]:
-        return [_new(a, inputs) for a in self.recorded_for(inputs, choice).arrays("out")]
-
     # ---- sizes ----
 
     def recorded_for(self, inputs: Sequence[Any], choice: Dict[str, Any]) -> Recorded:
-        """With the sizes that these inputs have."""
+        """With the sizes that these inputs have, and the numbers of this launch."""
+        known = self._known()
+        chosen = {name: _word(value) for name, value in choice.items() if name in known}
+        numbers = {name: value for name, value in choice.items() if name not in known}
+        return self._with_numbers(self._recorded_for(inputs, chosen), numbers)
+
+    def _recorded_for(self, inputs: Sequence[Any], chosen: Dict[str, str]) -> Recorded:
         given = [_type_of(array) for array in inputs]
-        chosen = {name: str(value) for name, value in choice.items()}
         first = self.record(chosen)
         if first.arrays("inout"):
             raise Unsupported(f"{self.name} updates an array in place")
@@ -118,6 +122,25 @@ class FileKernel:
                 raise Error(f"{self.name} takes {array['dtype']}{array['shape']} as {array['name']} with "
                             f"{', '.join(f'{n}={v}' for n, v in first.launch['sizes'].items())}; given is {dtype}{list(shape)}")
         return first
+
+    def _known(self) -> List[str]:
+        """Its sizes and settings."""
+        launch = self.record({}).launch
+        return [*launch["sizes"], *launch["settings"]]
+
+    def _with_numbers(self, recorded: Recorded, numbers: Dict[str, Any]) -> Recorded:
+        """The same program, launched with these numbers in place of those that the file gives."""
+        if not numbers:
+            return recorded
+        there = {p["number"]: p for p in recorded.launch["params"] if "number" in p}
+        for name in numbers:
+            if name not in there:
+                of_launch = ", ".join(f"{n} ({p['dtype']})" for n, p in there.items()) or "none"
+                raise Error(f"{self.name} has no size, setting or number of the launch {name!r}; sizes and settings: "
+                            f"{', '.join(self._known())}; numbers of this launch: {of_launch}")
+        params = [dict(p, bytes=_number(p, numbers[p["number"]])) if p.get("number") in numbers else p
+                  for p in recorded.launch["params"]]
+        return dataclasses.replace(recorded, launch=dict(recorded.launch, params=params))
 
     def _sizes(self, first: Recorded, chosen: Dict[str, str], shapes: Sequence[Tuple[int, ...]]) -> Dict[str, str]:
         """Of each size that was not given: the dimensions that grow with it say what it is."""
@@ -160,12 +183,25 @@ class FileKernel:
         if not choice:
             return {}
         launch = self.record({}).launch
-        unknown = [name for name in choice if name not in launch["sizes"] and name not in launch["settings"]]
-        if unknown:
-            names = ", ".join([*launch["sizes"], *launch["settings"]])
-            raise Error(f"{self.name} has no size or setting {unknown[0]!r}; it has {names}")
         return {"--shape": {n: v for n, v in choice.items() if n in launch["sizes"]},
                 "--set": {n: v for n, v in choice.items() if n in launch["settings"]}}
+
+
+def _word(value: Any) -> str:
+    """As the command line takes it: true, false."""
+    text = str(value)
+    return text.lower() if text in ("True", "False") else text
+
+
+def _number(param: Dict[str, Any], value: Any) -> str:
+    try:
+        return number_bytes(value, param["dtype"]).hex()
+    except Error as e:
+        raise Error(f"{param['number']} is a number of the launch, {param['dtype']}: {e}") from None
+
+
+def _new_outputs(recorded: Recorded, inputs: Sequence[Any]) -> List[Any]:
+    return [_new(a, inputs) for a in recorded.arrays("out")]
 
 
 def _one_or_all(outputs: Sequence[Any]) -> Any:

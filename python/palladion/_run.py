@@ -22,8 +22,9 @@ def _launch(subject: Any, args: Any, arch: Optional[str], entry: Optional[str], 
         if more:
             raise TypeError(f"unexpected arguments: {', '.join(more)}")
         return subject.launch(args, **shape)
-    if hasattr(subject, "launch_for"):  # of `_files`
-        launch: Launch = subject.launch_for(args, more)
+    if hasattr(subject, "launch_for"):  # of `_files`: its file states grid and block, and may have settings of these names
+        named = {name: value for name, value in shape.items() if value not in (None, 0)}
+        launch: Launch = subject.launch_for(args, {**more, **named})
         return launch
     from . import _triton
     if _triton.is_kernel(subject):
@@ -32,6 +33,12 @@ def _launch(subject: Any, args: Any, arch: Optional[str], entry: Optional[str], 
         return _jax.Recorded(subject, args, more, arch or "h200")
     raise Error(f"{subject!r} is no kernel: PTX, a file, a recorded launch, a kernel of `load`, a triton.jit function or, "
                 "where jax is imported, a function of it")
+
+
+def run_launch(launch: Launch, checks: str) -> Result:
+    """Of a kernel that is called: what its settings are named is no option of the run."""
+    result: Result = _perform(launch, dict(command="run", schedule="functional", checks=checks, threads=0), write=True)
+    return result
 
 
 def _perform(launch: "Launch | _jax.Recorded", request: Dict[str, Any], write: bool, wanted: Any = None) -> Any:
@@ -77,6 +84,7 @@ def run(subject: Any, *args: Any, grid: Any = None, block: Any = None, cluster: 
 
     `subject`: PTX (a text or a file, `entry` names one of several), a kernel of `load`, a recorded launch (a folder), or
     a Triton kernel, as `kernel[grid]` or with grid=; what a Triton launch takes besides (constexprs, num_warps) is `more`.
+    A kernel in C++ of `load`: sizes, settings and numbers of the launch by name (`alpha=0.5`) are `more`.
     A function of JAX, with Pallas kernels or not: all its launches, as `Results`, whose `outputs` are what it gave; its
     arguments by name are `more`, and nothing is updated in place.
     `args`: arrays (NumPy, PyTorch, JAX, DLPack), `In(array)` and `Out(array)` where a kernel only reads or only writes,

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <span>
+#include <utility>
 
 #include "report/json/document.h"
 
@@ -30,17 +31,25 @@ std::string digits(const Bytes& bytes) {
   return fmt::format("{:02x}", fmt::join(std::span(first, std::size(bytes)), ""));
 }
 
-json::object param_json(const ParamValue& value) {
+json::object param_json(const ParamValue& value, const plgpu::Param& param) {
   if (const auto* pointer = std::get_if<PointerValue>(&value)) return {{"array", pointer->buffer}};
   if (const auto* map = std::get_if<TensorMapValue>(&value))
     return {{"array", map->buffer}, {"tensor_map", digits(isa::encode(map->map).bytes)}};
-  return {{"bytes", digits(std::get<BytesValue>(value).bytes)}};
+  json::object bytes{{"bytes", digits(std::get<BytesValue>(value).bytes)}};
+  if (const auto* number = std::get_if<plgpu::ScalarParam>(&param)) {
+    bytes.emplace("number", number->name);
+    bytes.emplace("dtype", pl::name(number->dtype));
+  }
+  return bytes;
 }
 
 }  // namespace
 
-std::string launch_json(const Launched& launched) {
+std::string launch_json(const Launched& launched, const plgpu::Launch& kernel) {
   const Job& job = *launched.job;
+  json::array params;
+  for (size_t i = 0; i < job.params.size(); ++i)
+    params.push_back(param_json(job.params[i], kernel.params.at(i)));
   return json_text(json::object{{"kernel", launched.name},
                                 {"arch", launched.arch->name},
                                 {"sizes", object_of(launched.sizes)},
@@ -53,7 +62,7 @@ std::string launch_json(const Launched& launched) {
                                 {"cooperative", job.cooperative},
                                 {"programmatic", job.programmatic_serialization},
                                 {"arrays", array_of(job.buffers, buffer_json)},
-                                {"params", array_of(job.params, param_json)}});
+                                {"params", std::move(params)}});
 }
 
 }  // namespace palladion::report

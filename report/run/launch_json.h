@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "frontend/core/launch.h"
 #include "report/run/launched.h"
 
 namespace palladion::report {
@@ -12,7 +13,8 @@ namespace palladion::report {
 //  "programmatic", "arrays": [{"name", "role", "dtype", "shape"}],
 //  "params": [{"array": i}, {"array": i, "tensor_map": the 128 bytes, whose address is an offset into the
 //  array},
-//             {"bytes"}]}, bytes as hexadecimal digits.
-std::string launch_json(const Launched& launched);
+//             {"bytes"}, {"bytes", "number": its name, "dtype"} of a number given at launch]},
+// bytes as hexadecimal digits. `kernel` is the launch of which the job was made.
+std::string launch_json(const Launched& launched, const plgpu::Launch& kernel);
 
 }  // namespace palladion::report

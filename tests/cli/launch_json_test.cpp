@@ -1,4 +1,5 @@
 // `palladion ptx --launch`: what is launched, for programs that make the launch.
+#include <algorithm>
 #include <boost/json/parse.hpp>
 
 #include "tests/cli/program.h"
@@ -29,6 +30,16 @@ TEST_F(LaunchJson, EncodesTensorMaps) {
   const auto launch = boost::json::parse(read(file("a.json"))).as_object();
   EXPECT_EQ(launch.at("params").at(0).at("array"), 0);
   EXPECT_EQ(launch.at("params").at(0).at("tensor_map").as_string().size(), 256U);
+}
+
+TEST_F(LaunchJson, NamesTheNumbersGivenAtLaunch) {
+  const auto ran = run("ptx matmul_ws --shape m=256,n=256,k=256 --set scaled=1 --set alpha=0.5 -o " +
+                       file("a.ptx") + " --launch " + file("a.json"));
+  ASSERT_EQ(ran.status, 0) << ran.out;
+  const auto launch = boost::json::parse(read(file("a.json"))).as_object();
+  const boost::json::value alpha = {{"bytes", "0000003f"}, {"number", "alpha"}, {"dtype", "f32"}};
+  const auto& params = launch.at("params").as_array();
+  EXPECT_EQ(std::ranges::count(params, alpha), 1);
 }
 
 TEST_F(LaunchJson, IsOfKernelsAlone) {
