@@ -15,19 +15,27 @@ from __future__ import annotations
 
 import atexit
 import collections
+import contextlib
 import ctypes
 import os
 import sys
 import warnings
-from typing import Any, Callable, Counter, Dict, List, Tuple
+from typing import Any, Callable, Counter, Dict, Iterator, List, Tuple
 
 from ._active import active, activate, host_view
-from ._attention import OPERATORS
+from . import _attention, _plain
 from ._errors import Error
 
 # Allocate, or read one element: the driver does it.
 _KEPT = {"empty", "empty_strided", "resize_", "set_", "record_stream", "is_pinned", "_pin_memory", "_local_scalar_dense",
          "_efficientzerotensor", "_resize_output_", "lift", "lift_fresh"}
+# Their kernels for the device choose among others, as machine code: the whole of each is the host's.
+_WHOLE = {"convolution", "convolution_backward"}
+# Take tensors of the host beside those of the device, as they do on a GPU; others take numbers of the host alone.
+_MIXED = {"copy_", "_copy_from", "_copy_from_and_resize", "index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index",
+          "_unsafe_index_put", "_ctc_loss", "_ctc_loss_backward", "_use_cudnn_ctc_loss", "_use_miopen_ctc_loss", "_pack_padded_sequence",
+          "tensor_split"}
+_OPERATORS = {**_attention.OPERATORS, **_plain.OPERATORS}
 _counts: Counter[str] = collections.Counter()
 _library: Any = None
 
@@ -87,7 +95,7 @@ def _replace(name: str) -> None:
     base, _, overload = rest.partition(".")
     if space != "aten" or base in _KEPT:
         return
-    if base != "copy_" and not torch._C._dispatch_has_kernel_for_dispatch_key(name, "CUDA"):
+    if base != "copy_" and base not in _WHOLE and not torch._C._dispatch_has_kernel_for_dispatch_key(name, "CUDA"):
         return
     packet = getattr(torch.ops.aten, base, None)
     operator = getattr(packet, overload or "default", None)
@@ -116,6 +124,25 @@ def _say() -> None:
         most = ", ".join(f"{name} ({n})" for name, n in _counts.most_common(5))
         print(f"palladion: {sum(_counts.values())} operations of PyTorch were computed on the host, not checked: {most}"
               f"{', ...' if len(_counts) > 5 else ''}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def _numbers_of(generator: Any, device: int) -> Iterator[None]:
+    """Random numbers of the host as the device's generator asks for them: by its seed, and by how many calls came before.
+
+    The host's own generator is as it was afterwards."""
+    import torch
+    generator = torch.cuda.default_generators[device] if generator is None else generator
+    state = generator.get_state()
+    seed, offset = state.view(torch.int64).tolist()
+    host = torch.default_generator.get_state()
+    torch.default_generator.manual_seed((seed * 0x9E3779B97F4A7C15 + offset) & (2 ** 63 - 1))
+    try:
+        yield
+    finally:
+        torch.default_generator.set_state(host)
+        state.view(torch.int64)[1] = offset + 4
+        generator.set_state(state)
 
 
 def _span(tensor: Any) -> Tuple[int, int]:
@@ -148,11 +175,14 @@ class _Call:
 
     def __init__(self) -> None:
         self.pairs: List[Tuple[Any, Any]] = []  # tensor of the host, of the device
+        self.of_host = False  # a tensor of the host was given, no mere number
+        self.generator: Any = None
 
     def down(self, value: Any, writes: bool) -> Any:
         import torch
         if isinstance(value, torch.Tensor):
             if not value.is_cuda:
+                self.of_host = self.of_host or value.dim() > 0
                 return value
             seen = _seen(value, writes)
             self.pairs.append((seen, value))
@@ -160,7 +190,10 @@ class _Call:
         if isinstance(value, torch.device):
             return torch.device("cpu") if value.type == "cuda" else value
         if isinstance(value, torch.Generator):
-            return None if value.device.type == "cuda" else value
+            if value.device.type != "cuda":
+                return value
+            self.generator = value
+            return None
         if isinstance(value, (list, tuple)):
             return type(value)(self.down(v, writes) for v in value)
         return value
@@ -206,6 +239,9 @@ def _on_host(operator: Any) -> Callable[..., Any]:
     order = [a.name for a in schema.arguments]
     name = str(schema.name)
     is_tensor = {a.name: isinstance(a.type, torch.TensorType) for a in schema.arguments}
+    plain = None if "out" in schema.overload_name else _OPERATORS.get(name)
+    is_mixed = name.partition("::")[2] in _MIXED
+    is_random = torch.Tag.nondeterministic_seeded in operator.tags
 
     def of_overload(args: Any, kwargs: Any) -> Any:
         """A number in place of a tensor (`x & 3`) has another overload, which knows that it gives no type."""
@@ -221,8 +257,13 @@ def _on_host(operator: Any) -> Callable[..., Any]:
         call = _Call()
         positional = [call.down(value, writes[order[i]]) for i, value in enumerate(args)]
         named = {key: call.down(value, writes[key]) for key, value in kwargs.items()}
+        if call.of_host and call.pairs and not is_mixed:
+            raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, "
+                               f"{call.pairs[0][1].device} and cpu! ({name})")
+        device = call.pairs[0][1].device.index if call.pairs else torch.cuda.current_device()
         try:
-            result = OPERATORS.get(name, of_overload(positional, named))(*positional, **named)
+            with _numbers_of(call.generator, device) if is_random else contextlib.nullcontext():
+                result = (plain or of_overload(positional, named))(*positional, **named)
         except NotImplementedError as e:
             raise NotImplementedError(f"palladion: PyTorch has no {name} for the host, and for the device machine code "
                                       "alone") from e

@@ -200,6 +200,73 @@ def test_fused_attention_is_computed_on_the_host():
     """)
 
 
+def test_tensors_of_host_and_device_do_not_mix():
+    """As on a GPU; numbers in a tensor of the host do, and indices."""
+    pytest.importorskip("torch")
+    program(TORCH + """
+    a, b = torch.ones(4, device="cuda"), torch.ones(4)
+    for mixed in (lambda: a + b, lambda: torch.stack([a, b]), lambda: b.mul_(a), lambda: torch.where(a > 0, a, b)):
+        try:
+            mixed()
+            raise AssertionError(mixed)
+        except RuntimeError as e:
+            assert "same device" in str(e) and "cuda:0" in str(e)
+    assert (a + torch.tensor(2.0)).tolist() == [3] * 4 and a[torch.tensor([0, 3])].is_cuda
+    a.copy_(b)
+    """)
+
+
+def test_random_numbers_follow_the_generator_of_the_device():
+    pytest.importorskip("torch")
+    program(TORCH + """
+    torch.manual_seed(3)
+    host = torch.rand(4)
+    torch.manual_seed(3)
+    first, second = torch.rand(4, device="cuda"), torch.rand(4, device="cuda")
+    assert torch.equal(torch.rand(4), host)  # the host's own are not used up
+    assert not torch.equal(first, second)
+    torch.cuda.manual_seed(3)
+    state = torch.cuda.get_rng_state()
+    assert torch.equal(torch.rand(4, device="cuda"), first)
+    assert torch.equal(torch.rand(4, device="cuda"), second)
+    torch.cuda.set_rng_state(state)
+    assert torch.equal(torch.rand(4, device="cuda"), first)
+    own = torch.Generator("cuda").manual_seed(3)
+    assert torch.equal(torch.rand(4, device="cuda", generator=own), first)
+    """)
+
+
+def test_fused_cells_and_halves_are_computed_by_plain_operators():
+    pytest.importorskip("torch")
+    program(TORCH + """
+    def both(make, shape, **options):
+        x = torch.randn(shape, requires_grad=True)
+        layer = make()
+        y = x.detach().cuda().requires_grad_()
+        wanted, got = layer(x), None
+        (wanted[0] if isinstance(wanted, tuple) else wanted).square().sum().backward()
+        gradients = [p.grad.clone() for p in layer.parameters()]
+        layer.zero_grad()
+        layer.cuda()
+        got = layer(y)
+        (got[0] if isinstance(got, tuple) else got).square().sum().backward()
+        for p, want in zip(layer.parameters(), gradients):
+            torch.testing.assert_close(p.grad.cpu(), want)
+        torch.testing.assert_close(y.grad.cpu(), x.grad)
+
+    both(lambda: torch.nn.LSTMCell(5, 7), (3, 5))
+    both(lambda: torch.nn.LSTMCell(5, 7, bias=False), (3, 5))
+    both(lambda: torch.nn.GRUCell(5, 7), (3, 5))
+    both(lambda: torch.nn.GRUCell(5, 7, bias=False), (3, 5))
+    both(lambda: torch.nn.Conv2d(4, 8, 3, groups=4), (2, 4, 6, 6))  # depthwise
+    x = torch.randn(3, 9, device="cuda").half().requires_grad_()
+    out = torch.softmax(x, 1, dtype=torch.float32)
+    torch.testing.assert_close(out.cpu(), torch.softmax(x.detach().cpu().float(), 1))
+    out.square().sum().backward()
+    assert x.grad.dtype == torch.float16
+    """)
+
+
 def test_a_program_may_give_operators_of_its_own():
     """As FlagGems does, for a while."""
     pytest.importorskip("torch")
