@@ -196,11 +196,17 @@ bool is_early_form(const Finding& f, const Finding& of) {
          !of.sites[0].part.asynchronous && of.sites[1].part.asynchronous;
 }
 
+// What orders two CTAs orders the threads of one, too; a barrier of a CTA does not.
+bool is_of_two_ctas(const Finding& f) {
+  return std::holds_alternative<Race>(f.what) && f.sites.size() == 2 && f.sites[0].cta != f.sites[1].cta;
+}
+
 void join(Group& into, Group&& from) {
   if (is_early_form(into.finding, from.finding)) std::swap(into.finding, from.finding);
   if (is_lane_race(into.finding) && !is_lane_race(from.finding)) std::swap(into.finding, from.finding);
   if (!is_lane_race(into.finding) && is_lane_race(from.finding))
     add_note(into.finding, say<Phrase::lanes_race_too>());
+  if (!is_of_two_ctas(into.finding) && is_of_two_ctas(from.finding)) std::swap(into.finding, from.finding);
   // Of a barrier two places of the text show more than one place twice.
   if (is_barrier(into.finding.object.kind) && is_one_place(into.finding) && !is_one_place(from.finding))
     std::swap(into.finding, from.finding);
