@@ -13,14 +13,19 @@ struct Slot {
   std::vector<uint64_t> wgmma;  // pending too: all warps of the warpgroup must have issued these
 };
 
+bool is_meeting(const RawEvent& e) {
+  return e.kind == RawEvent::Kind::met || e.kind == RawEvent::Kind::converged;
+}
+
 // Lanes that take part in the same events, lowest lane first.
 std::vector<uint32_t> classes_of(std::span<const RawEvent> events) {
   uint32_t all = 0;
   for (const RawEvent& e : events)
-    if (e.kind != RawEvent::Kind::met) all |= e.lanes;
+    if (!is_meeting(e)) all |= e.lanes;
   std::vector<uint32_t> classes;
   if (all != 0) classes.push_back(all);
   for (const RawEvent& e : events) {
+    if (e.kind == RawEvent::Kind::converged) continue;
     for (size_t i = 0, n = classes.size(); i < n; ++i) {
       const uint32_t in = classes[i] & e.lanes, out = classes[i] & ~e.lanes;
       if (in == 0 || out == 0) continue;
@@ -32,6 +37,74 @@ std::vector<uint32_t> classes_of(std::span<const RawEvent> events) {
   return classes;
 }
 
+// The events between two points at which the warp is together: [from, to).
+struct Segment {
+  size_t from = 0, to = 0;
+  std::span<const RawEvent> of(std::span<const RawEvent> events) const {
+    return events.subspan(from, to - from);
+  }
+};
+
+std::vector<Segment> split(std::span<const RawEvent> events) {
+  std::vector<Segment> segments;
+  for (size_t from = 0; from < events.size();) {
+    size_t to = from;
+    while (to < events.size() && events[to].kind != RawEvent::Kind::converged) ++to;
+    segments.push_back({from, to});
+    from = to + 1;
+  }
+  return segments;
+}
+
+// The same, whichever threads its lanes are.
+bool is_lane_wise(const RawEvent& e) {
+  if (is_meeting(e)) return true;
+  if (e.kind == RawEvent::Kind::issue) return std::has_single_bit(e.lanes);
+  return e.kind == RawEvent::Kind::op &&
+         (e.per_lane || e.op.kind == SyncKind::bar_pass || e.op.kind == SyncKind::wait);
+}
+
+bool is_use(const RawEvent& e, SyncKind kind, uint32_t object) {
+  return e.kind == RawEvent::Kind::op && e.op.kind == kind && e.op.object == object;
+}
+
+// A thread that passes a barrier is the one that arrived there with its first lane.
+bool arrived_as_they_pass(std::span<const RawEvent> arriving, std::span<const RawEvent> passing,
+                          uint32_t lanes) {
+  const std::vector<uint32_t> before = classes_of(arriving), now = classes_of(passing);
+  for (size_t c = 0; c < now.size(); ++c) {
+    if ((now[c] & lanes) == 0) continue;
+    const uint32_t first = now[c] & (0U - now[c]);
+    if (c >= before.size() || (before[c] & first) == 0) return false;
+  }
+  return true;
+}
+
+// Where lanes arrive at a barrier, are together, and pass it as other threads than they arrived, all of that
+// is one segment: a thread knows the generation that it arrived in itself.
+std::vector<Segment> segments_of(std::span<const RawEvent> events) {
+  std::vector<Segment> segments;
+  for (const Segment& next : split(events)) {
+    segments.push_back(next);
+    for (size_t i = next.from; i < next.to; ++i) {
+      const RawEvent& pass = events[i];
+      if (pass.kind != RawEvent::Kind::op || pass.op.kind != SyncKind::bar_pass) continue;
+      size_t at = i;
+      while (at > 0 && !is_use(events[at - 1], SyncKind::bar_arrive, pass.op.object)) --at;
+      size_t a = segments.size() - 1;
+      while (a > 0 && segments[a].from >= at) --a;
+      if (at == 0 || a + 1 == segments.size()) continue;
+      const Segment joined{segments[a].from, next.to};
+      if (arrived_as_they_pass(segments[a].of(events), segments.back().of(events), pass.lanes) ||
+          !std::ranges::all_of(joined.of(events), is_lane_wise))
+        continue;
+      segments.resize(a);
+      segments.push_back(joined);
+    }
+  }
+  return segments;
+}
+
 class Builder {
  public:
   Builder(const RawRun& run, Skeleton& skeleton) : run_(run), skeleton_(skeleton) {}
@@ -41,13 +114,7 @@ class Builder {
       warp_ = w;
       slots_.clear();
       used_.clear();
-      const auto& events = run_.warps[w];
-      for (size_t from = 0; from < events.size();) {
-        size_t to = from;
-        while (to < events.size() && events[to].kind != RawEvent::Kind::converged) ++to;
-        segment(std::span(events).subspan(from, to - from));
-        from = to + 1;
-      }
+      for (const Segment& s : segments_of(run_.warps[w])) segment(s.of(run_.warps[w]));
     }
     for (const Late& l : late_) resolve(l);
     skeleton_.threads.insert(skeleton_.threads.end(), agents_.begin(), agents_.end());
@@ -83,8 +150,8 @@ class Builder {
     if (classes.empty()) return;
     begin(classes.size());
     for (const RawEvent& e : events) {
-      if (e.kind == RawEvent::Kind::met) {
-        meet(classes, e.lanes);
+      if (is_meeting(e)) {
+        meet(classes, e.kind == RawEvent::Kind::met ? e.lanes : ~0U);
         continue;
       }
       for (size_t c = 0; c < classes.size(); ++c)

@@ -123,6 +123,39 @@ TEST(Recorder, lanes_meet_at_movmatrix_too) {
   EXPECT_TRUE(r.report.findings.empty());
 }
 
+// CuTe DSL's kernels: all arrive at the cluster barrier, shuffle, wait there, and some lanes go on. Each lane
+// passes the generation in which it arrived, the second one here.
+std::string some_lanes_after_a_cluster_barrier(const std::string& before, const std::string& between) {
+  return recorded_kernel(".shared .align 8 .b64 full;\n", R"(
+mov.u32 %r0, %tid.x;
+setp.ne.u32 %p0, %r0, 0;
+and.b32 %r1, %r0, 1;
+setp.ne.u32 %p1, %r1, 0;
+barrier.cluster.arrive;
+barrier.cluster.wait;
+)" + before + R"(
+barrier.cluster.arrive;
+)" + between + R"(
+shfl.sync.idx.b32 %r2, %r0, 0, 31, -1;
+barrier.cluster.wait;
+@%p1 mbarrier.arrive.shared::cta.b64 _, [full];
+)");
+}
+
+TEST(Recorder, lanes_pass_a_barrier_in_the_generation_in_which_they_arrived) {
+  const std::string init = "@!%p0 mbarrier.init.shared::cta.b64 [full], 32;\n";
+  const Recorded right(some_lanes_after_a_cluster_barrier(init, ""));
+  ASSERT_TRUE(right.result.clean());
+  EXPECT_EQ(right.report.forced, 1U);
+  EXPECT_TRUE(right.report.findings.empty());
+  EXPECT_EQ(right.report.verdict, "all schedules");
+
+  const Recorded wrong(some_lanes_after_a_cluster_barrier("", init));
+  EXPECT_EQ(wrong.report.forced, 0U) << "nothing orders the init before arrivals of the other warp";
+  ASSERT_FALSE(wrong.report.findings.empty());
+  EXPECT_EQ(wrong.report.findings[0].code.name(), "PLD4106");
+}
+
 TEST(Recorder, lanes_that_do_not_meet_may_miss_a_phase) {
   const Recorded r(ring(""));
   ASSERT_TRUE(r.result.clean());
