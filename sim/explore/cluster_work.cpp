@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "sim/explore/varying_bits.h"
 #include "sim/machine/async/cluster_answer.h"
 
 namespace palladion::sim::check {
@@ -19,6 +20,13 @@ bool is_global_place(const isa::Footprint& f, int operand) {
   return std::ranges::any_of(f.memory, [&](const isa::MemoryUse& m) {
     return m.address == operand && (m.space == isa::Space::global || m.space == isa::Space::generic);
   });
+}
+
+// The element of a vector that is its `result`-th register, counted from 1.
+int component_of(const isa::Operand& vector, uint64_t result) {
+  for (size_t i = 0; i < vector.elements.size(); ++i)
+    if (vector.elements[i].is(isa::Operand::Kind::reg) && --result == 0) return static_cast<int>(i);
+  return -1;
 }
 
 bool may_hold_numbers(isa::Space space) {
@@ -68,6 +76,7 @@ ClusterWork::Lanes* ClusterWork::tracked(const Origin& origin, uint32_t reg) {
 
 // --- values -----------------------------------------------------------------------------------------------
 
+// The value of up to 64 bits, a hash of a longer one.
 uint64_t ClusterWork::bits_of(const Origin& origin, const DecodedOperand& o, int lane) const {
   if (o.kind != DecodedOperand::Kind::lanes && o.kind != DecodedOperand::Kind::address)
     return uint64_t{o.id} ^ static_cast<uint64_t>(o.offset);
@@ -83,7 +92,7 @@ uint64_t ClusterWork::bits_of(const Origin& origin, const DecodedOperand& o, int
   const size_t bytes = o.width / 8U;
   uint64_t words[2] = {0, 0};
   std::memcpy(words, block + bytes * static_cast<size_t>(lane), std::min(bytes, sizeof words));
-  return words[0] ^ scramble(words[1]);
+  return bytes > sizeof words[0] ? words[0] ^ scramble(words[1]) : words[0];
 }
 
 // Where the grid has one cluster in that dimension, all have the same number there.
@@ -107,7 +116,19 @@ Derived ClusterWork::number_in(const Origin& origin, const isa::Operand& o) cons
   m.value(static_cast<uint64_t>(o.component));
   m.value(origin.cta_rank);
   m.add({1, own_});
-  return m.derived();
+  Derived number = m.derived();
+  if (o.special == isa::Special::ctaid) number.vary = vary_in_dimension(o.component);
+  return number;
+}
+
+// The number of a CTA is a multiple of the cluster's size and a rank.
+uint64_t ClusterWork::vary_in_dimension(int dimension) const {
+  const isa::Dim3& cluster = run_.launch->cluster;
+  const uint32_t size = dimension == 0   ? cluster.x
+                        : dimension == 1 ? cluster.y
+                        : dimension == 2 ? cluster.z
+                                         : 1;
+  return ~uint64_t{0} << std::countr_zero(size);
 }
 
 void ClusterWork::mix(Mixture& m, const Origin& origin, const isa::Operand& written,
@@ -164,6 +185,24 @@ int ClusterWork::passed_on(const Origin& origin, int lane) {
   return first ? 1 : 2;
 }
 
+// Of the result of an instruction that reads no memory.
+uint64_t ClusterWork::vary_in(const Origin& origin, int lane) {
+  const MicroOp& op = op_at(origin);
+  const isa::Footprint& f = run_.program->footprint(op);
+  if (f.reads_carry || f.writes_carry) return ~uint64_t{0};
+  std::array<Bits, 4> operands;  // those that matter have a result and three operands at most
+  const size_t count = std::min(operands.size(), op.instruction->operands.size());
+  for (size_t k = 0; k < count; ++k) {
+    const DecodedOperand& o = op.operands[k];
+    const Derived number = operand_of(origin, static_cast<int>(k), lane);
+    if (number.how != 0)
+      operands[k] = Bits::varying(number.vary);
+    else if (o.kind == DecodedOperand::Kind::lanes && !op.instruction->operands[k].negated)
+      operands[k] = Bits::constant(bits_of(origin, o, lane));
+  }
+  return varying_bits(*op.instruction, std::span(operands).first(count));
+}
+
 // Of an instruction that reads no memory: its operands are there still.
 void ClusterWork::compute(const Origin& origin) {
   const MicroOp& op = op_at(origin);
@@ -198,10 +237,12 @@ void ClusterWork::compute(const Origin& origin) {
     if (passed[static_cast<size_t>(lane)] >= 0) return copies[static_cast<size_t>(lane)];
     const Derived value = (crosses ? all : made[static_cast<size_t>(lane)]).derived();
     if (value.how == 0) return value;
+    const uint64_t vary = crosses ? ~uint64_t{0} : vary_in(origin, lane);
+    if (vary == 0) return Derived{};
     Mixture m(value.how);
     m.value(result);
     if (crosses) m.value(static_cast<uint64_t>(lane));
-    return Derived{m.hash() | 1, value.of};
+    return Derived{m.hash() | 1, value.of, vary};
   });
 }
 
@@ -229,7 +270,10 @@ void ClusterWork::query(const Origin& origin, const isa::QueryCancel& e) {
     Mixture m(0x636c63 + static_cast<uint64_t>(e.dimension + 1) * 8 + (e.dimension < 0 ? result : 0));
     m.value(origin.cta_rank);
     m.add(numbers[static_cast<size_t>(lane)]);
-    return m.derived();
+    Derived number = m.derived();
+    number.vary =
+        vary_in_dimension(e.dimension >= 0 ? e.dimension : component_of(op.instruction->operands[0], result));
+    return number;
   });
 }
 

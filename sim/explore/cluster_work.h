@@ -14,8 +14,9 @@ namespace palladion::sim::check {
 
 // A value of one lane that is made of numbers of clusters.
 struct Derived {
-  uint64_t how = 0;  // hash of its computation; 0: it is not made of any
-  uint32_t of = 0;   // 1 + the number of the cluster
+  uint64_t how = 0;              // hash of its computation; 0: it is not made of any
+  uint32_t of = 0;               // 1 + the number of the cluster
+  uint64_t vary = ~uint64_t{0};  // the bits that can differ from cluster to cluster
   static constexpr uint32_t several = ~0U;
 };
 
@@ -78,10 +79,12 @@ class ClusterWork {
            int lane);
   void mix_operand(Mixture& m, const Origin& origin, int operand, int lane);
   Derived operand_of(const Origin& origin, int operand, int lane);
+  uint64_t vary_in(const Origin& origin, int lane);
   int passed_on(const Origin& origin, int lane);
   bool varies(int dimension) const;
   bool is_number(const isa::Operand& o) const;
   Derived number_in(const Origin& origin, const isa::Operand& special) const;
+  uint64_t vary_in_dimension(int dimension) const;
   uint32_t number_of(uint32_t x, uint32_t y, uint32_t z) const;
 
   uint64_t outcome(const Origin& origin, const isa::Operand& written, const DecodedOperand& decoded,

@@ -91,11 +91,12 @@ struct Observed {
   WorkScope work;
 };
 
-Observed observed(const std::string& text, uint32_t clusters, const sim::RunOptions& conditions) {
+Observed observed(const std::string& text, uint32_t clusters, const sim::RunOptions& conditions,
+                  uint32_t ctas = 1) {
   sim::testing::PtxRunner runner(text, *isa::find_arch("b200"));
-  std::vector<uint32_t> out(size_t{4} * words_of_cluster * clusters),
-      in(size_t{4} * words_of_cluster * clusters);
-  runner.array(out, "out").array(in, "in").shape({clusters, 1, 1}, {32, 1, 1});
+  std::vector<uint32_t> out(size_t{4} * words_of_cluster * clusters * ctas),
+      in(size_t{4} * words_of_cluster * clusters * ctas);
+  runner.array(out, "out").array(in, "in").shape({clusters * ctas, 1, 1}, {32, 1, 1}, {ctas, 1, 1});
   Checker checker;
   SkeletonObserver recorder;
   DataObserver data;
@@ -122,13 +123,13 @@ struct Study {
   std::set<uint64_t> structures;
 };
 
-Study study_of(const std::string& text, uint32_t clusters) {
+Study study_of(const std::string& text, uint32_t clusters, uint32_t ctas = 1) {
   Study s;
   AnswerProof proof(clusters);
   for (const Answers& answers : all_answers(clusters)) {
     sim::RunOptions options;
     conditions_of(answers).apply(options);
-    const Observed r = observed(text, clusters, options);
+    const Observed r = observed(text, clusters, options, ctas);
     if (s.open.empty()) s.open = r.undecided;
     proof.add(r.work);
     s.codes.insert(r.codes.begin(), r.codes.end());
@@ -141,6 +142,15 @@ Study study_of(const std::string& text, uint32_t clusters) {
 std::string reason_open(const std::string& body, const std::string& after_request = "",
                         const std::string& answered = "") {
   return study_of(asking_kernel(body, after_request, answered), 5).open;
+}
+
+// In clusters of two, of which the first CTA works: numbers are even.
+std::string reason_open_in_pairs(const std::string& body) {
+  std::string text = asking_kernel(body);
+  const std::string begin = "  mov.u32 %r0, %tid.x;\n";
+  text.insert(text.find(begin),
+              "  mov.u32 %r50, %cluster_ctarank;\n  setp.ne.u32 %p9, %r50, 0;\n  @%p9 ret;\n");
+  return study_of(text, 5, 2).open;
 }
 
 TEST(Answers, runs_have_each_number_of_launches) {
@@ -184,6 +194,24 @@ TEST(Answers, a_branch_that_no_number_takes_is_known) {
       reason_open("  and.b32 %r20, %r3, 64;\n  add.u32 %r20, %r20, %r14;\n  st.shared.u32 [%r20], %r0;\n" +
                   store_at("%r3")),
       "");
+}
+
+// The lowest bit of a number is the rank in the cluster, whichever cluster it is: CUTLASS computes which half
+// of a pair's tile a CTA loads from its own number, and adds it to the places of all works.
+TEST(Answers, bits_of_a_number_that_are_a_rank_are_no_number) {
+  EXPECT_EQ(reason_open_in_pairs(store_at("%r3")), "");
+  EXPECT_EQ(reason_open_in_pairs(
+                "  shl.b32 %r20, %r11, 7;\n  and.b32 %r20, %r20, 128;\n  add.u32 %r20, %r20, %r3;\n" +
+                store_at("%r20")),
+            "");
+  EXPECT_EQ(reason_open_in_pairs("  and.b32 %r20, %r11, 1;\n  setp.eq.u32 %p5, %r20, 1;\n"
+                                 "  @%p5 bar.sync 1, 32;\n" +
+                                 store_at("%r3")),
+            "");
+  EXPECT_NE(reason_open_in_pairs("  and.b32 %r20, %r11, 2;\n  add.u32 %r20, %r20, %r3;\n" + store_at("%r20")),
+            "");
+  EXPECT_NE(reason_open("  and.b32 %r20, %r11, 1;\n  add.u32 %r20, %r20, %r3;\n" + store_at("%r20")), "")
+      << "without clusters";
 }
 
 TEST(Answers, decisions_by_a_number_stay_open) {
