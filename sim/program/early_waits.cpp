@@ -37,7 +37,8 @@ class Finder {
       });
   }
 
-  // Where the value that the try_wait gives gets to: computation, and at last branches that skip waits alone.
+  // Where the value that the try_wait gives gets to: computation, and at last branches that skip waits alone;
+  // or no branch.
   std::optional<std::vector<Pc>> skipped_by(Pc ask) const {
     std::vector<Pc> waits;
     std::vector<uint32_t> reached;
@@ -54,7 +55,6 @@ class Finder {
           return std::nullopt;
       }
     }
-    if (waits.empty()) return std::nullopt;
     std::ranges::sort(waits);
     const auto twice = std::ranges::unique(waits);
     waits.erase(twice.begin(), twice.end());

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <set>
 
 #include "report/text/finding_text.h"
 #include "sim/check/checker.h"
@@ -351,6 +352,40 @@ TEST(Races, StoresOfEqualValuesByDifferentInstructionsOfTwoCtasAreStrict) {
     ASSERT_EQ(other.findings.size(), 1u);
     EXPECT_EQ(other.findings[0].severity, FindingSeverity::error);
   }
+}
+
+// PTX: try_wait may return before the phase is complete. A loop waits; one that nobody asks for the answer
+// does not.
+TEST(Races, ATryWaitWithoutALoopIsNoWait) {
+  const auto waits_by = [](const std::string& wait) {
+    return races(R"(
+  .shared .align 8 .b64 full;
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 mbarrier.init.shared.b64 [full], 32;
+  bar.sync 0;
+  setp.eq.u32 %p1, %r2, 0;
+  @%p1 bra WRITE;
+AGAIN:
+  mbarrier.try_wait.parity.shared.b64 %p2, [full], 0;
+)" + wait + R"(
+  ld.shared.u32 %r3, [place];
+  st.global.u32 [%rd1], %r3;
+  ret;
+WRITE:
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 st.shared.u32 [place], 1;
+  bar.warp.sync -1;
+  mbarrier.arrive.shared.b64 _, [full];)");
+  };
+  const auto codes = [](const RunResult& r) {
+    std::set<std::string> names;
+    for (const Finding& f : r.findings)
+      if (std::holds_alternative<Race>(f.what) && f.severity == FindingSeverity::error)
+        names.insert(f.code.name());
+    return names;
+  };
+  EXPECT_TRUE(codes(waits_by("@!%p2 bra AGAIN;")).empty());
+  EXPECT_EQ(codes(waits_by("")), std::set<std::string>{"PLD4001"});
 }
 
 }  // namespace

@@ -343,6 +343,15 @@ TEST(Recorder, a_try_wait_that_asks_early_leaves_the_run_decided) {
   EXPECT_EQ(count(r.skeleton(), SyncKind::wait), 2U);  // the question is none
 }
 
+// CUTLASS' pipelines ask for a stage behind the last one.
+TEST(Recorder, a_try_wait_whose_answer_is_not_used_leaves_the_run_decided) {
+  const Recorded r(asks_early("mov.u32 %r3, 0;", "8"));
+  ASSERT_TRUE(r.result.clean());
+  EXPECT_FALSE(r.report.frozen);
+  EXPECT_EQ(r.report.verdict, "all schedules");
+  EXPECT_EQ(count(r.skeleton(), SyncKind::wait), 2U);
+}
+
 TEST(Recorder, a_try_wait_that_asks_for_another_phase_is_frozen) {
   const Recorded r(asks_early("", "0"));
   ASSERT_TRUE(r.result.completed);
