@@ -4,7 +4,7 @@
 # pld_exec_library(TARGET FOLDER NAME VERSION)
 function(pld_exec_library target folder name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${folder}/(runtime|cublas|cufft|curand|cusolver|cudnn|cupti|nvml|preload)/")  # libraries of their own
+  list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${folder}/(runtime|cublas|cufft|curand|cusolver|cusparse|cudnn|cupti|nvml|preload)/")  # libraries of their own
   add_library(${target} SHARED ${sources})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_options(${target} PRIVATE ${PLD_WARNINGS} ${PLD_BASELINE} -fvisibility=hidden)
@@ -52,6 +52,7 @@ pld_stand_in(cublas cublas 13 15)
 pld_stand_in(cufft cufft 12 16)
 pld_stand_in(curand curand 10 204)
 pld_stand_in(cusolver cusolver 12 9)
+pld_stand_in(cusparse cusparse 12 10)
 pld_stand_in(cudnn cudnn 9 3000)
 pld_stand_in(cupti cupti 13 27)
 pld_stand_in(nvml nvidia-ml 1 3)
@@ -75,7 +76,7 @@ pld_exec_library(palladion_exec cuda/driver/preload palladion_exec)
 # DT_RPATH: what the program itself puts into LD_LIBRARY_PATH (nvcc does) comes behind our folder.
 target_link_options(palladion_exec PRIVATE LINKER:-z,initfirst LINKER:--disable-new-dtags)
 # The libraries above are loaded with it, so that whoever needs NVIDIA's by name has them.
-target_link_libraries(palladion_exec PRIVATE -Wl,--no-as-needed palladion_cuda palladion_cudart palladion_cublas palladion_cufft palladion_curand palladion_cusolver palladion_cudnn
+target_link_libraries(palladion_exec PRIVATE -Wl,--no-as-needed palladion_cuda palladion_cudart palladion_cublas palladion_cufft palladion_curand palladion_cusolver palladion_cusparse palladion_cudnn
   palladion_cupti palladion_nvml ${CMAKE_DL_LIBS})
 
 # What Python does first under the clock.

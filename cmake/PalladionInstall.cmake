@@ -40,7 +40,7 @@ endif()
 
 # What is installed, without tests and benches: `./dev install` builds it.
 add_custom_target(palladion_package)
-foreach(target palladion palladion_python palladion_manual palladion_capture palladion_cuda palladion_cudart palladion_cublas palladion_cufft palladion_curand palladion_cusolver palladion_cudnn palladion_cupti palladion_nvml palladion_exec palladion_compilers palladion_ptxas pld_cli)
+foreach(target palladion palladion_python palladion_manual palladion_capture palladion_cuda palladion_cudart palladion_cublas palladion_cufft palladion_curand palladion_cusolver palladion_cusparse palladion_cudnn palladion_cupti palladion_nvml palladion_exec palladion_compilers palladion_ptxas pld_cli)
   if(TARGET ${target})
     add_dependencies(palladion_package ${target})
   endif()

@@ -3,6 +3,7 @@
 // programs start, and one that tells its name for every other (absent.txt).
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,10 +18,11 @@ struct Piece {
   bool reads = false, writes = false;
   size_t pointers = 0;  // not 0: at `at` lie so many addresses, of such a piece each
 };
-// `compute` gets where the pieces lie in this process, each of those that an array of addresses names;
-// `release` comes after the last `compute`.
+// `compute` gets where the pieces lie in this process, each of those that an array of addresses names, and
+// says what is wrong with the values there, a fault of the program's (null: nothing). `release` comes after
+// the last `compute`.
 struct HostCall {
-  void (*compute)(void* data, void* const* views);
+  const char* (*compute)(void* data, void* const* views);
   void (*release)(void* data);
   void* data;
 };
@@ -34,11 +36,17 @@ extern "C" int palladion_exec_compute(const char* what, void* stream, const pall
 
 namespace palladion::cuda {
 
-// An operation of the stream that is computed on the host, and said to be: f(views).
+// An operation of the stream that is computed on the host, and said to be: f(views), which returns nothing,
+// or what is wrong with the values.
 template <class F>
 int compute_on_host(const char* what, void* stream, const std::vector<Piece>& pieces, F f) {
-  const HostCall call = {[](void* data, void* const* views) { (*static_cast<F*>(data))(views); },
-                         [](void* data) { delete static_cast<F*>(data); }, new F(std::move(f))};
+  const auto compute = [](void* data, void* const* views) -> const char* {
+    if constexpr (std::is_void_v<std::invoke_result_t<F&, void* const*>>)
+      return (*static_cast<F*>(data))(views), nullptr;
+    else
+      return (*static_cast<F*>(data))(views);
+  };
+  const HostCall call = {compute, [](void* data) { delete static_cast<F*>(data); }, new F(std::move(f))};
   return palladion_exec_compute(what, stream, pieces.data(), pieces.size(), &call);
 }
 

@@ -51,6 +51,30 @@ def test_linear_algebra_is_computed_on_the_host(tmp_path):
     assert counted["cusolverDnSpotrf"] == 1 and counted["cusolverDnZgesvd"] == 1
 
 
+def test_sparse_matrices_are_computed_on_the_host(tmp_path):
+    out = run(tmp_path, """
+    import cupy as cp, numpy as np, cupyx.scipy.sparse as sparse, cupyx.scipy.sparse.linalg as linalg
+    rng = np.random.default_rng(1)
+    def matrix(rows, columns, kind):
+        return (rng.random((rows, columns)) * (rng.random((rows, columns)) < 0.4) * (1 + 1j * np.issubdtype(kind, np.complexfloating))).astype(kind)
+    for kind, bound in ((np.float32, 1e-5), (np.float64, 1e-12), (np.complex64, 1e-5), (np.complex128, 1e-12)):
+        a, b, c, x = matrix(5, 7, kind), matrix(7, 4, kind), matrix(5, 7, kind), matrix(7, 3, kind)
+        same = lambda got, wanted: np.testing.assert_allclose(cp.asnumpy(got.toarray() if sparse.issparse(got) else got), wanted, rtol=bound, atol=bound)
+        for form in (sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix):
+            s = form(sparse.csr_matrix(cp.asarray(a)))
+            same(s, a), same(s.tocsr(), a), same(s.tocsc(), a), same(s.tocoo(), a), same(s.T, a.T)
+            same(s @ cp.asarray(x), a @ x), same(s @ cp.asarray(x[:, 0]), a @ x[:, 0]), same(s.H @ cp.asarray(a), a.conj().T @ a)
+            same(s @ sparse.csr_matrix(cp.asarray(b)), a @ b), same(s + sparse.csr_matrix(cp.asarray(c)), a + c)
+        lower = np.tril(matrix(6, 6, kind)) + 3 * np.eye(6, dtype=kind)
+        same(linalg.spsolve_triangular(sparse.csr_matrix(cp.asarray(lower)), cp.asarray(lower[:, :2].copy())), np.eye(6)[:, :2])
+    print("equal")
+    """, "--json", str(tmp_path / "exec.json"))
+    assert out == "equal\n"
+    import json
+    counted = {row["call"]: row["count"] for row in json.loads((tmp_path / "exec.json").read_text())["computed_on_host"]}
+    assert counted["cusparseSpMM"] >= 24 and counted["cusparseSpGEMM_copy"] == 12 and counted["cusparseSpSM_solve"] == 4
+
+
 def test_random_numbers_of_a_seed_are_the_same(tmp_path):
     out = run(tmp_path, """
     import cupy as cp

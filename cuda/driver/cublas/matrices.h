@@ -1,17 +1,16 @@
 #pragma once
 // Matrices in the device's memory, by columns, as the host computes with them.
 #include <Eigen/Core>
-#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 
+#include "cuda/driver/stand_in_numbers.h"
 #include "isa/num/storage.h"
 
 namespace palladion::cuda::cublas {
 
-using Complex32 = std::complex<float>;
-using Complex64 = std::complex<double>;
+using cuda::Complex32, cuda::Complex64;
 
 enum class Type : int {  // cudaDataType
   f32 = 0,

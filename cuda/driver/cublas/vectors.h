@@ -3,18 +3,14 @@
 // two levels take and give.
 #include <array>
 #include <memory>
-#include <type_traits>
 
 #include "cuda/driver/cublas/handle.h"
 #include "cuda/driver/cublas/matrices.h"
+#include "cuda/driver/stand_in_numbers.h"
 
 extern "C" int cuStreamSynchronize(void* stream);
 
 namespace palladion::cuda::cublas {
-
-// What is summed and multiplied in.
-template <class T>
-using Wide = std::conditional_t<Eigen::NumTraits<T>::IsComplex, Complex64, double>;
 
 template <class T>
 using Row = Eigen::Matrix<Wide<T>, 1, Eigen::Dynamic>;
@@ -42,47 +38,6 @@ struct Vector {
 
  private:
   int64_t place(int64_t i) const { return step >= 0 ? i * step : (i - n + 1) * step; }
-};
-
-// The pieces of a call: numbers first.
-class Pieces {
- public:
-  explicit Pieces(const Handle* h) : of_device_(h->pointer_mode == 1) {}
-
-  // A number that the call takes: of the host now, of the device when it is computed.
-  template <class T>
-  class Number {
-   public:
-    Wide<T> value(void* const* views) const {
-      T value = of_host_;
-      if (place_ >= 0) std::memcpy(&value, views[place_], sizeof value);
-      return static_cast<Wide<T>>(value);
-    }
-
-   private:
-    friend Pieces;
-    T of_host_{};
-    int place_ = -1;
-  };
-  template <class T>
-  Number<T> number(const T* at) {
-    Number<T> n;
-    if (of_device_)
-      n.place_ = add({at, sizeof(T), 1, 0, true, false});
-    else
-      n.of_host_ = *at;
-    return n;
-  }
-  int add(const Piece& piece) {
-    all_.push_back(piece);
-    return static_cast<int>(all_.size()) - 1;
-  }
-  bool of_device() const { return of_device_; }
-  const std::vector<Piece>& all() const { return all_; }
-
- private:
-  bool of_device_;
-  std::vector<Piece> all_;
 };
 
 template <class F>

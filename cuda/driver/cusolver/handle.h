@@ -1,11 +1,9 @@
 #pragma once
 // What the functions of cuSOLVER have in common.
 #include <Eigen/Core>
-#include <complex>
 #include <cstdint>
-#include <type_traits>
 
-#include "cuda/driver/stand_in.h"
+#include "cuda/driver/stand_in_numbers.h"
 
 namespace palladion::cuda::cusolver {
 
@@ -18,17 +16,14 @@ struct Handle {
   int deterministic = 1, math_mode = 0;
 };
 
-using Complex32 = std::complex<float>;
-using Complex64 = std::complex<double>;
+using cuda::Complex32, cuda::Complex64;
 template <class T>
 using Real = typename Eigen::NumTraits<T>::Real;
 template <class T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
 template <class T>
 using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
-// All is computed in f64, so that each algorithm is compiled for two types.
-template <class T>
-using Wide = std::conditional_t<Eigen::NumTraits<T>::IsComplex, Complex64, double>;
+// All is computed in Wide<T>, so that each algorithm is compiled for two types.
 
 // A matrix in the device's memory, by columns; of a batch the first one.
 template <class T>

@@ -37,16 +37,16 @@ void* view_of(const Piece& p) {
   return palladion_exec_host_view(at, span_of(p), 0);
 }
 
-Status refuse(const ComputeWork& w, const Piece& p) {
-  fmt::print(stderr, "palladion exec: {}: {} bytes at {} are no memory of the device\n", w.what, span_of(p),
-             p.at);
+Status refuse(const ComputeWork& w, const std::string& why) {
+  fmt::print(stderr, "palladion exec: {}: {}\n", w.what, why);
   count_errors(1);
   return state().sticky = illegal_address;
 }
 
 Status take(ComputeWork& w, const Piece& p, std::vector<void*>& views) {
   void* const view = is_empty(p) ? nullptr : view_of(p);
-  if (view == nullptr && !is_empty(p)) return refuse(w, p);
+  if (view == nullptr && !is_empty(p))
+    return refuse(w, fmt::format("{} bytes at {} are no memory of the device", span_of(p), p.at));
   views.push_back(view);
   w.touched.push_back(p);
   return success;
@@ -75,7 +75,7 @@ Status compute(ComputeWork& w) {
     if (const Status status = p.pointers == 0 ? take(w, p, views) : take_named(w, p, views);
         status != success)
       return status;
-  w.call.compute(w.call.data, views.data());
+  if (const char* const wrong = w.call.compute(w.call.data, views.data())) return refuse(w, wrong);
   State& s = state();
   const auto [at, added] =
       s.computed.try_emplace(w.what, Missing{static_cast<uint32_t>(s.computed.size()), 0});

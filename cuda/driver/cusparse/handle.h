@@ -1,0 +1,126 @@
+#pragma once
+// What the functions of cuSPARSE have in common: handles, descriptors, calls.
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "cuda/driver/stand_in_handles.h"
+#include "cuda/driver/stand_in_numbers.h"
+
+extern "C" int cuStreamSynchronize(void* stream);
+
+namespace palladion::cuda::cusparse {
+
+using cuda::Complex32, cuda::Complex64;
+
+using Status = int;  // cusparseStatus_t
+constexpr Status success = 0, not_initialized = 1, alloc_failed = 2, invalid_value = 3, execution_failed = 6,
+                 not_supported = 10;
+
+using Descriptors = Handles<HandleStatus{success, invalid_value, alloc_failed, invalid_value}>;
+
+struct Handle {
+  void* stream = nullptr;
+  int pointer_mode = 0;  // numbers are of the host; 1: of the device
+};
+struct Description {  // cusparseMatDescr_t
+  int type = 0, fill = 0, diagonal = 0, base = 0;
+};
+
+constexpr int as_it_is = 0, conjugate_transposed = 2;  // cusparseOperation_t; 1: transposed
+enum class Format : int { csr = 1, csc = 2, coo = 3 };
+enum class Index : int { u16 = 1, i32 = 2, i64 = 3 };  // cusparseIndexType_t
+enum class Order : int { columns = 1, rows = 2 };      // cusparseOrder_t
+// The number of the real type of cudaDataType, and of the complex one.
+enum class Type : int { f32 = 0, f64 = 1, c32 = 4, c64 = 5 };
+
+inline size_t size_of(Index t) { return t == Index::u16 ? 2 : t == Index::i32 ? 4 : 8; }
+// 0: there is no such type of values here.
+inline size_t size_of(Type t) {
+  return t == Type::f32 ? 4 : t == Type::f64 || t == Type::c32 ? 8 : t == Type::c64 ? 16 : 0;
+}
+
+// A matrix in the device's memory. `first`: offsets of rows (csr) or of columns (csc), or rows (coo);
+// `second`: the others' indices.
+struct Sparse {
+  Format format = Format::csr;
+  int64_t rows = 0, columns = 0, count = 0;
+  void *first = nullptr, *second = nullptr, *values = nullptr;
+  Index first_type = Index::i32, second_type = Index::i32;
+  int base = 0;
+  Type type = Type::f32;
+  int upper = 0, unit = 0;  // attributes: of a triangular matrix
+
+  int64_t lines() const { return format == Format::csc ? columns : rows; }
+  int64_t firsts() const { return format == Format::coo ? count : lines() + 1; }
+};
+struct Dense {
+  int64_t rows = 0, columns = 0, leading = 0;
+  void* values = nullptr;
+  Type type = Type::f32;
+  Order order = Order::columns;
+
+  int64_t place(int64_t row, int64_t column) const {
+    return order == Order::columns ? row + column * leading : row * leading + column;
+  }
+  Piece piece(bool reads, bool writes) const {
+    const int64_t lines = order == Order::columns ? columns : rows;
+    const int64_t width = order == Order::columns ? rows : columns;
+    const size_t bytes = size_of(type);
+    return {values, width * bytes, static_cast<size_t>(lines), leading * bytes, reads, writes};
+  }
+};
+struct DenseVector {
+  int64_t size = 0;
+  void* values = nullptr;
+  Type type = Type::f32;
+
+  Dense matrix() const { return {size, 1, std::max<int64_t>(1, size), values, type}; }
+};
+struct SparseVector {
+  int64_t size = 0, count = 0;
+  void *indices = nullptr, *values = nullptr;
+  Index index_type = Index::i32;
+  int base = 0;
+  Type type = Type::f32;
+};
+
+// f(views), where each of the pieces lies, as an operation of the handle's stream.
+template <class F>
+Status perform(const Handle* h, const char* name, const Pieces& pieces, F f) {
+  return compute_on_host(name, h->stream, pieces.all(), std::move(f)) == 0 ? success : execution_failed;
+}
+// The same, which is over when the call returns: the host gets a number.
+template <class F>
+Status perform_now(const Handle* h, const char* name, const Pieces& pieces, F f) {
+  const Status status = perform(h, name, pieces, std::move(f));
+  if (status != success) return status;
+  return cuStreamSynchronize(h->stream) == 0 ? success : execution_failed;
+}
+
+inline Status refuse(const char* name) { return palladion_exec_unsupported(name), not_supported; }
+
+// f(T()) for the type; another one has no name here.
+template <class F>
+Status with_type(const char* name, Type type, F f) {
+  switch (type) {
+    case Type::f32:
+      return f(float());
+    case Type::f64:
+      return f(double());
+    case Type::c32:
+      return f(Complex32());
+    case Type::c64:
+      return f(Complex64());
+  }
+  return refuse(name);
+}
+
+// Programs take an address of no bytes for a question, so some are asked for.
+constexpr size_t workspace = 16;
+template <class T>
+Status ask_workspace(T* bytes) {
+  return bytes == nullptr ? invalid_value : (*bytes = workspace, success);
+}
+
+}  // namespace palladion::cuda::cusparse
