@@ -9,7 +9,7 @@ namespace {
 Status check(const Handle* h, const char* name, const Dense* d, const Sparse* m) {
   if (h == nullptr) return not_initialized;
   if (d == nullptr || m == nullptr || d->rows != m->rows || d->columns != m->columns) return invalid_value;
-  return d->type == m->type ? success : refuse(name);
+  return d->type == m->type && !is_batch(*d, *m) ? success : refuse(name);
 }
 
 template <class T>

@@ -51,6 +51,12 @@ Status set_pointers(Sparse* m, Format format, void* first, void* second, void* v
   return success;
 }
 
+Status set_batch(Sparse* m, int count, int64_t first_step, int64_t step) {
+  if (count < 1 || !fit(first_step, step)) return invalid_value;
+  m->batch = count, m->first_step = first_step, m->step = step;
+  return success;
+}
+
 int* attribute_of(Sparse* m, int attribute, const void* data, size_t bytes) {
   if (m == nullptr || data == nullptr || bytes != sizeof(int)) return nullptr;
   return attribute == 0 ? &m->upper : attribute == 1 ? &m->unit : nullptr;
@@ -108,6 +114,17 @@ PLD_STAND_IN Status cusparseCsrSetPointers(Sparse* m, void* offsets, void* colum
 PLD_STAND_IN Status cusparseCscSetPointers(Sparse* m, void* offsets, void* rows, void* values) {
   return set_pointers(m, Format::csc, offsets, rows, values);
 }
+PLD_STAND_IN Status cusparseCooSetStridedBatch(Sparse* m, int count, int64_t step) {
+  if (m == nullptr || m->format != Format::coo) return invalid_value;
+  return set_batch(m, count, step, step);
+}
+PLD_STAND_IN Status cusparseCsrSetStridedBatch(Sparse* m, int count, int64_t of_offsets, int64_t step) {
+  if (m == nullptr || m->format != Format::csr) return invalid_value;
+  return set_batch(m, count, of_offsets, step);
+}
+PLD_STAND_IN Status cusparseSpMatGetStridedBatch(const Sparse* m, int* count) {
+  return Descriptors::get(m, &Sparse::batch, count);
+}
 PLD_STAND_IN Status cusparseSpMatGetSize(const Sparse* m, int64_t* rows, int64_t* columns, int64_t* count) {
   if (m == nullptr) return invalid_value;
   give(rows, m->rows), give(columns, m->columns), give(count, m->count);
@@ -144,6 +161,16 @@ PLD_STAND_IN Status cusparseSpMatGetAttribute(Sparse* m, int attribute, void* da
     return success;                                                                                          \
   }
 PLD_TWICE(PLD_DENSE)
+PLD_STAND_IN Status cusparseDnMatSetStridedBatch(Dense* m, int count, int64_t step) {
+  if (m == nullptr || count < 1 || !fit(step)) return invalid_value;
+  m->batch = count, m->step = step;
+  return success;
+}
+PLD_STAND_IN Status cusparseDnMatGetStridedBatch(const Dense* m, int* count, int64_t* step) {
+  if (m == nullptr) return invalid_value;
+  give(count, m->batch), give(step, m->step);
+  return success;
+}
 PLD_STAND_IN Status cusparseDestroyDnMat(Dense* m) { return Descriptors::destroy(m); }
 
 #define PLD_DENSE_VECTOR(CONST, V)                                                                          \

@@ -40,6 +40,11 @@ inline size_t size_of(Type t) {
   return t == Type::f32 ? 4 : t == Type::f64 || t == Type::c32 ? 8 : t == Type::c64 ? 16 : 0;
 }
 
+// An address of the device; it may be null.
+inline void* ahead(void* at, int64_t elements, size_t bytes) {
+  return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(at) + static_cast<size_t>(elements) * bytes);
+}
+
 // A matrix in the device's memory. `first`: offsets of rows (csr) or of columns (csc), or rows (coo);
 // `second`: the others' indices.
 struct Sparse {
@@ -50,15 +55,26 @@ struct Sparse {
   int base = 0;
   Type type = Type::f32;
   int upper = 0, unit = 0;  // attributes: of a triangular matrix
+  int batch = 1;
+  int64_t first_step = 0, step = 0;  // elements of `first`, and of the others, to the next one of a batch
 
   int64_t lines() const { return format == Format::csc ? columns : rows; }
   int64_t firsts() const { return format == Format::coo ? count : lines() + 1; }
+  Sparse of_batch(int64_t i) const {
+    Sparse one = *this;
+    one.first = ahead(first, i * first_step, size_of(first_type));
+    one.second = ahead(second, i * step, size_of(second_type));
+    one.values = ahead(values, i * step, size_of(type));
+    return one;
+  }
 };
 struct Dense {
   int64_t rows = 0, columns = 0, leading = 0;
   void* values = nullptr;
   Type type = Type::f32;
   Order order = Order::columns;
+  int batch = 1;
+  int64_t step = 0;  // elements to the next one of a batch
 
   int64_t place(int64_t row, int64_t column) const {
     return order == Order::columns ? row + column * leading : row * leading + column;
@@ -69,6 +85,11 @@ struct Dense {
     const size_t bytes = size_of(type);
     return {values, width * bytes, static_cast<size_t>(lines), leading * bytes, reads, writes};
   }
+  Dense of_batch(int64_t i) const {
+    Dense one = *this;
+    one.values = ahead(values, i * step, size_of(type));
+    return one;
+  }
 };
 struct DenseVector {
   int64_t size = 0;
@@ -77,6 +98,11 @@ struct DenseVector {
 
   Dense matrix() const { return {size, 1, std::max<int64_t>(1, size), values, type}; }
 };
+// Such are multiplied alone (SpMM).
+template <class... M>
+bool is_batch(const M&... matrices) {
+  return ((matrices.batch != 1) || ...);
+}
 struct SparseVector {
   int64_t size = 0, count = 0;
   void *indices = nullptr, *values = nullptr;

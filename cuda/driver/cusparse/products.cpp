@@ -29,30 +29,49 @@ struct Product {
   const void *alpha, *beta;
 };
 
+// Where the matrices of one product are, and what it is multiplied by.
+template <class T>
+struct Operands {
+  Arrays a;
+  int b, c;
+  Pieces::Number<T> alpha, beta;
+};
+
 // C = alpha op(A) op(B) + beta C
 template <class T>
-Status multiply(const Handle* h, const Product& p, const Sparse& a, const Dense& b, const Dense& c) {
+const char* multiply(const Product& p, const Operands<T>& at, const Dense& b, const Dense& c,
+                     void* const* views) {
+  std::vector<Entry<Wide<T>>> entries;
+  if (const char* const wrong = read_entries<T>(at.a, views, p.of_a, entries)) return wrong;
+  const auto times = at.alpha.value(views), kept = at.beta.value(views);
+  std::vector<Wide<T>> sums(static_cast<size_t>(c.rows * c.columns));
+  for (const auto& e : entries)
+    for (int64_t j = 0; j < c.columns; ++j)
+      sums[static_cast<size_t>(e.at.row * c.columns + j)] +=
+          e.value * element<T>(b, p.of_b, views[at.b], e.at.column, j);
+  auto* const out = static_cast<T*>(views[at.c]);
+  for (int64_t i = 0; i < c.rows; ++i)
+    for (int64_t j = 0; j < c.columns; ++j) {
+      T& to = out[c.place(i, j)];
+      const Wide<T> sum = times * sums[static_cast<size_t>(i * c.columns + j)];
+      to = static_cast<T>(kept == Wide<T>{} ? sum : sum + kept * static_cast<Wide<T>>(to));
+    }
+  return nullptr;
+}
+// For each of a batch; a factor that is no batch belongs to all of them.
+template <class T>
+Status multiply_all(const Handle* h, const Product& p, const Sparse& a, const Dense& b, const Dense& c) {
   Pieces pieces(h);
   const auto alpha = pieces.number(static_cast<const T*>(p.alpha));
   const auto beta = pieces.number(static_cast<const T*>(p.beta));
-  const Arrays arrays(pieces, a);
-  const int at_b = pieces.add(b.piece(true, false)), at_c = pieces.add(c.piece(!beta.is_zero(), true));
+  std::vector<Operands<T>> all;
+  for (int i = 0; i < c.batch; ++i)
+    all.push_back({Arrays(pieces, a.of_batch(a.batch == 1 ? 0 : i)),
+                   pieces.add(b.of_batch(b.batch == 1 ? 0 : i).piece(true, false)),
+                   pieces.add(c.of_batch(i).piece(!beta.is_zero(), true)), alpha, beta});
   return perform(h, p.name, pieces, [=](void* const* views) -> const char* {
-    std::vector<Entry<Wide<T>>> entries;
-    if (const char* const wrong = read_entries<T>(arrays, views, p.of_a, entries)) return wrong;
-    const auto times = alpha.value(views), kept = beta.value(views);
-    std::vector<Wide<T>> sums(static_cast<size_t>(c.rows * c.columns));
-    for (const auto& e : entries)
-      for (int64_t j = 0; j < c.columns; ++j)
-        sums[static_cast<size_t>(e.at.row * c.columns + j)] +=
-            e.value * element<T>(b, p.of_b, views[at_b], e.at.column, j);
-    auto* const out = static_cast<T*>(views[at_c]);
-    for (int64_t i = 0; i < c.rows; ++i)
-      for (int64_t j = 0; j < c.columns; ++j) {
-        T& to = out[c.place(i, j)];
-        const Wide<T> sum = times * sums[static_cast<size_t>(i * c.columns + j)];
-        to = static_cast<T>(kept == Wide<T>{} ? sum : sum + kept * static_cast<Wide<T>>(to));
-      }
+    for (const Operands<T>& one : all)
+      if (const char* const wrong = multiply(p, one, b, c, views)) return wrong;
     return nullptr;
   });
 }
@@ -65,12 +84,13 @@ Status check_product(const Handle* h, const Product& p, const Sparse* a, const D
   if (a->type != type || b.type != type || c.type != type) return refuse(p.name);  // of several types
   const Shape left = shape_of(*a, p.of_a), right = shape_of(b, p.of_b);
   const bool fits = left.columns == right.rows && Shape{c.rows, c.columns} == Shape{left.rows, right.columns};
-  return fits ? success : invalid_value;
+  const auto is_one_or_all = [&](int batch) { return batch == 1 || batch == c.batch; };
+  return fits && is_one_or_all(a->batch) && is_one_or_all(b.batch) ? success : invalid_value;
 }
 Status product(const Handle* h, const Product& p, const Sparse* a, const Dense& b, const Dense& c,
                Type type) {
   if (const Status status = check_product(h, p, a, b, c, type); status != success) return status;
-  return with_type(p.name, type, [&](auto zero) { return multiply<decltype(zero)>(h, p, *a, b, c); });
+  return with_type(p.name, type, [&](auto zero) { return multiply_all<decltype(zero)>(h, p, *a, b, c); });
 }
 
 // C = alpha (op(A) op(B)) where C has elements + beta C
@@ -146,6 +166,7 @@ Status check_sampled(PLD_MM_ARGUMENTS(Dense, Sparse)) {
     return invalid_value;
   if (!is_operation(of_a) || !is_operation(of_b)) return invalid_value;
   if (a->type != type || b->type != type || c->type != type) return refuse("cusparseSDDMM of several types");
+  if (is_batch(*a, *b, *c)) return refuse("cusparseSDDMM of a batch");
   const Shape left = shape_of(*a, of_a), right = shape_of(*b, of_b);
   const bool fits =
       left.columns == right.rows && Shape{c->rows, c->columns} == Shape{left.rows, right.columns};

@@ -25,6 +25,7 @@ Status check(const char* name, const SparseProduct& p, int of_a, int of_b) {
   if (p.a->columns != p.b->rows || p.c->rows != p.a->rows || p.c->columns != p.b->columns)
     return invalid_value;
   if (of_a != as_it_is || of_b != as_it_is) return refuse("a product of transposed sparse matrices");
+  if (is_batch(*p.a, *p.b, *p.c)) return refuse(name);
   if (p.a->type != p.type || p.b->type != p.type || p.c->type != p.type) return refuse(name);
   return success;
 }

@@ -78,6 +78,7 @@ Status check(const Handle* h, const Solve& s, const Sparse* a, const Dense& b, c
   if (h == nullptr) return not_initialized;
   if (a == nullptr || s.alpha == nullptr || a->rows != a->columns) return invalid_value;
   if (a->type != type || b.type != type || y.type != type) return refuse(s.name);  // of several types
+  if (is_batch(*a, b, y)) return refuse(s.name);
   const int64_t rows = s.of_b == as_it_is ? b.rows : b.columns,
                 columns = s.of_b == as_it_is ? b.columns : b.rows;
   return rows == a->rows && y.rows == rows && y.columns == columns ? success : invalid_value;

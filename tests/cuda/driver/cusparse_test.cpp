@@ -100,6 +100,33 @@ TEST_F(Cusparse, MultipliesByAMatrix) {
   EXPECT_EQ(c.values(), (std::vector<C>{{4, 0}, {2, 0}}));  // (0 2; -i 1-i) (1; 2) = (4; 2-3i), + 3i (0; 1)
 }
 
+// (0 1; 1 0) and (2 0; 0 3), by rows 4 and 3 elements apart, times one vector each, 3 apart; the third
+// product is of another batch.
+TEST_F(Cusparse, MultipliesBatches) {
+  const OfDevice<int> offsets(*this, {0, 1, 2, -1, 0, 1, 2}), columns(*this, {1, 0, -1, 0, 1});
+  const OfDevice<float> values(*this, {1, 1, -1, 2, 3}), b(*this, {5, 7, -1, 10, 100}),
+      c(*this, {0, 0, 0, 0});
+  void* const a =
+      sparse("cusparseCreateCsr", 2, 2, 2, {offsets.pointer(), columns.pointer(), values.pointer()}, f32);
+  void *const mb = dense(2, 1, b.pointer(), f32), *const mc = dense(2, 1, c.pointer(), f32);
+  const float one = 1, zero = 0;
+  const auto multiply = [&] {
+    return call("cusparseSpMM", handle_, as_it_is, as_it_is, &one, a, mb, &zero, mc, f32, 0, none_);
+  };
+  EXPECT_EQ(call("cusparseDnMatSetStridedBatch", mc, 2, int64_t{2}), success);
+  EXPECT_EQ(multiply(), success);
+  EXPECT_EQ(c.values(), (std::vector<float>{7, 5, 7, 5})) << "both factors belong to all";
+  EXPECT_EQ(call("cusparseCsrSetStridedBatch", a, 2, int64_t{4}, int64_t{3}), success);
+  EXPECT_EQ(call("cusparseDnMatSetStridedBatch", mb, 2, int64_t{3}), success);
+  EXPECT_EQ(multiply(), success);
+  EXPECT_EQ(c.values(), (std::vector<float>{7, 5, 20, 300}));
+  EXPECT_EQ(call("cusparseDnMatSetStridedBatch", mc, 3, int64_t{0}), success);
+  EXPECT_EQ(multiply(), sparse_invalid_value);
+  EXPECT_EQ(call("cusparseCooSetStridedBatch", a, 2, int64_t{4}), sparse_invalid_value) << "it is by rows";
+  EXPECT_EQ(call("cusparseSparseToDense", handle_, a, dense(2, 2, c.pointer(), f32), 0, none_),
+            sparse_not_supported);
+}
+
 // (1 2; 0 1) times itself: the pattern first, then the values.
 TEST_F(Cusparse, MultipliesSparseMatrices) {
   const OfDevice<int> offsets(*this, {0, 2, 3}), columns(*this, {1, 0, 1}), new_offsets(*this, {-1, -1, -1});
