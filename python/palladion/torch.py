@@ -20,10 +20,10 @@ import ctypes
 import os
 import sys
 import warnings
-from typing import Any, Callable, Counter, Dict, Iterator, List, Tuple
+from typing import Any, Callable, Counter, Dict, Iterator, List, Set, Tuple
 
 from ._active import active, activate, host_view
-from . import _attention, _plain
+from . import _attention, _plain, _sparse
 from ._errors import Error
 
 # Allocate, or read one element: the driver does it.
@@ -37,7 +37,9 @@ _MIXED = {"copy_", "_copy_from", "_copy_from_and_resize", "index", "index_put", 
           "tensor_split"}
 _OPERATORS = {**_attention.OPERATORS, **_plain.OPERATORS}
 _counts: Counter[str] = collections.Counter()
-_library: Any = None
+_libraries: List[Any] = []
+_replaced: Set[str] = set()
+_SPARSE = ("SparseCUDA", "SparseCsrCUDA")
 
 
 def computed() -> Dict[str, int]:
@@ -51,9 +53,8 @@ def install(caching: bool = False) -> int:
     `caching`: PyTorch keeps freed memory and gives it out again, as it does on a GPU, and as CUDA graphs need; without it
     each tensor is an allocation of its own, whose end is known. Raises Error where PyTorch has used its device before.
     """
-    global _library
-    if _library is not None:
-        return len(_library.palladion_operators)
+    if _libraries:
+        return len(_replaced)
     if not active():
         activate()
     if not caching:
@@ -61,17 +62,11 @@ def install(caching: bool = False) -> int:
     import torch
     if torch.version.cuda is None:
         raise Error("this PyTorch was built without CUDA; pip install torch, from PyPI, has it")
-    _library = torch.library.Library("aten", "IMPL", "CUDA")
-    _library.palladion_operators = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a kernel is replaced
-        for name in torch._C._dispatch_get_all_op_names():
-            _replace(name)
-    # PyTorch lets one library of Python have an operator. Ours is in the place of the machine code: others may override it.
-    torch.library._impls.difference_update(_library._op_impls)
+    for key in ("CUDA", *_SPARSE):
+        _replace_all(torch.library.Library("aten", "IMPL", key), key)
     _choose_plain_implementations()
     atexit.register(_say)
-    return len(_library.palladion_operators)
+    return len(_replaced)
 
 
 def as_torch_kernel(kernel: Any, **choice: Any) -> Callable[..., Any]:
@@ -89,20 +84,32 @@ def as_torch_kernel(kernel: Any, **choice: Any) -> Callable[..., Any]:
     return call
 
 
-def _replace(name: str) -> None:
+def _replace_all(library: Any, key: str) -> None:
+    import torch
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a kernel is replaced
+        for name in torch._C._dispatch_get_all_op_names():
+            _replace(library, name, key)
+    # PyTorch lets one library of Python have an operator. Ours is in the place of the machine code: others may override it.
+    torch.library._impls.difference_update(library._op_impls)
+    _libraries.append(library)
+
+
+def _replace(library: Any, name: str, key: str) -> None:
     import torch
     space, _, rest = name.partition("::")
     base, _, overload = rest.partition(".")
-    if space != "aten" or base in _KEPT:
+    if space != "aten" or base in _KEPT or (key in _SPARSE and base in _sparse.KEPT):
         return
-    if base != "copy_" and base not in _WHOLE and not torch._C._dispatch_has_kernel_for_dispatch_key(name, "CUDA"):
+    always = key == "CUDA" and (base == "copy_" or base in _WHOLE)
+    if not always and not torch._C._dispatch_has_kernel_for_dispatch_key(name, key):
         return
     packet = getattr(torch.ops.aten, base, None)
     operator = getattr(packet, overload or "default", None)
     if operator is None or _is_view(operator._schema):
         return
-    _library.impl(rest, _on_host(operator))
-    _library.palladion_operators.append(rest)
+    library.impl(rest, _on_host(operator))
+    _replaced.add(rest)
 
 
 def _is_view(schema: Any) -> bool:
@@ -175,6 +182,7 @@ class _Call:
 
     def __init__(self) -> None:
         self.pairs: List[Tuple[Any, Any]] = []  # tensor of the host, of the device
+        self.sparse: List[Tuple[Any, Any]] = []  # the same of sparse ones, whose parts are pairs
         self.of_host = False  # a tensor of the host was given, no mere number
         self.generator: Any = None
 
@@ -184,8 +192,12 @@ class _Call:
             if not value.is_cuda:
                 self.of_host = self.of_host or value.dim() > 0
                 return value
-            seen = _seen(value, writes)
-            self.pairs.append((seen, value))
+            if _sparse.is_sparse(value):
+                seen = _sparse.of_parts(value, [self.down(part, writes) for part in _sparse.parts(value)])
+                self.sparse.append((seen, value))
+            else:
+                seen = _seen(value, writes)
+                self.pairs.append((seen, value))
             return seen
         if isinstance(value, torch.device):
             return torch.device("cpu") if value.type == "cuda" else value
@@ -211,6 +223,8 @@ class _Call:
             return type(result)(self.up(r) for r in result)
         if not isinstance(result, torch.Tensor):
             return result
+        if _sparse.is_sparse(result):
+            return self._sparse_up(result)
         for seen, tensor in self.pairs:
             if result is seen:
                 return tensor
@@ -222,6 +236,15 @@ class _Call:
         device = next((tensor.device for _, tensor in self.pairs), torch.device("cuda"))
         made = torch.empty_strided(result.size(), result.stride(), dtype=result.dtype, device=device)
         _seen(made, True).copy_(result)
+        return made
+
+
+    def _sparse_up(self, result: Any) -> Any:
+        made = _sparse.of_parts(result, [self.up(part) for part in _sparse.parts(result)])
+        for seen, tensor in self.sparse:
+            if result is seen:  # updated in place: it may have other parts now
+                tensor.data = made
+                return tensor
         return made
 
 

@@ -267,6 +267,44 @@ def test_fused_cells_and_halves_are_computed_by_plain_operators():
     """)
 
 
+def test_sparse_tensors_are_computed_by_their_parts():
+    pytest.importorskip("torch")
+    program(TORCH + """
+    host = torch.where(torch.rand(5, 7) > 0.5, torch.randn(5, 7), torch.zeros(5, 7))
+    x = torch.randn(7, 3)
+    same = lambda got, want: (torch.testing.assert_close((got.to_dense() if got.layout != torch.strided else got).cpu(), want), got)[1]
+    for form in ("to_sparse", "to_sparse_csr", "to_sparse_csc"):
+        s = same(getattr(host.cuda(), form)(), host)
+        assert s.is_cuda and s.values().is_cuda and s.layout == getattr(host, form)().layout
+        same(s @ x.cuda(), host @ x), same(s * 2, host * 2), same(s.cpu().cuda(), host)
+    s = torch.sparse_coo_tensor(torch.tensor([[0, 1, 0], [2, 0, 2]], device="cuda"), torch.tensor([3.0, 4.0, 5.0], device="cuda"), (5, 7))
+    assert s._nnz() == 3 and s.coalesce()._nnz() == 2 and s.coalesce().is_coalesced()
+    whole = s.cpu().to_dense()
+    same(torch.sparse.mm(s, host.t().cuda().to_sparse()), whole @ host.t()), same(s + host.cuda().to_sparse(), whole + host), same(s.t(), whole.t())
+    kept = s.coalesce()
+    values = kept.values()
+    same(kept.neg_(), -whole)
+    assert values.tolist() == [-8, -4]  # the same memory
+    same(kept.add_(host.cuda().to_sparse()), host - whole)  # other places than before
+    values, dense = torch.ones(2, device="cuda", requires_grad=True), x.cuda().requires_grad_()
+    (torch.sparse_coo_tensor(torch.tensor([[0, 1], [2, 0]], device="cuda"), values, (5, 7)) @ dense).sum().backward()
+    assert torch.allclose(values.grad.cpu(), torch.stack([x[2].sum(), x[0].sum()])) and dense.grad.cpu()[:3, 0].tolist() == [1, 0, 1]
+    layer = torch.nn.Embedding(6, 3, sparse=True, device="cuda")
+    before = layer.weight.detach().clone()
+    layer(torch.tensor([1, 4], device="cuda")).sum().backward()
+    torch.optim.SparseAdam(layer.parameters()).step()
+    assert (layer.weight != before).any(1).tolist() == [False, True, False, False, True, False]
+    for mixed in (lambda: s @ x, lambda: s.cpu() @ x.cuda()):
+        try:
+            mixed()
+        except RuntimeError as e:
+            assert "device" in str(e)
+        else:
+            raise AssertionError("no error")
+    assert palladion.torch.computed()["aten::_coalesce"] >= 2 and palladion.findings() == []
+    """)
+
+
 def test_a_program_may_give_operators_of_its_own():
     """As FlagGems does, for a while."""
     pytest.importorskip("torch")
