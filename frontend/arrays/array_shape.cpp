@@ -74,6 +74,7 @@ Array broadcasted_iota(DType dtype, Shape shape, int dimension, const Layout& la
          fmt::format("broadcasted_iota: {} has no dimension {}", pl::to_string(shape), dimension),
          "dimensions count from 0");
   }
+  if (layout.is_splat() && pl::volume(shape) == 1) return Array::splat(Scalar(0).astype(dtype), shape);
   if (layout.is_splat())
     fail(Code::layout_mismatch, "broadcasted_iota cannot have layout WG_SPLAT: its elements differ");
   check_fits(layout, shape);

@@ -45,6 +45,18 @@ TEST(Words, ExchangesThroughTheScratch) {
   test::expect_assembles(kernel);
 }
 
+// A row of one element is held by all lanes alike; its numbers are one zero, in that layout, too.
+TEST(Words, NumbersOfOneElementInTheLayoutOfASplat) {
+  const plgpu::Kernel kernel = plgpu::kernel(
+      [](const plgpu::Ref& a, const plgpu::Ref& o) {
+        const plgpu::Array x = a.load();
+        o.store(x + plgpu::broadcasted_iota(pl::f32, {1}, 0, x.layout()));
+      },
+      {.in_types = {{pl::f32, {1}}}, .out_type = {pl::f32, {1}}});
+  const Array in = filled({pl::f32, {1}}, {.kind = Fill::Kind::constant, .value = 5});
+  EXPECT_EQ(value_at(run_clean(kernel, {in}).outputs[0], 0), 5);
+}
+
 TEST(Words, MasksOfTilesOverTheEnd) {
   const plgpu::Kernel kernel = plgpu::kernel(
       [](const plgpu::Ref& a, const plgpu::Ref& o, plgpu::Scratch& s) {
