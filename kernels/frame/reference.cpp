@@ -126,4 +126,10 @@ Tolerance row_tolerance(pl::DType out) {
   return {.relative = std::ldexp(1.0, 1 - precision(out)), .absolute = smallest};
 }
 
+Tolerance row_tolerance(pl::DType out, double largest) {
+  Tolerance t = row_tolerance(out);
+  t.absolute += std::ldexp(32.0, -24) * largest;
+  return t;
+}
+
 }  // namespace palladion::kernels

@@ -24,4 +24,7 @@ Tolerance matmul_tolerance(pl::DType in, pl::DType out, int64_t k);
 // approximation) may be from the exact one, rounded to `out`: 32 units of f32, or one of a narrower type.
 Tolerance row_tolerance(pl::DType out);
 
+// The same where terms of the size `largest` cancel: 32 units of f32 of that size more.
+Tolerance row_tolerance(pl::DType out, double largest);
+
 }  // namespace palladion::kernels

@@ -8,6 +8,7 @@ KernelSpec cluster_exchange_spec();
 KernelSpec flash_attention_spec();
 KernelSpec histogram_spec();
 KernelSpec iota_spec();
+KernelSpec layer_norm_spec();
 KernelSpec matmul_blockspec_spec();
 KernelSpec matmul_pipelined_spec();
 KernelSpec matmul_split_k_spec();

@@ -59,6 +59,13 @@ class Spec {
         detail::setting_of(name, std::to_string(Config{}.*member), std::move(doc), {}, range));
     return take([=](const Choice& from, Config& to) { to.*member = Int(from.number(name)); });
   }
+  // --set NAME=N, a number of CTAs whose default follows the chip: `per_sm` for each SM.
+  template <class Int>
+    requires std::is_integral_v<Int>
+  Spec& ctas(const std::string& name, Int Config::* member, int per_sm, std::string doc) {
+    spec_.settings.push_back(ctas_setting(name, per_sm, std::move(doc)));
+    return take([=](const Choice& from, Config& to) { to.*member = Int(from.number(name)); });
+  }
   // --set NAME=X, a floating-point number, such as a scale. A kernel that gives it to KernelOptions::scalars
   // is the same program for all its values.
   template <class Real>

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@
 #include "sim/machine.h"
 #include "tests/support/names.h"
 #include "tests/support/toolkit.h"
+#include "verify/arrays/codes.h"
+#include "verify/check.h"
+#include "verify/launch/job.h"
 #include "verify/launch/runner.h"
 
 namespace palladion::kernels::test {
@@ -40,6 +44,10 @@ inline std::string text_of(const sim::RunResult& result) {
   for (const auto& f : result.findings) out += report::finding_text(f) + "\n";
   if (!result.completed) out += "not completed\n";
   return out;
+}
+
+inline Array array_of(pl::ShapeDtype type, const std::vector<double>& values) {
+  return from_doubles(std::move(type), values);
 }
 
 // On the kernel's own chip, with the checkers, which find nothing.
@@ -91,6 +99,29 @@ inline void run_everywhere(const Case& c) {
     }
     if (first.empty()) first = std::move(outcome.outputs);
   }
+}
+
+// One run shows that every schedule has the same results, and none a finding.
+inline void expect_decided(const Case& c) {
+  const KernelSpec* spec = find_kernel(c.kernel);
+  ASSERT_NE(spec, nullptr) << c.kernel;
+  const Choice choice = choose(*spec, c.sizes, c.settings);
+  const auto report =
+      verify::check(job_of(spec->build(choice), spec->make_inputs(choice, 3)), *choice.arch, {});
+  ASSERT_TRUE(report) << isa::render(report.error());
+  EXPECT_TRUE(report->decided) << testing::PrintToString(report->incomplete);
+  EXPECT_EQ(report->verdict.word, verify::Verdict::Word::clean) << report->verdict.reason;
+}
+
+// The rule that recording a kernel breaks.
+inline std::string broken_rule(const std::function<plgpu::Kernel()>& record) {
+  try {
+    record();
+  } catch (const isa::Error& error) {
+    const isa::Diagnostic& d = error.diagnostics().front();
+    return d.code == LaunchCode::broken_rule ? d.message : "another error: " + d.message;
+  }
+  return "no Error";
 }
 
 // For the kernel's own chip, or the one of that name.
