@@ -5,6 +5,7 @@
 namespace palladion::kernels {
 
 KernelSpec cluster_exchange_spec();
+KernelSpec cross_entropy_spec();
 KernelSpec flash_attention_spec();
 KernelSpec histogram_spec();
 KernelSpec iota_spec();

@@ -1,0 +1,25 @@
+#pragma once
+// Rows that are longer than a warpgroup's registers hold: a part after the other.
+#include "frontend/plgpu.h"
+
+namespace palladion::kernels {
+
+// From the first to the last part of a row of `n` elements, `tile` elements each; the last one may have
+// fewer. body(part, carry) gives the next carry; the last one is the result.
+template <class Body, class Carry>
+Carry over_row(int64_t n, int64_t tile, const Body& body, const Carry& first) {
+  const int64_t whole = n / tile, rest = n % tile;
+  if (whole == 0) return body(pl::ds(0, rest), first);
+  const Carry carry = pl::fori_loop(
+      0, whole, [&](const pl::Scalar& i, const Carry& c) { return body(pl::ds(i * tile, tile), c); }, first);
+  return rest == 0 ? carry : body(pl::ds(whole * tile, rest), carry);
+}
+
+// body(part) for each part.
+template <class Body>
+void for_parts(int64_t n, int64_t tile, const Body& body) {
+  if (n >= tile) pl::fori_loop(0, n / tile, [&](const pl::Scalar& i) { body(pl::ds(i * tile, tile)); });
+  if (n % tile != 0) body(pl::ds(n / tile * tile, n % tile));
+}
+
+}  // namespace palladion::kernels
