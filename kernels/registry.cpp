@@ -52,7 +52,7 @@ std::vector<KernelSpec> make_kernels() {
   for (const auto spec :
        {vector_add_spec, iota_spec, stream_copy_spec, transpose_spec, reduce_sum_spec, histogram_spec,
         softmax_spec, rms_norm_spec, rms_norm_backward_spec, layer_norm_spec, layer_norm_backward_spec,
-        cross_entropy_spec, cluster_exchange_spec, matmul_blockspec_spec, matmul_pipelined_spec,
+        cross_entropy_spec, scan_spec, cluster_exchange_spec, matmul_blockspec_spec, matmul_pipelined_spec,
         matmul_split_k_spec, matmul_ws_spec, flash_attention_spec})
     specs.push_back(spec());
   for (const auto theme :

@@ -18,6 +18,7 @@ KernelSpec matmul_ws_spec();
 KernelSpec reduce_sum_spec();
 KernelSpec rms_norm_backward_spec();
 KernelSpec rms_norm_spec();
+KernelSpec scan_spec();
 KernelSpec softmax_spec();
 KernelSpec stream_copy_spec();
 KernelSpec transpose_spec();
