@@ -49,11 +49,27 @@ void check_names(const std::vector<KernelSpec>& specs) {
 // In the order of the list that people read.
 std::vector<KernelSpec> make_kernels() {
   std::vector<KernelSpec> specs;
-  for (const auto spec :
-       {vector_add_spec, iota_spec, stream_copy_spec, transpose_spec, reduce_sum_spec, histogram_spec,
-        softmax_spec, rms_norm_spec, rms_norm_backward_spec, layer_norm_spec, layer_norm_backward_spec,
-        cross_entropy_spec, scan_spec, cluster_exchange_spec, matmul_blockspec_spec, matmul_pipelined_spec,
-        matmul_split_k_spec, matmul_ws_spec, flash_attention_spec})
+  for (const auto spec : {vector_add_spec,
+                          iota_spec,
+                          stream_copy_spec,
+                          transpose_spec,
+                          reduce_sum_spec,
+                          histogram_spec,
+                          softmax_spec,
+                          rms_norm_spec,
+                          rms_norm_backward_spec,
+                          layer_norm_spec,
+                          layer_norm_backward_spec,
+                          cross_entropy_spec,
+                          scan_spec,
+                          sort_rows_spec,
+                          top_k_spec,
+                          cluster_exchange_spec,
+                          matmul_blockspec_spec,
+                          matmul_pipelined_spec,
+                          matmul_split_k_spec,
+                          matmul_ws_spec,
+                          flash_attention_spec})
     specs.push_back(spec());
   for (const auto theme :
        {reference_examples::quickstart, reference_examples::block_specs, reference_examples::meshes,

@@ -20,7 +20,9 @@ KernelSpec rms_norm_backward_spec();
 KernelSpec rms_norm_spec();
 KernelSpec scan_spec();
 KernelSpec softmax_spec();
+KernelSpec sort_rows_spec();
 KernelSpec stream_copy_spec();
+KernelSpec top_k_spec();
 KernelSpec transpose_spec();
 KernelSpec vector_add_spec();
 
