@@ -64,6 +64,8 @@ std::vector<KernelSpec> make_kernels() {
                           scan_spec,
                           sort_rows_spec,
                           top_k_spec,
+                          gather_spec,
+                          scatter_add_spec,
                           cluster_exchange_spec,
                           matmul_blockspec_spec,
                           matmul_pipelined_spec,

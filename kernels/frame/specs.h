@@ -7,6 +7,7 @@ namespace palladion::kernels {
 KernelSpec cluster_exchange_spec();
 KernelSpec cross_entropy_spec();
 KernelSpec flash_attention_spec();
+KernelSpec gather_spec();
 KernelSpec histogram_spec();
 KernelSpec iota_spec();
 KernelSpec layer_norm_backward_spec();
@@ -19,6 +20,7 @@ KernelSpec reduce_sum_spec();
 KernelSpec rms_norm_backward_spec();
 KernelSpec rms_norm_spec();
 KernelSpec scan_spec();
+KernelSpec scatter_add_spec();
 KernelSpec softmax_spec();
 KernelSpec sort_rows_spec();
 KernelSpec stream_copy_spec();
