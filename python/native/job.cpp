@@ -4,6 +4,8 @@
 
 #include <charconv>
 #include <cstring>
+#include <functional>
+#include <string_view>
 
 #include "isa/core/symbol_name.h"
 #include "verify/arrays/npy_files.h"
@@ -20,6 +22,13 @@ Outcome<pl::ShapeDtype> type_of(const Request& array) {
   return host::user_error(fmt::format("the machine has no element type `{}`", word));
 }
 
+// Of what an array contains that is only read.
+size_t hash_of(const Buffer& buffer) {
+  if (buffer.role != Role::in) return 0;
+  const auto& bytes = buffer.initial.bytes;
+  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
 Outcome<void> add_buffer(LaunchedJob& launched, const Request& array, const void* data, double& bytes) {
   const auto type = type_of(array);
   if (!type) return tl::make_unexpected(type.error());
@@ -30,6 +39,7 @@ Outcome<void> add_buffer(LaunchedJob& launched, const Request& array, const void
     buffer.initial = Array(*type);
     if (data != nullptr) std::memcpy(buffer.initial.bytes.data(), data, buffer.initial.bytes.size());
   }
+  launched.hashes.push_back(hash_of(buffer));
   launched.job.buffers.push_back(std::move(buffer));
   launched.contents.emplace_back("from Python");
   return {};
@@ -105,6 +115,15 @@ report::Launched LaunchedJob::launched(bool compared) const {
   out.contents = contents;
   out.reference = program->recorded ? Reference::device : compared ? Reference::function : Reference::unknown;
   return out;
+}
+
+Outcome<void> LaunchedJob::reads_alone() const {
+  for (size_t i = 0; i < hashes.size(); ++i)
+    if (hash_of(job.buffers[i]) != hashes[i])
+      return host::user_error(fmt::format(
+          "the kernel writes `{}`, which was given to be read alone (In, or an array that is read only)",
+          job.buffers[i].name));
+  return {};
 }
 
 Outcome<std::unique_ptr<LaunchedJob>> open_job(const Program& program, const Request& request,

@@ -16,7 +16,10 @@ struct LaunchedJob {
   Job job;
   std::vector<std::string> contents;  // of each buffer, for reports
   size_t arrays = 0;                  // of the request; buffers in front of all others
+  std::vector<size_t> hashes;         // of the contents of those of them that are only read; 0 of others
 
+  // An error: the kernel has written an array that it was given to read.
+  Outcome<void> reads_alone() const;
   report::Launched launched(bool compared) const;
 };
 

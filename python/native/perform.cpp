@@ -289,6 +289,7 @@ Outcome<std::string> perform(LaunchedJob& launched, const Request& request, void
   const auto done = request.text("command") == "check" ? check(launched, request, *asked, wanted)
                                                        : run(launched, *asked, outputs, wanted);
   if (!done) return tl::make_unexpected(done.error());
+  if (const auto fine = launched.reads_alone(); !fine) return tl::make_unexpected(fine.error());
   return answer(launched, *asked, *done);
 }
 

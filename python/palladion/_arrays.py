@@ -16,7 +16,9 @@ _DTYPES = {
 
 
 class In:
-    """An array that the kernel only reads: `In(array)`. It is not written back."""
+    """An array that the kernel only reads: `In(array)`. It is not written back; `run` of a kernel that writes it raises Error.
+
+    An array that is read only (of JAX, for example) is one of these by itself."""
 
     role = "in"
 
@@ -73,13 +75,22 @@ class View:
         self.shape: Tuple[int, ...] = tuple(shape) if self.dense else (self.elements,)
         self.bytes = self.elements * size
         self.role = role or ("inout" if writable else "in")
+        if self.role == "out" and not writable:
+            raise Error("Out of an array that is read only: give one that can be written, numpy.empty_like")
+        self.place = self.address  # on its device
         if self._device is not None:
             self._copy = self._device.as_strided((self.elements,), (1,)).cpu()
             self.address = self._copy.data_ptr()
 
     def _take_torch(self, tensor: Any) -> Tuple[Sequence[int], List[int], int, bool]:
+        if str(tensor.layout) != "torch.strided" or tensor.device.type not in ("cpu", "cuda"):
+            raise Error(f"a tensor of layout {tensor.layout} on {tensor.device.type}: a kernel takes the address of elements")
+        if tensor.is_neg() or tensor.is_conj():
+            raise Error("a tensor whose elements are negated or conjugated when they are read: tensor.resolve_neg() and "
+                        "resolve_conj() do it now")
         self._kept = tensor.detach()
         self._device = None if tensor.device.type == "cpu" else self._kept
+        self.device = str(tensor.device)
         self.address = tensor.data_ptr()
         self._name(str(tensor.dtype).replace("torch.", ""))
         return tuple(tensor.shape), list(tensor.stride()), tensor.element_size(), True
@@ -87,8 +98,11 @@ class View:
     def _take_numpy(self, array: Any) -> Tuple[Sequence[int], List[int], int, bool]:
         if not hasattr(array, "__array_interface__"):
             array = _numpy_of(array)
-        self._kept, self._device = array, None
+        self._kept, self._device, self.device = array, None, "cpu"
         interface = array.__array_interface__
+        if not array.dtype.isnative or hasattr(array, "mask"):
+            raise Error("an array with the bytes of its elements in another order, or with a mask: a kernel sees the elements as "
+                        "they lie in memory")
         self.address, read_only = interface["data"]
         self._name(array.dtype.name)
         size = array.dtype.itemsize
@@ -140,11 +154,13 @@ class Arrays:
         """The number of its memory. An array that is given twice is one memory; those that overlap otherwise are refused."""
         view = View(array.array, array.role) if isinstance(array, In) else View(array)
         for i, known in enumerate(self.views):
-            if (known.address, known.bytes, known.dtype) == (view.address, view.bytes, view.dtype):
-                if "inout" in (known.role, view.role):
+            if known.device != view.device:
+                raise Error(f"{self.names[i]} is on {known.device}, {name} on {view.device}: a launch takes arrays of one device")
+            if (known.place, known.bytes, known.dtype) == (view.place, view.bytes, view.dtype):
+                if known.role != view.role:
                     known.role = "inout"
                 return i
-            if known.address < view.address + view.bytes and view.address < known.address + known.bytes:
+            if known.place < view.place + view.bytes and view.place < known.place + known.bytes:
                 raise Unsupported(f"{name} and {self.names[i]} share memory, but not the same of it: give one array")
         self.views.append(view)
         self.names.append(name)

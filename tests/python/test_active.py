@@ -267,6 +267,27 @@ def test_fused_cells_and_halves_are_computed_by_plain_operators():
     """)
 
 
+def test_tensors_of_the_device_share_memory_as_they_do_there():
+    """A launch has copies of them: each had a memory of its own."""
+    pytest.importorskip("torch")
+    program(TORCH + f"""
+    GOOD = palladion.load({GOOD!r})["reversed"]
+    """ + """
+    x = torch.arange(64.0, device="cuda")
+    assert palladion.run(GOOD, x, x, 1.0, grid=1).ok and x.tolist() == [63.0] * 64
+    whole = torch.arange(96.0, device="cuda")
+    for refused, why in (((whole[:64], whole[32:]), "share memory"), ((whole[::2], whole[1::2]), "share memory"),
+                         ((torch.ones(64), x), "one device"), ((x, np.ones(64, np.float32)), "one device")):
+        try:
+            palladion.run(GOOD, *refused, 1.0, grid=1)
+        except palladion.Error as e:
+            assert why in str(e), e
+        else:
+            raise AssertionError(why)
+    assert whole.tolist() == list(range(96))
+    """)
+
+
 def test_sparse_tensors_are_computed_by_their_parts():
     pytest.importorskip("torch")
     program(TORCH + """

@@ -141,6 +141,36 @@ def test_read_only_arrays_are_inputs(good, arrays):
         palladion.compare(good, x, y, 2.0, grid=1, wanted={"x": x})
 
 
+def test_what_is_given_to_be_read_is_not_written(good, arrays):
+    """What a kernel wrote there was lost without a word."""
+    x, y = arrays
+    before = y.copy()
+    with pytest.raises(palladion.Error, match="the kernel writes `y`"):
+        palladion.run(good, x, palladion.In(y), 1.0, grid=1)
+    frozen = y.copy()
+    frozen.flags.writeable = False
+    with pytest.raises(palladion.Error, match="the kernel writes `y`"):
+        palladion.run(good, x, frozen, 1.0, grid=1)
+    with pytest.raises(palladion.Error, match="read only"):
+        palladion.run(good, x, palladion.Out(frozen), 1.0, grid=1)
+    assert np.array_equal(y, before) and np.array_equal(frozen, before)
+    z = x.copy()
+    palladion.run(good, palladion.In(z), palladion.Out(z), 1.0, grid=1)  # one memory, which is read and written
+    assert np.array_equal(z, x + x[::-1])
+
+
+def test_elements_are_what_lies_in_memory(good, arrays):
+    x, y = arrays
+    for strange in (x.astype(">f4"), np.ma.array(x, mask=x > 3)):
+        with pytest.raises(palladion.Error, match="as they lie in memory"):
+            palladion.run(good, strange, y, 1.0, grid=1)
+    torch = pytest.importorskip("torch")
+    for strange in (torch.complex(torch.ones(64), torch.ones(64)).conj().imag, torch.ones(64).to_sparse(),
+                    torch.ones(64, device="meta")):
+        with pytest.raises(palladion.Error, match="a tensor"):
+            palladion.run(good, strange, y, 1.0, grid=1)
+
+
 def test_torch_tensors_on_the_host(good):
     torch = pytest.importorskip("torch")
     x, y = torch.arange(64, dtype=torch.float32), torch.ones(64)
