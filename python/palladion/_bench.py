@@ -1,4 +1,5 @@
-"""Measurements by repetition: under the chip's clock one launch is enough, and all others would be equal."""
+"""Measurements by repetition: one launch is enough. By the chip's clock all others would be equal; under the other schedules
+host time says nothing of the chip, and a kernel that tunes itself would launch each of its settings forty times."""
 from __future__ import annotations
 
 import importlib.abc
@@ -11,7 +12,7 @@ from typing import Any, Callable, List, Optional, Sequence
 _on = False
 
 
-def under_the_clock(on: bool) -> None:
+def by_one_launch(on: bool) -> None:
     """triton.testing.do_bench gives the time of one launch while it is on. The module may be imported later."""
     global _on
     _on = on
@@ -53,7 +54,7 @@ def _replace(module: ModuleType) -> None:
 def _one_launch(original: Callable[..., Any]) -> Callable[..., Any]:
     def bench(fn: Callable[[], Any], *args: Any, quantiles: Optional[List[float]] = None, return_mode: str = "mean",
               **how: Any) -> Any:
-        """Milliseconds of `fn` by the chip's clock: one run after one that is not counted."""
+        """Milliseconds of `fn` by the chip's clock, or the host's where it does not run: one run after one that is not counted."""
         if not _on:
             return original(fn, *args, quantiles=quantiles, return_mode=return_mode, **how)
         import torch

@@ -386,6 +386,10 @@ def test_a_triton_kernel_of_torch_tensors_in_the_process(tmp_path):
     lost_update[(7,)](x, torch.zeros(1, device="cuda"), B=128)
     (race, *_) = palladion.findings()
     assert (race.code, race.file.endswith("kernels.py"), race.line) == ("PLD6001", True, 10), race.text
+    launches = lambda: sum(row["launches"] for row in palladion.launches())
+    before = launches()
+    triton.testing.do_bench(lambda: add[(4,)](x, x, z, 1000, B=256))
+    assert launches() == before + 2  # the schedule is functional
     palladion.activate(schedule="hardware", quiet=True)
     ms = triton.testing.do_bench(lambda: add[(4,)](x, x, z, 1000, B=256))
     assert 0.001 < ms < 0.1 and triton.testing.do_bench(lambda: add[(4,)](x, x, z, 1000, B=256)) == ms
