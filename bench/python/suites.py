@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests of other makers' Python packages, unmodified, under `palladion exec --check all`.
 
-    suites.py run OUT SUITE... [--sources DIR] [--jobs N] [--most K] [--seconds S] [--only REGEX] [--gpu]
+    suites.py run OUT SUITE... [--sources DIR] [--jobs N] [--most K] [--seconds S] [--only REGEX] [--arch CHIP] [--gpu]
 
 The Python that runs this script has the packages; OUT: a folder for results, SUITE.jsonl, to which a later run adds. DIR has
 the sources of suites that no package has, by the names in SUITES. `--most`: so many cases of each test function at most,
@@ -48,6 +48,7 @@ SUITES = {
     "pallas": (lambda s: s / "jax", [f"tests/pallas/{name}_test.py" for name in (
         "triton_pallas", "mosaic_gpu", "pallas", "ops", "gpu_*", "mgpu_*", "pallas_vmap", "indexing")], JAX),
     "cupy": (lambda s: s / "cupy", ["tests/cupy_tests/core_tests/**/test_*.py", "tests/cupy_tests/cuda_tests/**/test_*.py"], {}),
+    "cupy-sparse": (lambda s: s / "cupy", ["tests/cupyx_tests/scipy_tests/sparse_tests/test_*.py"], {}),
     "numba-cuda": (lambda s: installed("numba_cuda").parent, [f"numba_cuda/numba/cuda/tests/{f}/test_*.py" for f in (
         "cudadrv", "cudapy", "nocuda")], {"PYTEST_ADDOPTS": "-c /dev/null -o consider_namespace_packages=true -p conftest",
                                           "PYTHONPATH": "{sources}/numba-cuda/testing"}),
@@ -69,9 +70,9 @@ class Process:
     def start(self, arguments, out):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "kept", "--rootdir", str(self.root), *arguments]
         if not self.options.gpu:
-            plugin = ["-p", "palladion.pytest_plugin", "--palladion", "--palladion-torch"]
+            plugin = ["-p", "palladion.pytest_plugin", "--palladion", "--palladion-torch", "--palladion-arch", self.options.arch]
             threads = max(1, (os.cpu_count() or 1) // self.options.jobs)
-            command = [PALLADION, "exec", "--check", "all", "--threads", str(threads), "--", *command, *plugin]
+            command = [PALLADION, "exec", "--arch", self.options.arch, "--check", "all", "--threads", str(threads), "--", *command, *plugin]
         own = {name: value.format(root=self.root, sources=self.options.sources) for name, value in self.variables.items()}
         paths = [str(HERE), own.pop("PYTHONPATH", ""), os.environ.get("PYTHONPATH", "")]
         environment = os.environ | own | {
@@ -203,6 +204,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=10**6, help="for all of them")
     parser.add_argument("--only", default="")
     parser.add_argument("--files", default="")
+    parser.add_argument("--arch", default="h200", help="the simulated chip")
     parser.add_argument("--like", type=pathlib.Path, help="the tests that have results in this folder")
     parser.add_argument("--gpu", action="store_true")
     options = parser.parse_args()
