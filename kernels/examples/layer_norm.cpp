@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/examples/rows.h"
 #include "kernels/frame/helpers.h"
 #include "kernels/frame/reference.h"
 #include "kernels/frame/specs.h"
@@ -13,54 +14,55 @@
 namespace palladion::kernels {
 namespace {
 
-constexpr int64_t longest = 8192;  // 64 elements a lane
+constexpr int64_t part = 1024;  // elements for which weight and bias are in registers at a time
 
 void check(const LayerNorm& c) {
   const Rules rules("layer_norm");
   rules.at_least("m", c.m, 1);
-  rules.require(c.n >= 1 && c.n <= longest, fmt::format("n={} must be 1 to {}", c.n, longest));
-  rules.at_least("ctas", c.ctas, 1);
+  rules.row(c.n);
+}
+
+// A row in parts; the last one may have fewer elements.
+using Parts = std::vector<plgpu::Array>;
+
+Scalar sum_of(const Parts& parts) {
+  plgpu::Array sum = parts.front();
+  for (size_t i = 1; i + 1 < parts.size(); ++i) sum = sum + parts[i];
+  if (parts.size() == 1) return sum.sum_all();
+  if (parts.back().shape() == sum.shape()) return (sum + parts.back()).sum_all();
+  return sum.sum_all() + parts.back().sum_all();
 }
 
 struct Body {
   const LayerNorm& c;
   Ref x, weight, bias, y, mean, rstd;
 
-  int64_t ctas() const { return std::min(c.ctas, c.m); }
-
-  void normalise(const Scalar& row, const plgpu::Array& values) const {
-    const float share = 1.0F / static_cast<float>(c.n);
-    // Loaded before the sums, which wait for the row.
-    const plgpu::Array w = weight.load(), b = bias.load();
-    const plgpu::Array v = values.astype(pl::f32);
-    const Scalar middle = v.sum_all() * share;
-    // Of the differences: squares of the values themselves would cancel.
-    const plgpu::Array d = v - middle;
-    const Scalar variance = (d * d).sum_all() * share;
-    const Scalar root = plgpu::rsqrt(plgpu::Array::splat(variance + c.epsilon, {})).scalar();
-    y.at(row).store(plgpu::fma(d * root, w.astype(pl::f32), b.astype(pl::f32)).astype(c.dtype));
-    mean.at(row).store(middle);
-    rstd.at(row).store(root);
+  // Calls f(number, slice) for each part of a row.
+  template <class F>
+  void for_parts(const F& f) const {
+    for (int64_t i = 0; i * part < c.n; ++i) f(size_t(i), ds(i * part, std::min(part, c.n - i * part)));
   }
 
-  // A lane has registers for the next row, which comes while this one is computed.
-  bool has_room() const { return c.n * pl::bytes(c.dtype) <= 16384; }
-
   void run() const {
-    const Scalar first = pl::axis_index("cta"), steps = (c.m - 1 - first) / ctas() + 1;
-    const auto row = [&](const Scalar& step) { return first + step * ctas(); };
-    if (ctas() == c.m) return normalise(first, x.at(first).load());
-    if (!has_room())
-      return pl::fori_loop(0, steps, [&](const Scalar& i) { normalise(row(i), x.at(row(i)).load()); });
-    pl::fori_loop(
-        0, steps,
-        [&](const Scalar& step, const plgpu::Array& values) {
-          // Behind the last row, the last one of all again.
-          const plgpu::Array next = x.at(pl::minimum(row(step + 1), c.m - 1)).load();
-          normalise(row(step), values);
-          return next;
-        },
-        x.at(first).load());
+    const Scalar row = pl::axis_index("cta");
+    const float share = 1.0F / static_cast<float>(c.n);
+    Parts d, squares;
+    for_parts(
+        [&](size_t, const pl::Slice& at) { d.push_back(load_part(x.at(row), c.n, at).astype(pl::f32)); });
+    const Scalar middle = sum_of(d) * share;
+    // Of the differences: squares of the values themselves would cancel.
+    for (plgpu::Array& v : d) squares.push_back((v = v - middle) * v);
+    const Scalar variance = sum_of(squares) * share;
+    const Scalar root = plgpu::rsqrt(plgpu::Array::splat(variance + c.epsilon, {})).scalar();
+    // Weight and bias come part by part behind the sums: earlier they would take registers, and with these
+    // other rows on their way.
+    for_parts([&](size_t i, const pl::Slice& at) {
+      const plgpu::Array w = load_part(weight, c.n, at).astype(pl::f32),
+                         b = load_part(bias, c.n, at).astype(pl::f32);
+      y.at(row, at).store(plgpu::fma(d[i] * root, w, b).astype(c.dtype));
+    });
+    mean.at(row).store(middle);
+    rstd.at(row).store(root);
   }
 };
 
@@ -87,7 +89,7 @@ std::vector<Array> reference(const LayerNorm& c, const std::vector<Array>& input
 plgpu::Kernel layer_norm(const LayerNorm& c) {
   check(c);
   const pl::ShapeDtype type{c.dtype, {c.m, c.n}}, column{c.dtype, {c.n}}, row{pl::f32, {c.m}};
-  plgpu::KernelOptions o = grid_of("layer_norm", std::min(c.ctas, c.m));
+  plgpu::KernelOptions o = grid_of("layer_norm", c.m);
   o.in_types = {type, column, column};
   o.out_type = {type, row, row};
   o.compiler_params.approx_math = true;
@@ -104,9 +106,8 @@ KernelSpec layer_norm_spec() {
       Spec("layer_norm", "Each row less its mean, over its deviation, times a weight, plus a bias",
            layer_norm)
           .size("m", &C::m, "rows")
-          .size("n", &C::n, "columns", {.max = longest})
+          .size("n", &C::n, "columns", {.max = 8192})
           .setting("dtype", &C::dtype, "of x, weight, bias and y", {pl::f32, pl::f16, pl::bf16})
-          .ctas("ctas", &C::ctas, 4, "of the persistent grid")
           .setting("epsilon", &C::epsilon, "added to the variance", RealRange{.min = 0, .max = 1})
           .arrays({"x", "weight", "bias"}, {"y", "mean", "rstd"})
           .inputs([](const C& c, uint64_t seed) {

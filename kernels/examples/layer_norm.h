@@ -6,10 +6,9 @@
 namespace palladion::kernels {
 
 struct LayerNorm {
-  int64_t m = 4096, n = 4096;                       // n: at most 8192
-  pl::DType dtype = pl::bf16;                       // f32, f16, bf16, of x, weight, bias, y; computed in f32
-  int64_t ctas = 4 * isa::default_arch().sm_count;  // of the persistent grid
-  double epsilon = 1e-5;                            // added to the variance
+  int64_t m = 4096, n = 4096;  // n: at most 8192
+  pl::DType dtype = pl::bf16;  // f32, f16, bf16, of x, weight, bias, y; computed in f32
+  double epsilon = 1e-5;       // added to the variance
 };
 
 // Inputs: x (m, n), weight (n), bias (n). Outputs: y (m, n); mean (m) and rstd (m), f32.

@@ -1,5 +1,7 @@
 #include "kernels/examples/rms_norm.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,23 +14,42 @@ namespace {
 
 void check(const RmsNorm& c) {
   const Rules rules("rms_norm");
+  rules.at_least("m", c.m, 1);
   rules.row(c.n);
-  rules.at_least("ctas", c.ctas, 1);
+  rules.at_least("ctas", c.ctas, 0);
+  rules.require(c.ctas == 0 || c.n % 128 == 0,
+                fmt::format("n={} must be a multiple of 128 for bulk copies (ctas=0: any number)", c.n));
   rules.at_least("stages", c.stages, 1);
 }
+
+int64_t ctas_of(const RmsNorm& c) { return c.ctas == 0 ? c.m : std::min(c.ctas, c.m); }
 
 struct Body {
   const RmsNorm& c;
   Ref x, weight, out, rows;
   BarrierRef full;
 
-  int64_t ctas() const { return std::min(c.ctas, c.m); }
+  int64_t ctas() const { return ctas_of(c); }
   Scalar row(const Scalar& step) const { return pl::axis_index("cta") + step * ctas(); }
   void fetch(const Scalar& step, const Scalar& slot) const {
     plgpu::copy_gmem_to_smem(x.at(row(step)), rows.at(slot), full.at(slot),
                              {.oob_mode = plgpu::OOBFillMode::PROMISE_IN_BOUNDS});
   }
+  Scalar root_of(const plgpu::Array& v) const {
+    const Scalar mean =
+        plgpu::profile_scope("reduce", [&] { return (v * v).sum_all() * (1.0F / static_cast<float>(c.n)); });
+    return plgpu::rsqrt(plgpu::Array::splat(mean + c.epsilon, {})).scalar();
+  }
+  void one_row() const {
+    const Scalar row = pl::axis_index("cta");
+    const plgpu::Array v = plgpu::profile_scope("load", [&] { return x.at(row).load().astype(pl::f32); });
+    const Scalar root = root_of(v);
+    // Behind the sum: before it the weights would take registers, and with these other rows on their way.
+    plgpu::profile_scope(
+        "store", [&] { out.at(row).store((v * root * weight.load().astype(pl::f32)).astype(c.dtype)); });
+  }
   void run() const {
+    if (c.ctas == 0) return one_row();
     const Scalar steps = (c.m - 1 - pl::axis_index("cta")) / ctas() + 1;
     for (int64_t s = 0; s < c.stages; ++s) pl::when(steps > s, [&] { fetch(s, s); });
     const plgpu::Array scale = weight.load().astype(pl::f32);
@@ -76,29 +97,34 @@ std::vector<Array> reference(const Choice& choice, const std::vector<Array>& inp
 plgpu::Kernel rms_norm(const RmsNorm& c) {
   check(c);
   const pl::ShapeDtype type{c.dtype, {c.m, c.n}};
-  plgpu::KernelOptions o = grid_of("rms_norm", std::min(c.ctas, c.m));
+  plgpu::KernelOptions o = grid_of("rms_norm", ctas_of(c));
   o.in_types = {type, {c.dtype, {c.n}}};
   o.out_type = type;
-  o.scratch_types = {{"rows", plgpu::SMEM({c.stages, c.n}, c.dtype)},
-                     {"full", plgpu::Barrier({.num_barriers = {c.stages}})}};
+  if (c.ctas != 0)
+    o.scratch_types = {{"rows", plgpu::SMEM({c.stages, c.n}, c.dtype)},
+                       {"full", plgpu::Barrier({.num_barriers = {c.stages}})}};
   o.compiler_params.approx_math = true;
   // Entry and exit of four scopes a row.
-  if (c.profile) o.compiler_params.profile_space = 8 * ((c.m - 1) / std::min(c.ctas, c.m) + 1);
+  if (c.profile) o.compiler_params.profile_space = 8 * ((c.m - 1) / ctas_of(c) + 1);
   return plgpu::kernel(
       [&](const Ref& x, const Ref& weight, const Ref& out, plgpu::Scratch& s) {
-        Body{.c = c, .x = x, .weight = weight, .out = out, .rows = s["rows"], .full = s.barrier("full")}
-            .run();
+        Body body{.c = c, .x = x, .weight = weight, .out = out, .rows = {}, .full = {}};
+        if (c.ctas != 0) {
+          body.rows = s["rows"];
+          body.full = s.barrier("full");
+        }
+        body.run();
       },
       o);
 }
 
 KernelSpec rms_norm_spec() {
-  KernelSpec spec = spec_of(
-      "rms_norm", "Each row over its root mean square, times a weight a column; rows come by bulk copies",
-      {"x", "weight"}, {"y"});
-  spec.sizes = {{"m", 4096, "rows"}, {"n", 4096, "columns: a multiple of 128, at most 8192"}};
+  KernelSpec spec = spec_of("rms_norm", "Each row over its root mean square, times a weight a column",
+                            {"x", "weight"}, {"y"});
+  spec.sizes = {{"m", 4096, "rows"},
+                {"n", 4096, "columns: at most 8192; with bulk copies a multiple of 128"}};
   spec.settings = {{"dtype", "bf16", "of all arrays", {"f32", "f16", "bf16"}},
-                   ctas_setting("ctas", 2, "of the persistent grid"),
+                   {"ctas", "0", "of a persistent grid, to which rows come by bulk copies; 0: one a row", {}},
                    {"stages", "3", "rows of a CTA on their way in", {}},
                    profile_setting()};
   spec.build = [](const Choice& choice) { return rms_norm(config_of(choice)); };

@@ -1,5 +1,7 @@
 #pragma once
 // Rows that are longer than a warpgroup's registers hold: a part after the other.
+#include <numeric>
+
 #include "frontend/plgpu.h"
 
 namespace palladion::kernels {
@@ -20,6 +22,17 @@ template <class Body>
 void for_parts(int64_t n, int64_t tile, const Body& body) {
   if (n >= tile) pl::fori_loop(0, n / tile, [&](const pl::Scalar& i) { body(pl::ds(i * tile, tile)); });
   if (n % tile != 0) body(pl::ds(n / tile * tile, n % tile));
+}
+
+// A part of a row. Where rows of `n` elements do not begin at multiples of 16 bytes, a lane's vectors are no
+// wider than that allows: loaded in pieces they would leave gaps between the lanes of a warp.
+inline plgpu::Array load_part(const plgpu::Ref& row, int64_t n, const pl::Slice& part) {
+  const plgpu::Ref window = row.at(part);
+  if (part.size == 1) return window.load();
+  const int64_t aligned = std::gcd(n, 16 / pl::bytes(row.dtype()));
+  const plgpu::Layout widest = plgpu::default_layout({part.size}, row.dtype());
+  if (widest.vector_length() <= aligned) return window.load(widest);
+  return window.load(plgpu::Layout::WG_PADDED({part.size}, static_cast<int>(aligned)));
 }
 
 }  // namespace palladion::kernels

@@ -71,7 +71,7 @@ plgpu::Kernel softmax(const Softmax& c) {
 
 KernelSpec softmax_spec() {
   KernelSpec spec = spec_of("softmax", "The softmax of each row, a warpgroup a row", {"x"}, {"y"});
-  spec.sizes = {{"m", 4096, "rows"}, {"n", 4096, "columns: a multiple of 128, at most 8192"}};
+  spec.sizes = {{"m", 4096, "rows"}, {"n", 4096, "columns: at most 8192"}};
   spec.settings = {{"dtype", "f32", "of both arrays", {"f32", "f16", "bf16"}},
                    {"rows", "1", "warpgroups of a CTA, each with its row", {}},
                    profile_setting()};

@@ -28,9 +28,8 @@ void Rules::divides(std::string_view unit_name, int64_t unit, std::string_view n
 }
 
 void Rules::row(int64_t n) const {
-  constexpr int64_t lanes = 128, longest = 8192;
-  require(n % lanes == 0 && n <= longest,
-          fmt::format("n={} must be a multiple of {}, at most {}", n, lanes, longest));
+  constexpr int64_t longest = 8192;
+  require(n >= 1 && n <= longest, fmt::format("n={} must be 1 to {}", n, longest));
 }
 
 plgpu::KernelOptions grid_of(std::string name, int64_t ctas) {

@@ -17,7 +17,7 @@ class Rules {
   void multiple(std::string_view name, int64_t size, std::string_view unit_name, int64_t unit) const;
   // The same rule, stated of the unit: `tile=1000 does not divide n=4096`.
   void divides(std::string_view unit_name, int64_t unit, std::string_view name, int64_t size) const;
-  // A row of `n` elements that a warpgroup holds in registers: a multiple of 128, at most 8192.
+  // A row of `n` elements that a warpgroup holds in registers: 1 to 8192.
   void row(int64_t n) const;
 
  private:

@@ -77,7 +77,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"softmax", {{"m", "2"}, {"n", "8192"}}, {{"dtype", "bf16"}}},
         Case{"rms_norm", {{"m", "11"}, {"n", "512"}}, {{"ctas", "3"}, {"stages", "2"}}},
         Case{"rms_norm", {{"m", "5"}, {"n", "1024"}}, {{"dtype", "f32"}, {"ctas", "2"}}},
-        Case{"rms_norm", {{"m", "3"}, {"n", "128"}}, {{"dtype", "f16"}}}),
+        Case{"softmax", {{"m", "3"}, {"n", "257"}}, {{"dtype", "bf16"}}},
+        Case{"softmax", {{"m", "3"}, {"n", "1"}}, {}},
+        Case{"rms_norm", {{"m", "3"}, {"n", "128"}}, {{"dtype", "f16"}, {"ctas", "264"}}},
+        Case{"rms_norm", {{"m", "3"}, {"n", "128"}}, {{"dtype", "f16"}}},
+        Case{"rms_norm", {{"m", "3"}, {"n", "1"}}, {{"dtype", "f32"}}},
+        Case{"rms_norm", {{"m", "5"}, {"n", "2051"}}, {}}),
     name_of_param);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -219,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"stream_copy", {}, {{"variant", "plain"}}}, Case{"reduce_sum", {}, {}},
         Case{"histogram", {}, {}}, Case{"softmax", {}, {}},
         Case{"softmax", {{"n", "8192"}}, {{"dtype", "f16"}}}, Case{"rms_norm", {}, {}},
-        Case{"cluster_exchange", {}, {}},
+        Case{"rms_norm", {}, {{"ctas", "264"}}}, Case{"cluster_exchange", {}, {}},
         Case{"cluster_exchange", {}, {{"variant", "store"}, {"cluster", "4"}}},
         Case{"matmul_split_k", {}, {}},
         Case{"matmul_ws", {}, {{"dtype", "s8"}, {"out_dtype", "s32"}, {"stages", "3"}}},

@@ -99,6 +99,10 @@ TEST(Kernels, SayWhichSizesTheyCannotTake) {
   EXPECT_THAT(refusal("matmul_blockspec", {{"n", "192"}}, {}),
               testing::HasSubstr("n=192 must be a multiple of tile_n=128"));
   EXPECT_THAT(refusal("matmul_pipelined", {}, {{"stages", "8"}}), testing::HasSubstr("shared memory"));
+  EXPECT_THAT(refusal("softmax", {{"n", "8193"}}, {}), testing::HasSubstr("n=8193 must be 1 to 8192"));
+  EXPECT_THAT(refusal("rms_norm", {{"n", "8193"}}, {}), testing::HasSubstr("n=8193 must be 1 to 8192"));
+  EXPECT_THAT(refusal("rms_norm", {{"n", "257"}}, {{"ctas", "3"}}),
+              testing::HasSubstr("n=257 must be a multiple of 128 for bulk copies"));
   EXPECT_THAT(refusal("ref_queue", {}, {{"slots", "0"}}), testing::HasSubstr("slots must be at least 1"));
 }
 
