@@ -38,7 +38,7 @@ struct Body {
 
   Sums add(const pl::Slice& part, const Sums& before) const {
     const auto& [largest_before, sum_before] = before;
-    const plgpu::Array v = x.at(part).load().astype(pl::f32);
+    const plgpu::Array v = load_part(x, c.n, part).astype(pl::f32);
     const Scalar largest = pl::maximum(largest_before, v.max_all() * log2e);
     const Scalar sum = plgpu::exp2(plgpu::fma(v, log2e, -largest)).sum_all();
     return {largest, sum_before * exp2(largest_before - largest) + sum};
@@ -53,7 +53,7 @@ struct Body {
     const auto& [largest, sum] = sums;
     const Scalar scale = pl::where(counts, Scalar(1.0F) / sum, 0.0F);
     for_parts(c.n, c.tile, [&](const pl::Slice& part) {
-      const plgpu::Array v = x.at(part).load().astype(pl::f32);
+      const plgpu::Array v = load_part(x, c.n, part).astype(pl::f32);
       const plgpu::Array share = plgpu::exp2(plgpu::fma(v, log2e, -largest)) * scale;
       const plgpu::Array number = plgpu::broadcasted_iota(pl::s32, {part.size}, 0, v.layout()) + part.start;
       const plgpu::Array less = plgpu::where(number == label, pl::where(counts, 1.0F, 0.0F), 0.0F);

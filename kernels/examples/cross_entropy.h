@@ -8,7 +8,7 @@ namespace palladion::kernels {
 struct CrossEntropy {
   int64_t m = 1024, n = 32768;  // rows, classes
   pl::DType dtype = pl::bf16;   // f32, f16, bf16, of logits and gradient; computed in f32
-  int64_t tile = 4096;          // classes of a part: a multiple of 128, at most 8192
+  int64_t tile = 8192;          // classes of a part: a multiple of 128, at most 8192
 };
 
 // Inputs: logits (m, n); labels (m), s32. Outputs: loss (m), f32; gradient (m, n), softmax less one at the

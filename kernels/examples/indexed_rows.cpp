@@ -25,7 +25,7 @@ void gather_row(const IndexedRows& c, const Ref& table, const Ref& numbers, cons
   const Scalar i = pl::program_id(0), number = numbers.at(i).load_scalar(), valid = is_row(c, number);
   const Scalar row = pl::where(valid, number, 0);
   for_parts(c.n, c.tile, [&](const pl::Slice& part) {
-    out.at(i, part).store(plgpu::where(valid, table.at(row, part).load(), 0));
+    out.at(i, part).store(plgpu::where(valid, load_part(table.at(row), c.n, part), 0));
   });
 }
 
@@ -33,7 +33,7 @@ void add_row(const IndexedRows& c, const Ref& numbers, const Ref& x, const Ref& 
   const Scalar i = pl::program_id(0), number = numbers.at(i).load_scalar();
   pl::when(is_row(c, number), [&] {
     for_parts(c.n, c.tile, [&](const pl::Slice& part) {
-      plgpu::atomic_add(table.at(number, part), x.at(i, part).load());
+      plgpu::atomic_add(table.at(number, part), load_part(x.at(i), c.n, part));
     });
   });
 }

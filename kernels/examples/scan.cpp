@@ -61,10 +61,28 @@ struct Body {
   }
 
   // The running sums of a tile, and what the next one begins with.
-  Scalar add(const pl::Slice& tile, const Scalar& so_far) const {
-    const plgpu::Array v = x.at(tile).load();
+  Scalar add(const pl::Slice& tile, const Scalar& so_far, const plgpu::Array& v) const {
     out.at(tile).store(plgpu::cumsum(v) + so_far);
     return so_far + v.sum_all();
+  }
+
+  // Those of the whole tiles. A CTA with a row of its own loads the next tile while it adds one up.
+  Scalar walk(const Scalar& start) const {
+    const auto load = [&](const Scalar& i) { return x.at(tile(i)).load(); };
+    if (c.parts > 1)
+      return pl::fori_loop(
+          first(), last(),
+          [&](const Scalar& i, const Scalar& so_far) { return add(tile(i), so_far, load(i)); }, start);
+    const int64_t tiles = c.n / c.tile;
+    if (tiles == 0) return start;
+    const auto [sum, values] = pl::fori_loop(
+        0, tiles - 1,
+        [&](const Scalar& i, const Scalar& so_far, const plgpu::Array& v) {
+          const plgpu::Array next = load(i + 1);
+          return std::tuple{add(tile(i), so_far, v), next};
+        },
+        start, load(0));
+    return add(tile(tiles - 1), sum, values);
   }
 
   void run() const {
@@ -73,9 +91,8 @@ struct Body {
       publish();
       start = before();
     }
-    const Scalar sum = pl::fori_loop(
-        first(), last(), [&](const Scalar& i, const Scalar& so_far) { return add(tile(i), so_far); }, start);
-    if (has_rest()) pl::when(holds_rest(), [&] { add(rest(), sum); });
+    const Scalar sum = walk(start);
+    if (has_rest()) pl::when(holds_rest(), [&] { add(rest(), sum, x.at(rest()).load()); });
   }
 };
 

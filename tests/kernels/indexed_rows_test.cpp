@@ -13,6 +13,7 @@ TEST_P(IndexedRowsKernel, AgreesWithItsReferenceUnderEverySchedule) { run_everyw
 INSTANTIATE_TEST_SUITE_P(
     Kernels, IndexedRowsKernel,
     testing::Values(
+        Case{"gather", {{"rows", "5"}, {"n", "2051"}, {"m", "4"}}, {{"dtype", "f16"}, {"tile", "1024"}}},
         Case{"gather", {{"rows", "1"}, {"n", "1"}, {"m", "1"}}, {}},
         Case{"gather", {{"rows", "9"}, {"n", "257"}, {"m", "13"}}, {{"dtype", "bf16"}}},
         Case{"gather", {{"rows", "9"}, {"n", "1000"}, {"m", "5"}}, {{"dtype", "f16"}, {"tile", "256"}}},
