@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "kernels/examples/rows.h"
 #include "kernels/frame/helpers.h"
 #include "kernels/frame/reference.h"
 #include "kernels/frame/specs.h"
@@ -44,7 +45,7 @@ struct Body {
   void publish() const {
     const Scalar sum = pl::fori_loop(
         first(), last(),
-        [&](const Scalar& i, const Scalar& before) { return before + x.at(tile(i)).load().sum_all(); },
+        [&](const Scalar& i, const Scalar& before) { return before + load_part(x, c.n, tile(i)).sum_all(); },
         zero());
     sums.at(part).store(sum);
     plgpu::semaphore_signal(ready.at(part), 1, {.memory_scope = "gpu"});
@@ -66,10 +67,11 @@ struct Body {
     return so_far + v.sum_all();
   }
 
-  // Those of the whole tiles. A CTA with a row of its own loads the next tile while it adds one up.
+  // Those of the whole tiles. A CTA with a row of its own loads the next tile while it adds one up, where a
+  // lane has registers for both.
   Scalar walk(const Scalar& start) const {
-    const auto load = [&](const Scalar& i) { return x.at(tile(i)).load(); };
-    if (c.parts > 1)
+    const auto load = [&](const Scalar& i) { return load_part(x, c.n, tile(i)); };
+    if (c.parts > 1 || c.tile > 4096)
       return pl::fori_loop(
           first(), last(),
           [&](const Scalar& i, const Scalar& so_far) { return add(tile(i), so_far, load(i)); }, start);
@@ -92,7 +94,7 @@ struct Body {
       start = before();
     }
     const Scalar sum = walk(start);
-    if (has_rest()) pl::when(holds_rest(), [&] { add(rest(), sum, x.at(rest()).load()); });
+    if (has_rest()) pl::when(holds_rest(), [&] { add(rest(), sum, load_part(x, c.n, rest())); });
   }
 };
 

@@ -10,7 +10,8 @@ class ScanKernel : public testing::TestWithParam<Case> {};
 TEST_P(ScanKernel, AgreesWithItsReferenceUnderEverySchedule) { run_everywhere(GetParam()); }
 TEST_P(ScanKernel, IsDecidedByOneRun) { expect_decided(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Kernels, ScanKernel,
-                         testing::Values(Case{"scan", {{"m", "3"}, {"n", "1"}}, {}},
+                         testing::Values(Case{"scan", {{"m", "2"}, {"n", "1547"}}, {{"tile", "512"}}},
+                                         Case{"scan", {{"m", "3"}, {"n", "1"}}, {}},
                                          Case{"scan", {{"m", "3"}, {"n", "257"}}, {{"dtype", "s32"}}},
                                          Case{"scan", {{"m", "2"}, {"n", "2500"}}, {{"tile", "1024"}}}),
                          name_of_param);
@@ -30,6 +31,7 @@ class ScanAssembly : public testing::TestWithParam<Case> {};
 TEST_P(ScanAssembly, NeedsNoSpills) { assemble_without_spills(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Kernels, ScanAssembly,
                          testing::Values(Case{"scan", {}, {}}, Case{"scan", {}, {{"tile", "8192"}}},
+                                         Case{"scan", {{"n", "65535"}}, {{"tile", "8192"}}},
                                          Case{"scan", {}, {{"parts", "4"}}}),
                          name_of_param);
 
