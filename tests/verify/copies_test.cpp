@@ -98,6 +98,23 @@ TEST(Copies, SumsOfTheSameTermsThatLanesStoreAreStrict) {
       ElementsAre("PLD4612?"));
 }
 
+// The lanes beyond a row's end hold zeros, whose product is no term.
+TEST(Copies, ProductsOfZerosThatAMaskLeavesAreNoTerms) {
+  const std::string masked = R"(
+  setp.ge.u32 %p2, %r1, 21;
+  @%p2 mov.f32 %f1, 0f00000000;
+  @%p2 mov.f32 %f2, 0f00000000;
+)";
+  const Seen zeros = seen(masked + exchanged + "  st.global.f32 [%rd4], %f8;");
+  EXPECT_THAT(zeros.codes, ElementsAre("PLD4612?"));
+  EXPECT_TRUE(zeros.all_data);
+  EXPECT_THAT(seen("  setp.ge.u32 %p2, %r1, 21;\n  @%p2 mov.f32 %f1, 0f3F000000;\n" + std::string(exchanged) +
+                   "  st.global.f32 [%rd4], %f8;")
+                  .codes,
+              ElementsAre("PLD4612?"))
+      << "of other constants it is one";
+}
+
 TEST(Copies, NearlyEqualValuesOfOtherTermsAreErrors) {
   EXPECT_THAT(seen(R"(
   add.f32 %f8, %f1, 0f47800000;
