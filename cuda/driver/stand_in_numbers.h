@@ -18,6 +18,25 @@ constexpr bool is_complex = std::is_same_v<T, Complex32> || std::is_same_v<T, Co
 template <class T>
 using Wide = std::conditional_t<is_complex<T>, Complex64, double>;
 
+// The number of the real type of cudaDataType, and of the complex one.
+enum class NumberType : int { f32 = 0, f64 = 1, c32 = 4, c64 = 5 };
+// f(T()) for the type. Another one is said to be unsupported in that call, and has this status.
+template <class F>
+int with_type(const char* name, NumberType type, int not_supported, F f) {
+  switch (type) {
+    case NumberType::f32:
+      return f(float());
+    case NumberType::f64:
+      return f(double());
+    case NumberType::c32:
+      return f(Complex32());
+    case NumberType::c64:
+      return f(Complex64());
+  }
+  palladion_exec_unsupported(name);
+  return not_supported;
+}
+
 // The pieces of a call: numbers first.
 class Pieces {
  public:

@@ -70,23 +70,10 @@ inline Status no_room(size_t* of_device, size_t* of_host) {
 constexpr int lower = 0;                     // cublasFillMode_t; else upper
 constexpr int as_it_is = 0, transposed = 1;  // cublasOperation_t; else conjugate transposed
 
-// The number of the real type of cudaDataType, and of the complex one.
-enum class Type : int { f32 = 0, f64 = 1, c32 = 4, c64 = 5 };
-// f(T()) for the type; a type that is not here has the status of f(void).
+using Type = NumberType;
 template <class F>
 Status with_type(const char* name, Type type, F f) {
-  switch (type) {
-    case Type::f32:
-      return f(float());
-    case Type::f64:
-      return f(double());
-    case Type::c32:
-      return f(Complex32());
-    case Type::c64:
-      return f(Complex64());
-  }
-  palladion_exec_unsupported(name);
-  return not_supported;
+  return cuda::with_type(name, type, not_supported, f);
 }
 
 }  // namespace palladion::cuda::cusolver

@@ -31,8 +31,7 @@ constexpr int as_it_is = 0, conjugate_transposed = 2;  // cusparseOperation_t; 1
 enum class Format : int { csr = 1, csc = 2, coo = 3 };
 enum class Index : int { u16 = 1, i32 = 2, i64 = 3 };  // cusparseIndexType_t
 enum class Order : int { columns = 1, rows = 2 };      // cusparseOrder_t
-// The number of the real type of cudaDataType, and of the complex one.
-enum class Type : int { f32 = 0, f64 = 1, c32 = 4, c64 = 5 };
+using Type = NumberType;
 
 inline size_t size_of(Index t) { return t == Index::u16 ? 2 : t == Index::i32 ? 4 : 8; }
 // 0: there is no such type of values here.
@@ -126,20 +125,9 @@ Status perform_now(const Handle* h, const char* name, const Pieces& pieces, F f)
 
 inline Status refuse(const char* name) { return palladion_exec_unsupported(name), not_supported; }
 
-// f(T()) for the type; another one has no name here.
 template <class F>
 Status with_type(const char* name, Type type, F f) {
-  switch (type) {
-    case Type::f32:
-      return f(float());
-    case Type::f64:
-      return f(double());
-    case Type::c32:
-      return f(Complex32());
-    case Type::c64:
-      return f(Complex64());
-  }
-  return refuse(name);
+  return cuda::with_type(name, type, not_supported, f);
 }
 
 // Programs take an address of no bytes for a question, so some are asked for.
