@@ -61,6 +61,7 @@ def activate(arch: str = "h200", check: str = "all", schedule: str = "functional
     if not _active.settings:
         _active.settings = settings
     set_schedule(schedule)
+    _bench.by_one_launch()
     _active.driver.palladion_exec_listen(int(quiet))
 
 
@@ -68,7 +69,6 @@ def set_schedule(name: str) -> None:
     """Of launches from now on."""
     if _needed().driver.palladion_exec_schedule(name.encode()) != 0:
         raise Error(f"there is no schedule {name!r}: functional, hardware, seeded:N, latest, earliest")
-    _bench.by_one_launch(True)
 
 
 def wait() -> None:

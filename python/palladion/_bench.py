@@ -9,15 +9,9 @@ import sys
 from types import ModuleType
 from typing import Any, Callable, List, Optional, Sequence
 
-_on = False
 
-
-def by_one_launch(on: bool) -> None:
-    """triton.testing.do_bench gives the time of one launch while it is on. The module may be imported later."""
-    global _on
-    _on = on
-    if not on:
-        return
+def by_one_launch() -> None:
+    """triton.testing.do_bench gives the time of one launch from now on. The module may be imported later."""
     if "triton.testing" in sys.modules:
         _replace(sys.modules["triton.testing"])
     elif not any(isinstance(finder, _AfterImport) for finder in sys.meta_path):
@@ -55,8 +49,6 @@ def _one_launch(original: Callable[..., Any]) -> Callable[..., Any]:
     def bench(fn: Callable[[], Any], *args: Any, quantiles: Optional[List[float]] = None, return_mode: str = "mean",
               **how: Any) -> Any:
         """Milliseconds of `fn` by the chip's clock, or the host's where it does not run: one run after one that is not counted."""
-        if not _on:
-            return original(fn, *args, quantiles=quantiles, return_mode=return_mode, **how)
         import torch
         fn()
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))

@@ -13,7 +13,7 @@ def _take_part() -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    module.by_one_launch(True)
+    module.by_one_launch()
 
 
 def _give_way() -> None:
