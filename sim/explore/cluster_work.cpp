@@ -7,13 +7,10 @@
 
 #include "sim/explore/varying_bits.h"
 #include "sim/machine/async/cluster_answer.h"
+#include "sim/machine/exec/lane_values.h"
 
 namespace palladion::sim::check {
 namespace {
-
-bool crosses_lanes(const isa::Footprint& f) {
-  return f.values == isa::Values::combined || f.participants != isa::Participants::lanes;
-}
 
 // The operand is a place in GMEM, as far as the text says so.
 bool is_global_place(const isa::Footprint& f, int operand) {
@@ -34,13 +31,6 @@ bool may_hold_numbers(isa::Space space) {
 }
 
 }  // namespace
-
-uint64_t operation(const MicroOp& op) {
-  Mixture m(reinterpret_cast<uintptr_t>(op.instruction->form));
-  m.value(reinterpret_cast<uintptr_t>(op.instruction->op));
-  for (const int8_t mod : op.instruction->mods) m.value(static_cast<uint64_t>(mod));
-  return m.hash();
-}
 
 void ClusterWork::on(const ClusterBegan&) {
   warps_.resize(cluster_.ctas.size() * run_.launch->warps_per_cta());
@@ -76,23 +66,12 @@ ClusterWork::Lanes* ClusterWork::tracked(const Origin& origin, uint32_t reg) {
 
 // --- values -----------------------------------------------------------------------------------------------
 
-// The value of up to 64 bits, a hash of a longer one.
+const WarpState& ClusterWork::state_of(const Origin& origin) const {
+  return cluster_.ctas[origin.cta_rank].warps[origin.warp];
+}
+
 uint64_t ClusterWork::bits_of(const Origin& origin, const DecodedOperand& o, int lane) const {
-  if (o.kind != DecodedOperand::Kind::lanes && o.kind != DecodedOperand::Kind::address)
-    return uint64_t{o.id} ^ static_cast<uint64_t>(o.offset);
-  if (o.width == 0) return static_cast<uint64_t>(o.offset);
-  const auto& warp = cluster_.ctas[origin.cta_rank].warps[origin.warp];
-  const uint8_t* const block =
-      (o.slot.constant ? run_.program->constants.data() : warp.registers.data()) + o.slot.offset;
-  if (o.width == 1) {
-    uint32_t mask = 0;
-    std::memcpy(&mask, block, sizeof mask);
-    return mask >> lane & 1;
-  }
-  const size_t bytes = o.width / 8U;
-  uint64_t words[2] = {0, 0};
-  std::memcpy(words, block + bytes * static_cast<size_t>(lane), std::min(bytes, sizeof words));
-  return bytes > sizeof words[0] ? words[0] ^ scramble(words[1]) : words[0];
+  return value_bits(*run_.program, state_of(origin), o, lane);
 }
 
 // Where the grid has one cluster in that dimension, all have the same number there.
@@ -181,8 +160,7 @@ int ClusterWork::passed_on(const Origin& origin, int lane) {
   if (op.instruction->op->name == "mov")
     return operands[0].is(Kind::vector) || operands[1].is(Kind::vector) || operands[1].negated ? -1 : 1;
   if (op.instruction->op->name != "selp" || operand_of(origin, 3, lane).how != 0) return -1;
-  const bool first = (bits_of(origin, op.operands[3], lane) != 0) != operands[3].negated;
-  return first ? 1 : 2;
+  return selected_operand(*run_.program, state_of(origin), op, lane);
 }
 
 // Of the result of an instruction that reads no memory.
@@ -210,11 +188,11 @@ void ClusterWork::compute(const Origin& origin) {
   const auto carry = static_cast<uint32_t>(register_count(*run_.program) - 1);
   std::array<Mixture, 32> made;
   std::array<int, 32> passed{};
-  Mixture all(operation(op));
+  Mixture all(operation_hash(*op.instruction));
   for (uint32_t m = origin.lanes; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     passed[static_cast<size_t>(lane)] = passed_on(origin, lane);
-    Mixture one(operation(op));
+    Mixture one(operation_hash(*op.instruction));
     for (size_t k = 0; k < op.instruction->operands.size(); ++k)
       if (op.instruction->form->operands[k].reads) mix_operand(one, origin, static_cast<int>(k), lane);
     const Lanes* const flag = f.reads_carry ? tracked(origin, carry) : nullptr;
@@ -284,7 +262,7 @@ void ClusterWork::pin(const Origin& origin, int what, const Derived& value, uint
   if (value.of == Derived::several)
     return stop(origin,
                 "what is executed depends on the numbers of several clusters, or on an undecoded answer");
-  Mixture m(operation(op_at(origin)));
+  Mixture m(operation_hash(*op_at(origin).instruction));
   m.value(static_cast<uint64_t>(what));
   m.value(value.how);
   m.value(outcome);

@@ -40,9 +40,6 @@ class Mixture {
   uint32_t of_ = 0;
 };
 
-// The same instruction elsewhere in the text is the same computation.
-uint64_t operation(const MicroOp& op);
-
 class ClusterWork {
  public:
   ClusterWork(const RunView& run, const DataSlice& slice, const ClusterState& cluster)
@@ -74,6 +71,7 @@ class ClusterWork {
   const MicroOp& op_at(const Origin& origin) const { return run_.program->code[origin.pc]; }
   Warp& warp_of(const Origin& origin);
   Lanes* tracked(const Origin& origin, uint32_t reg);
+  const WarpState& state_of(const Origin& origin) const;
   uint64_t bits_of(const Origin& origin, const DecodedOperand& o, int lane) const;
   void mix(Mixture& m, const Origin& origin, const isa::Operand& written, const DecodedOperand& decoded,
            int lane);

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "sim/explore/cluster_work.h"
+#include "sim/machine/exec/lane_values.h"
 #include "sim/machine/state/local_address.h"
 
 namespace palladion::sim::check {
@@ -28,7 +29,7 @@ bool states_global(const isa::Footprint& f, bool writes) {
 // How the place is computed that the lanes access: all operands that say so, in all lanes.
 Derived ClusterWork::of_place(const Origin& origin, bool writes, uint32_t lanes) {
   const MicroOp& op = op_at(origin);
-  Mixture all(operation(op));
+  Mixture all(operation_hash(*op.instruction));
   uint64_t seen = 0;
   for (const isa::MemoryUse& use : run_.program->footprint(op).memory) {
     if (!may_be_global(use) || (seen >> use.address & 1) != 0 || (writes ? !use.writes : !use.reads))

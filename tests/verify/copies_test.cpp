@@ -182,6 +182,34 @@ TEST(Copies, ATurnThatIsTakenByTheLastBitsIsAnError) {
 }
 
 // What is one value with these data alone is said to be so.
+// With these data all values are equal: what they are made of tells them apart.
+TEST(Copies, ANegatedPredicateMakesAnotherValue) {
+  EXPECT_FALSE(seen(R"(
+  selp.f32 %f8, %f3, %f4, !%p1;
+  @!%p1 mov.f32 %f8, %f3;
+  st.shared.f32 [tile], %f8;)",
+                    true)
+                   .all_data)
+      << "the second value in the first warp, the first one in the other";
+  EXPECT_TRUE(seen(R"(
+  selp.f32 %f8, %f3, %f4, !%p1;
+  @!%p1 mov.f32 %f8, %f4;
+  st.shared.f32 [tile], %f8;)",
+                   true)
+                  .all_data);
+  const std::string turned = R"(
+  setp.gt.f32 %p2, %f3, %f4;
+  @%p1 bra ONE;
+  setp.lt.and.f32 %p3, %f5, %f4, !%p2;
+  bra.uni STORE;
+ONE:
+  setp.lt.and.f32 %p3, %f5, %f4, %p2;
+STORE:
+  selp.f32 %f8, 0f3F800000, 0f40000000, %p3;
+  st.shared.f32 [tile], %f8;)";
+  EXPECT_FALSE(seen(turned, true).all_data);
+}
+
 TEST(Copies, ValuesThatAreEqualWithTheseData) {
   const std::string own = "  st.global.f32 [%rd4], %f1;", common = "  st.global.f32 [%rd4], %f3;";
   EXPECT_THAT(seen(own).codes, ElementsAre("PLD4612"));

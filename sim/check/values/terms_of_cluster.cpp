@@ -3,8 +3,8 @@
 // What instructions make of what is in registers.
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
+#include "sim/machine/exec/lane_values.h"
 #include "sim/machine/exec/shuffle_sources.h"
 #include "sim/program/deciding.h"
 
@@ -23,13 +23,6 @@ uint64_t product(uint64_t a, uint64_t b) {
 
 bool is_real(isa::Type t) {
   return isa::is_float(t) || t == isa::Type::f16x2 || t == isa::Type::bf16x2 || t == isa::Type::f32x2;
-}
-
-// The same instruction elsewhere in the text is the same computation.
-uint64_t operation_of(const isa::Instruction& i) {
-  uint64_t h = mixed(reinterpret_cast<uintptr_t>(i.form), reinterpret_cast<uintptr_t>(i.op));
-  for (const int8_t mod : i.mods) h = mixed(h, static_cast<uint64_t>(mod));
-  return h;
 }
 
 bool is_symmetric(O o) {
@@ -56,10 +49,6 @@ isa::Type result_type(const isa::Instruction& i) {
     if (def.writes && def.kind == isa::OperandKind::value)
       return isa::operand_type(*i.form, def, i.mods.data());
   return isa::Type::b32;
-}
-
-bool crosses_lanes(const isa::Footprint& f) {
-  return f.values == isa::Values::combined || f.participants != isa::Participants::lanes;
 }
 
 // What its results are made of cannot be seen in its operands.
@@ -90,22 +79,12 @@ TermsOfCluster::Lanes* TermsOfCluster::tracked(const Origin& origin, uint32_t re
 
 // --- operands ---------------------------------------------------------------------------------------------
 
+const WarpState& TermsOfCluster::state_of(const Origin& origin) const {
+  return cluster_.ctas[origin.cta_rank].warps[origin.warp];
+}
+
 uint64_t TermsOfCluster::bits_of(const Origin& origin, const DecodedOperand& o, int lane) const {
-  if (o.kind != DecodedOperand::Kind::lanes && o.kind != DecodedOperand::Kind::address)
-    return uint64_t{o.id} ^ static_cast<uint64_t>(o.offset);
-  if (o.width == 0) return static_cast<uint64_t>(o.offset);
-  const auto& warp = cluster_.ctas[origin.cta_rank].warps[origin.warp];
-  const uint8_t* const block =
-      (o.slot.constant ? all_.run_.program->constants.data() : warp.registers.data()) + o.slot.offset;
-  if (o.width == 1) {
-    uint32_t mask = 0;
-    std::memcpy(&mask, block, sizeof mask);
-    return mask >> lane & 1;
-  }
-  const size_t bytes = o.width / 8U;
-  uint64_t words[2] = {0, 0};
-  std::memcpy(words, block + bytes * static_cast<size_t>(lane), std::min(bytes, sizeof words));
-  return words[1] == 0 ? words[0] : words[0] ^ scramble(words[1]);
+  return value_bits(*all_.run_.program, state_of(origin), o, lane);
 }
 
 Terms TermsOfCluster::terms_of(const Origin& origin, const isa::Operand& written, const DecodedOperand& o,
@@ -127,8 +106,11 @@ Terms TermsOfCluster::terms_of(const Origin& origin, const isa::Operand& written
   if (written.is(Kind::reg)) {
     const Lanes* const lanes =
         tracked(origin, all_.run_.program->register_offsets_base[op_at(origin).function] + written.id);
-    if (lanes != nullptr && (*lanes)[static_cast<size_t>(lane)].data)
-      return (*lanes)[static_cast<size_t>(lane)];
+    if (lanes != nullptr && (*lanes)[static_cast<size_t>(lane)].data) {
+      Terms terms = (*lanes)[static_cast<size_t>(lane)];
+      if (written.negated) terms.how = mixed(terms.how, 1), terms.sum = mixed(terms.sum, 1);
+      return terms;
+    }
   }
   const uint64_t bits = bits_of(origin, o, lane), how = mixed(bits, written.negated ? 1 : 0);
   const bool zero = bits << (64 - std::clamp<int>(o.width, 2, 64)) << 1 == 0;  // of a float, with either sign
@@ -188,7 +170,7 @@ Terms TermsOfCluster::computed(const Origin& origin, int lane) {
   const O o = isa::operation(i);
   std::array<Terms, most_terms> of;
   size_t n = 0;
-  Terms out{.how = operation_of(i), .sum = operation_of(i)};
+  Terms out{.how = operation_hash(i), .sum = operation_hash(i)};
   bool vectors = false;
   for (size_t k = 0; k < i.operands.size(); ++k) {
     vectors |= i.operands[k].is(isa::Operand::Kind::vector);
@@ -200,7 +182,7 @@ Terms TermsOfCluster::computed(const Origin& origin, int lane) {
   if (n == most_terms) return unknown(origin.pc);
   if (o == O::move && n == 1 && !vectors) return of[0];
   if (o == O::select && n == 3 && !of[2].data)
-    return of[bits_of(origin, op_at(origin).operands[3], lane) != 0 ? 0 : 1];
+    return of[selected_operand(*all_.run_.program, state_of(origin), op_at(origin), lane) == 1 ? 0 : 1];
   uint64_t sum = out.sum;
   for (size_t k = 0; k < n; ++k) sum = mixed(sum, of[k].sum);
   const bool adds_product = multiplies_and_adds(o) && n == 3, two = n == 2;
@@ -229,7 +211,7 @@ Terms TermsOfCluster::computed(const Origin& origin, int lane) {
 
 Terms TermsOfCluster::of_all_lanes(const Origin& origin) {
   const isa::Instruction& i = *op_at(origin).instruction;
-  Terms all{.how = mixed(operation_of(i), origin.lanes)};
+  Terms all{.how = mixed(operation_hash(i), origin.lanes)};
   for (uint32_t m = origin.lanes; m != 0; m &= m - 1)
     for (size_t k = 0; k < i.operands.size(); ++k) {
       if (!i.form->operands[k].reads) continue;

@@ -36,6 +36,7 @@ class TermsOfCluster {
   const MicroOp& op_at(const Origin& origin) const;
   Warp& warp_of(const Origin& origin);
   Lanes* tracked(const Origin& origin, uint32_t reg);
+  const WarpState& state_of(const Origin& origin) const;
   uint64_t bits_of(const Origin& origin, const DecodedOperand& o, int lane) const;
   Terms terms_of(const Origin& origin, const isa::Operand& written, const DecodedOperand& o, int lane);
   Terms operand(const Origin& origin, int operand, int lane);
