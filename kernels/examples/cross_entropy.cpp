@@ -26,9 +26,6 @@ void check(const CrossEntropy& c) {
                 fmt::format("tile={} must be a multiple of 128, at most 8192", c.tile));
 }
 
-Scalar exp2(const Scalar& x) { return plgpu::exp2(plgpu::Array::splat(x, {})).scalar(); }
-Scalar log(const Scalar& x) { return plgpu::log(plgpu::Array::splat(x, {})).scalar(); }
-
 // Of the elements so far: the largest one times log2 e, and the sum of the powers of two relative to it.
 using Sums = std::tuple<Scalar, Scalar>;
 

@@ -53,7 +53,7 @@ struct Body {
     // Of the differences: squares of the values themselves would cancel.
     for (plgpu::Array& v : d) squares.push_back((v = v - middle) * v);
     const Scalar variance = sum_of(squares) * share;
-    const Scalar root = plgpu::rsqrt(plgpu::Array::splat(variance + c.epsilon, {})).scalar();
+    const Scalar root = rsqrt(variance + c.epsilon);
     // Weight and bias come part by part behind the sums: earlier they would take registers, and with these
     // other rows on their way.
     for_parts([&](size_t i, const pl::Slice& at) {

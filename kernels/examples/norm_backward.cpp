@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/examples/rows.h"
 #include "kernels/frame/helpers.h"
 #include "kernels/frame/reference.h"
 #include "kernels/frame/specs.h"
@@ -45,7 +46,7 @@ struct Body {
       const Scalar root = rstd.at(row).load_scalar();
       return {(v - mean.at(row).load_scalar()) * root, root};
     }
-    const Scalar root = plgpu::rsqrt(plgpu::Array::splat(mean_of(v * v) + c.epsilon, {})).scalar();
+    const Scalar root = rsqrt(mean_of(v * v) + c.epsilon);
     return {v * root, root};
   }
 

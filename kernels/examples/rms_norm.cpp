@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/examples/rows.h"
 #include "kernels/frame/helpers.h"
 #include "kernels/frame/reference.h"
 #include "kernels/frame/specs.h"
@@ -38,7 +39,7 @@ struct Body {
   Scalar root_of(const plgpu::Array& v) const {
     const Scalar mean =
         plgpu::profile_scope("reduce", [&] { return (v * v).sum_all() * (1.0F / static_cast<float>(c.n)); });
-    return plgpu::rsqrt(plgpu::Array::splat(mean + c.epsilon, {})).scalar();
+    return rsqrt(mean + c.epsilon);
   }
   void one_row() const {
     const Scalar row = pl::axis_index("cta");
@@ -62,9 +63,7 @@ struct Body {
         plgpu::commit_smem();  // all of the row is in registers
         fetch(step + c.stages, slot);
       });
-      const Scalar mean = plgpu::profile_scope(
-          "reduce", [&] { return (v * v).sum_all() * (1.0F / static_cast<float>(c.n)); });
-      const plgpu::Array root = plgpu::rsqrt(plgpu::Array::splat(mean + c.epsilon, {c.n}));
+      const Scalar root = root_of(v);
       plgpu::profile_scope("store", [&] { out.at(row(step)).store((v * root * scale).astype(c.dtype)); });
     });
   }

@@ -1,5 +1,6 @@
 #pragma once
-// Rows that are longer than a warpgroup's registers hold: a part after the other.
+// What kernels of rows have in common: rows that are longer than a warpgroup's registers hold, a part after
+// the other; functions of one number.
 #include <numeric>
 
 #include "frontend/plgpu.h"
@@ -33,6 +34,17 @@ inline plgpu::Array load_part(const plgpu::Ref& row, int64_t n, const pl::Slice&
   const plgpu::Layout widest = plgpu::default_layout({part.size}, row.dtype());
   if (widest.vector_length() <= aligned) return window.load(widest);
   return window.load(plgpu::Layout::WG_PADDED({part.size}, static_cast<int>(aligned)));
+}
+
+// Recorded at the caller's line.
+inline pl::Scalar exp2(const pl::ScalarArg& x) {
+  return plgpu::exp2({plgpu::Array::splat(x.value, {}), x.loc}).scalar(x.loc);
+}
+inline pl::Scalar log(const pl::ScalarArg& x) {
+  return plgpu::log({plgpu::Array::splat(x.value, {}), x.loc}).scalar(x.loc);
+}
+inline pl::Scalar rsqrt(const pl::ScalarArg& x) {
+  return plgpu::rsqrt({plgpu::Array::splat(x.value, {}), x.loc}).scalar(x.loc);
 }
 
 }  // namespace palladion::kernels
