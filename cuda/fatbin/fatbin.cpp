@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <optional>
 
 namespace palladion::cuda::fatbin {
 namespace {
@@ -90,25 +92,43 @@ tl::expected<std::vector<Entry>, std::string> entries(Bytes bytes) {
   return out;
 }
 
+namespace {
+
+// Frames that hold `bytes`; nothing where they hold another number or are broken. Memory grows with what they
+// yield: the sizes that a frame and its entry state may be false.
+std::optional<std::vector<std::byte>> decompressed_zstd(Bytes frames, uint64_t bytes) {
+  const std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
+  std::vector<std::byte> out;
+  ZSTD_inBuffer in{frames.data(), frames.size(), 0};
+  for (size_t left = 1; left != 0 || in.pos != in.size;) {
+    const size_t at = out.size(), read = in.pos;
+    out.resize(std::min<uint64_t>(bytes + 1, at + std::max(at, ZSTD_DStreamOutSize())));
+    ZSTD_outBuffer to{out.data() + at, out.size() - at, 0};
+    left = ZSTD_decompressStream(context.get(), &to, &in);
+    out.resize(at + to.pos);
+    const bool ends = to.pos == 0 && in.pos == read;
+    if (ZSTD_isError(left) != 0 || out.size() > bytes || (left != 0 && ends)) return std::nullopt;
+  }
+  if (out.size() != bytes) return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
 tl::expected<std::vector<std::byte>, std::string> contents(const Entry& entry, uint64_t most) {
   if ((entry.flags & (lz4_flag | zstd_flag)) == 0)
     return std::vector<std::byte>(entry.payload.begin(), entry.payload.end());
   // LZ4 expands at most 255 times; zstd may more, which `most` limits.
   if (entry.full_bytes > most || entry.full_bytes > INT32_MAX || entry.payload.size() > INT32_MAX)
     return bad("an entry of the fatbin is too large");
-  std::vector<std::byte> out;
   if ((entry.flags & zstd_flag) != 0) {
-    const unsigned long long said = ZSTD_getFrameContentSize(entry.payload.data(), entry.payload.size());
-    if (said != ZSTD_CONTENTSIZE_UNKNOWN && said != entry.full_bytes)
-      return bad("a compressed entry of the fatbin states two sizes");
-    out.resize(entry.full_bytes);
-    const size_t got = ZSTD_decompress(out.data(), out.size(), entry.payload.data(), entry.payload.size());
-    if (ZSTD_isError(got) != 0 || got != out.size()) return bad("a zstd entry of the fatbin is broken");
-    return out;
+    auto out = decompressed_zstd(entry.payload, entry.full_bytes);
+    if (!out) return bad("a zstd entry of the fatbin is broken");
+    return *std::move(out);
   }
   if (entry.full_bytes > uint64_t{255} * entry.payload.size() + 64)
     return bad("an LZ4 entry of the fatbin states a size that it cannot have");
-  out.resize(entry.full_bytes);
+  std::vector<std::byte> out(entry.full_bytes);
   const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(entry.payload.data()),
                                       reinterpret_cast<char*>(out.data()),
                                       static_cast<int>(entry.payload.size()), static_cast<int>(out.size()));

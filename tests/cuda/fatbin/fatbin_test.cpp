@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <lz4.h>
+#include <sys/resource.h>
 #include <zstd.h>
 
 #include <cstdio>
@@ -133,6 +134,50 @@ TEST(Fatbin, PtxForANewerChipAloneIsSaidToBeThat) {
       << "the oldest of all chips";
   EXPECT_EQ(newer({alone, family}), "");
   EXPECT_EQ(newer({general(120), general(80)}), "");
+}
+
+// The largest that this process has been, in bytes.
+uint64_t peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss) << 10;
+}
+
+TEST(Fatbin, AnEntryThatStatesMoreThanItHoldsCostsNoMemory) {
+  const uint64_t stated = uint64_t{1} << 30;
+  Text e = entry(Kind::ptx, 90, ptx, Packing::zstd);
+  std::memcpy(&e[56], &stated, sizeof stated);
+  const auto is_refused = [](const Text& of_entry) {
+    const Text file = fatbin(of_entry);
+    const auto all = entries(bytes(file));
+    return all && usable_ptx(*all, 90).size() == 1 && !text(all->front());
+  };
+  const uint64_t before = peak_memory();
+  EXPECT_TRUE(is_refused(e));
+  // The frame as well: magic 4 bytes, then a descriptor without a size, and a window.
+  ASSERT_EQ(e[64 + 4] & 0x20, 0x20) << "a frame of one segment has no window";
+  e[64 + 4] = 0;
+  e[64 + 5] = 0x50;
+  EXPECT_TRUE(is_refused(e));
+  EXPECT_LT(peak_memory() - before, stated / 8);
+}
+
+TEST(Fatbin, FramesOfZstdFollowOneAnother) {
+  const Text one = entry(Kind::ptx, 90, ptx, Packing::zstd);
+  uint32_t frame_bytes = 0;
+  std::memcpy(&frame_bytes, &one[16], sizeof frame_bytes);
+  const std::string_view frame = std::string_view(one).substr(64, frame_bytes);
+  const Text payload = Text(frame) + Text(frame);
+  const Entry e{.kind = Kind::ptx, .flags = 0x8011, .full_bytes = 2 * ptx.size(), .payload = bytes(payload)};
+  EXPECT_EQ(text(e).value_or("?"), ptx + ptx);
+  for (const uint64_t size : {2 * ptx.size() - 1, 2 * ptx.size() + 1, ptx.size(), size_t{0}}) {
+    Entry other = e;
+    other.full_bytes = size;
+    EXPECT_FALSE(text(other)) << size;
+  }
+  const Text large(size_t{1} << 20, 'x');
+  const Text file = fatbin(entry(Kind::ptx, 90, large, Packing::zstd));
+  EXPECT_EQ(text(entries(bytes(file))->front()).value_or("?"), large);
 }
 
 TEST(Fatbin, AFileIsPtxACubinOrAFatbin) {
