@@ -15,7 +15,7 @@ inline constexpr Status success = 0, invalid_value = 1, out_of_memory = 2, not_i
                         invalid_ptx = 218, file_not_found = 301, peer_access_not_enabled = 705,
                         invalid_handle = 400, illegal_state = 401, not_found = 500, not_ready = 600,
                         illegal_address = 700, launch_out_of_resources = 701, launch_timeout = 702,
-                        assert_failed = 710, host_memory_already_registered = 712,
+                        context_is_destroyed = 709, assert_failed = 710, host_memory_already_registered = 712,
                         host_memory_not_registered = 713, illegal_instruction = 715, misaligned_address = 716,
                         invalid_pc = 718, launch_failed = 719, cooperative_launch_too_large = 720,
                         not_permitted = 800, not_supported = 801, stream_capture_unsupported = 900,

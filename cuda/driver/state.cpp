@@ -92,7 +92,7 @@ Status usable() {
   const State& s = state();
   if (!s.initialised) return not_initialized;
   if (s.sticky != success) return s.sticky;
-  return current() != nullptr ? success : invalid_context;
+  return of_current();
 }
 
 Status unsupported(const std::string& what) {

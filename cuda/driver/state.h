@@ -92,7 +92,7 @@ struct Image : Handled<Image> {
 };
 
 struct Context {
-  bool active = false;
+  bool active = false, destroyed = false;
   unsigned flags = 0, retained = 0;
   int cache_config = 0;
   uint64_t id = 1;
@@ -174,7 +174,8 @@ State& state();
 inline void* to(Pointer p) { return reinterpret_cast<void*>(p); }
 using Guard = std::lock_guard<std::recursive_mutex>;
 
-Context* current();  // of this thread; null: none
+Context* current();   // of this thread; null: none
+Status of_current();  // why it can't be used: there is none, or it was destroyed
 // Why no operation can be asked for: the library was not initialised, no context is current, a kernel failed.
 Status usable();
 

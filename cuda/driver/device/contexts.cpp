@@ -1,5 +1,6 @@
 // Contexts: the primary one and those that the program makes, the stack of each thread, limits. Contexts
-// share all but what they allocated: a context's end frees that.
+// share all but what they allocated: a context's end frees that. It may lie in stacks of threads behind its
+// end.
 #include <algorithm>
 #include <atomic>
 #include <list>
@@ -26,7 +27,7 @@ std::vector<Context*>& stack() {
   }();
   return *own;
 }
-std::vector<std::unique_ptr<Context>> made;
+std::vector<std::unique_ptr<Context>> made, destroyed;
 
 struct LogsReader : Handled<LogsReader> {};
 
@@ -61,6 +62,10 @@ void push(Context* c) { stack().push_back(c); }
 }  // namespace
 
 Context* current() { return stack().empty() ? nullptr : stack().back(); }
+Status of_current() {
+  const Context* const c = current();
+  return c == nullptr ? invalid_context : c->destroyed ? context_is_destroyed : success;
+}
 
 }  // namespace palladion::cuda::driver
 
@@ -135,6 +140,8 @@ PLD_CUDA cuCtxDestroy_v2(Context* context) {
   host_knows_all();
   free_memory(context);
   if (current() == context) stack().pop_back();
+  context->destroyed = true;
+  destroyed.push_back(std::move(*found));
   return made.erase(found), success;
 }
 PLD_CUDA cuCtxSetCurrent(Context* context) {
@@ -159,9 +166,10 @@ PLD_CUDA cuCtxPopCurrent_v2(Context** context) {
   return stack().pop_back(), success;
 }
 PLD_CUDA cuCtxGetDevice(DeviceId* device) {
+  const Guard guard(state().lock);
   if (device == nullptr) return invalid_value;
-
-  return current() != nullptr ? (*device = 0, success) : invalid_context;
+  if (const Status status = of_current(); status != success) return status;
+  return *device = 0, success;
 }
 PLD_CUDA cuCtxGetDevice_v2(DeviceId* device, Context* context) {
   const Guard guard(state().lock);
@@ -169,18 +177,24 @@ PLD_CUDA cuCtxGetDevice_v2(DeviceId* device, Context* context) {
   return is_context(context) ? (*device = 0, success) : invalid_context;
 }
 PLD_CUDA cuCtxGetFlags(unsigned* flags) {
+  const Guard guard(state().lock);
   if (flags == nullptr) return invalid_value;
-
-  return current() != nullptr ? (*flags = current()->flags, success) : invalid_context;
+  if (const Status status = of_current(); status != success) return status;
+  return *flags = current()->flags, success;
 }
 PLD_CUDA cuCtxSetFlags(unsigned flags) {
-  return current() != nullptr ? (current()->flags = flags, success) : invalid_context;
+  const Guard guard(state().lock);
+  if (const Status status = of_current(); status != success) return status;
+  return current()->flags = flags, success;
 }
 PLD_CUDA cuCtxGetId(Context* context, unsigned long long* id) {
   const Guard guard(state().lock);
   if (id == nullptr) return invalid_value;
-  const Context* const c = context != nullptr ? context : current();
-  return is_context(c) ? (*id = c->id, success) : invalid_context;
+  if (context == nullptr) {
+    if (const Status status = of_current(); status != success) return status;
+    return *id = current()->id, success;
+  }
+  return is_context(context) ? (*id = context->id, success) : invalid_context;
 }
 PLD_CUDA cuCtxGetApiVersion(Context*, unsigned* version) {
   if (version == nullptr) return invalid_value;
@@ -199,12 +213,14 @@ PLD_CUDA cuCtxSynchronize() {
 PLD_CUDA cuCtxSynchronize_v2(Context*) { return cuCtxSynchronize(); }
 // What a kernel gets of L1 and shared memory is for its speed alone.
 PLD_CUDA cuCtxGetCacheConfig(int* config) {
+  const Guard guard(state().lock);
   if (config == nullptr) return invalid_value;
-
-  return current() != nullptr ? (*config = current()->cache_config, success) : invalid_context;
+  if (const Status status = of_current(); status != success) return status;
+  return *config = current()->cache_config, success;
 }
 PLD_CUDA cuCtxSetCacheConfig(int config) {
-  if (current() == nullptr) return invalid_context;
+  const Guard guard(state().lock);
+  if (const Status status = of_current(); status != success) return status;
   if (config < 0 || config > 3) return invalid_value;
   return current()->cache_config = config, success;
 }

@@ -144,7 +144,8 @@ int status_of(const Stream& stream) {
 
 Status may_use(Stream* handle) {
   if (!is_stream(handle)) return invalid_handle;
-  if (current() == nullptr) return state().initialised ? invalid_context : not_initialized;
+  if (const Status status = of_current(); status != success)
+    return state().initialised ? status : not_initialized;
   const Stream& stream = stream_of(handle);
   if (stream.capture) return stream.capture->invalid ? stream_capture_invalidated : success;
   return is_legacy(handle) ? may_use_legacy_stream() : success;
