@@ -144,6 +144,11 @@ class Fuzzer {
         return sizes[below(std::size(sizes))];
     }
   }
+  // The address sanitizer maps what lies there (its shadow, below 2^45): memory that a program could
+  // register.
+  static uint64_t outside_of_shadow(uint64_t at) {
+    return at >= uint64_t{1} << 40 && at < uint64_t{1} << 45 ? at << 5 : at;
+  }
   uint64_t small() {
     static constexpr uint32_t numbers[] = {0,  1,  2,  3,    4,     5,          7,         8,
                                            16, 32, 64, 1024, 65536, 0x7fffffff, 0xffffffff};
@@ -248,7 +253,7 @@ class Fuzzer {
       case 'i':
         return small();
       case 'v':  // an address that is none as often as not
-        return below(2) == 0 ? size() : word(host_.data() + below(4096));
+        return below(2) == 0 ? outside_of_shadow(size()) : word(host_.data() + below(4096));
       case 'h':
         return host();
       case 'o':
