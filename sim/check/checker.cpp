@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "sim/check/cluster_checker.h"
 #include "sim/check/core/merge.h"
@@ -62,6 +63,7 @@ struct Checker::State {
   std::map<FindingKey, Finding> findings;
   std::vector<FindingKey> keys;  // in the order of first sight
   uint64_t dropped = 0;
+  std::vector<std::shared_ptr<void>> retired;  // checkers: to destroy one takes a millisecond
 };
 
 Checker::Checker(const Options& options) : options_(options) {}
@@ -95,7 +97,7 @@ bool Checker::wants_pause(const ClusterState& cluster) const {
 
 void Checker::retire(ClusterState& cluster) {
   State& s = *state_;
-  const std::unique_ptr<ClusterChecker> checker = s.clusters.take(cluster);
+  std::unique_ptr<ClusterChecker> checker = s.clusters.take(cluster);
   if (checker == nullptr) return;
   checker->judge_global(s.global);
   s.global.retired(cluster.index, checker->released_globally());
@@ -104,6 +106,11 @@ void Checker::retire(ClusterState& cluster) {
   checker->reporter().found().clear();
   s.dropped += checker->reporter().dropped();
   checker->add_to(coverage_);
+  s.retired.emplace_back(std::move(checker));
+}
+
+std::vector<std::shared_ptr<void>> Checker::take_retired() {
+  return state_ == nullptr ? std::vector<std::shared_ptr<void>>() : std::exchange(state_->retired, {});
 }
 
 bool Checker::deadlocked(std::span<const ClusterState* const> resident, bool more_clusters,

@@ -35,6 +35,7 @@ class Checker final : public Observer {  // races, barriers, memory, numerics: s
   void at_quantum_boundary(std::span<ClusterState* const> resident) override;
   bool wants_pause(const ClusterState& cluster) const override;
   void retire(ClusterState& cluster) override;
+  std::vector<std::shared_ptr<void>> take_retired() override;
   bool deadlocked(std::span<const ClusterState* const> resident, bool more_clusters,
                   Finding& finding) override;
   void finish(std::vector<Finding>& findings) override;

@@ -1,6 +1,7 @@
 #include "sim/check/observers.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "sim/launch/finding.h"
 
@@ -28,6 +29,12 @@ bool Observers::wants_pause(const ClusterState& cluster) const {
 
 void Observers::retire(ClusterState& cluster) {
   for (Observer* o : all_) o->retire(cluster);
+}
+
+std::vector<std::shared_ptr<void>> Observers::take_retired() {
+  std::vector<std::shared_ptr<void>> all;
+  for (Observer* o : all_) std::ranges::move(o->take_retired(), std::back_inserter(all));
+  return all;
 }
 
 bool Observers::deadlocked(std::span<const ClusterState* const> resident, bool more_clusters,

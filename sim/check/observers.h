@@ -18,6 +18,7 @@ class Observers final : public Observer {
   void at_quantum_boundary(std::span<ClusterState* const> resident) override;
   bool wants_pause(const ClusterState& cluster) const override;
   void retire(ClusterState& cluster) override;
+  std::vector<std::shared_ptr<void>> take_retired() override;
   // The first that can explain it does; the others are called as well.
   bool deadlocked(std::span<const ClusterState* const> resident, bool more_clusters,
                   Finding& finding) override;

@@ -7,6 +7,7 @@
 // on one thread and in a fixed order, so that findings do not depend on the thread count. An observer bounds
 // what it keeps until then by `wants_pause`.
 #include <array>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -107,6 +108,8 @@ class Observer {  // what a checker, a trace or a report derives from
   // The cluster is done (or the grid was stopped): the observer keeps the results of its subscribers. Only
   // for clusters that have subscribers, on one thread.
   virtual void retire(ClusterState&) {}
+  // What is left of clusters that were retired: any host thread destroys it.
+  virtual std::vector<std::shared_ptr<void>> take_retired() { return {}; }
   // Nothing can proceed. True when the observer has explained it in `finding`.
   virtual bool deadlocked(std::span<const ClusterState* const> /*resident*/, bool /*more_clusters*/,
                           Finding& /*finding*/) {

@@ -87,6 +87,12 @@ void Grid::leave(ClusterState& cluster) {
   state.free.push_back(slot);
 }
 
+void Grid::destroy_retired() {
+  if (options_.observer == nullptr) return;
+  auto retired = options_.observer->take_retired();
+  workers_.for_each(retired.size(), [&](size_t i, unsigned) { retired[i].reset(); });
+}
+
 void Grid::perform_stores() {
   constexpr size_t worth_threads = 256;  // chunks
   size_t chunks = 0;
@@ -158,6 +164,7 @@ bool Grid::advance(Advance& how, bool may_wait) {
   how.run(*this);
   const uint64_t done = clusters_done();
   how.retire(*this);
+  destroy_retired();
   ++state.boundaries;
   if (options_.progress && clusters_done() != done) options_.progress(clusters_done(), clusters_);
   if (options_.stop != nullptr && options_.stop->load()) {
@@ -178,6 +185,7 @@ bool Grid::advance(Advance& how, bool may_wait) {
 
 void Grid::finish(Advance& how) {
   for (ClusterState* c : resident_) collect(*c);
+  destroy_retired();
   state.over = true;
   state.result.completed = clusters_done() == clusters_;
   how.finish(*this);

@@ -96,6 +96,7 @@ class Grid : public UnstartedClusters {
   uint64_t clusters_done() const { return state.finished + state.taken; }
   uint64_t index_of(uint64_t started);
   void collect(ClusterState& cluster);
+  void destroy_retired();  // what observers leave of clusters, on all workers
   bool over_limit();
   bool loops_for_ever();
   bool advance(Advance& how, bool may_wait);

@@ -1,6 +1,8 @@
 #include "sim/check/memory/global_memory.h"
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace palladion::sim::check {
 namespace {
@@ -47,7 +49,32 @@ Actor actor_of(const GlobalAccess& g, const HappensBefore& order) {
 
 }  // namespace
 
+// A run of bytes that all lanes touch alike: whole granules a page at a time.
+void GlobalMemoryChecks::judge_run(Detector& detector, uint64_t begin, uint64_t end) {
+  constexpr uint32_t pattern = every_lane << 5;
+  for (uint64_t at = begin; at < end;) {
+    const uint64_t first = at % granule, g = at - first;
+    const std::span<Cell> cells = shadow_.cells(g);
+    if (first != 0 || end - g < granule) {
+      const uint64_t count = std::min(granule - first, end - at);
+      detector.touch(cells.front(), g, static_cast<uint32_t>(first), static_cast<uint32_t>(count), pattern);
+      at += count;
+    } else {
+      const uint64_t count = std::min<uint64_t>(cells.size(), (end - g) / granule);
+      detector.touch_run(cells.data(), g, count, pattern);
+      at += count * granule;
+    }
+  }
+}
+
 void GlobalMemoryChecks::judge_touch(Detector& detector, const GlobalTouch& t, const uint8_t* values) {
+  if (values == nullptr && t.pattern >> 5 == every_lane) {
+    for (uint32_t i = 0; i < t.count; ++i) {
+      const uint64_t begin = t.address + i * t.stride;
+      judge_run(detector, begin, begin + t.bytes);
+    }
+    return;
+  }
   for_each_granule_of(t, [&](uint64_t g, uint32_t first, uint32_t count, uint32_t pattern) {
     Cell& cell = shadow_.cell(g);
     if (values == nullptr) return detector.touch(cell, g, first, count, pattern);

@@ -101,6 +101,7 @@ class GlobalMemoryChecks {
   void materialise(Area& area);
   // `values`: what it writes, null where that is not known.
   void judge_touch(Detector& detector, const GlobalTouch& t, const uint8_t* values);
+  void judge_run(Detector& detector, uint64_t begin, uint64_t end);
   bool is_silent(const Record& r) const { return r.cluster < silent_.size() && silent_[r.cluster]; }
   uint32_t add_record(const GlobalAccess& g, bool& again);
   bool make_room();

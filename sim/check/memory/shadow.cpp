@@ -89,8 +89,8 @@ GlobalShadow::Page& GlobalShadow::page(uint64_t at) {
   return page;
 }
 
-Cell& GlobalShadow::cell(uint64_t address) {
-  return (*page(address / page_bytes).cells)[address % page_bytes / granule];
+std::span<Cell> GlobalShadow::cells(uint64_t address) {
+  return std::span(*page(address / page_bytes).cells).subspan(address % page_bytes / granule);
 }
 
 uint8_t* GlobalShadow::values(uint64_t address) {

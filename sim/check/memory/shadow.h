@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -115,7 +116,9 @@ class SharedShadow {
 class GlobalShadow {
  public:
   static constexpr uint64_t page_bytes = 4096;
-  Cell& cell(uint64_t address);
+  Cell& cell(uint64_t address) { return cells(address).front(); }
+  // From that of the address to the last one of its page.
+  std::span<Cell> cells(uint64_t address);
   // The values that stores left in the 16 bytes of that cell.
   uint8_t* values(uint64_t address);
   // Visits one cell for all of a page that was united.
