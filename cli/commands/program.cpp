@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <malloc.h>
 #include <signal.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -82,11 +84,21 @@ int code_without_output(int code) {
   return code == exit_interrupted ? code : exit_not_written;
 }
 
+// Each time that a thread's heap grows or shrinks, all threads wait that are given memory: few large steps.
+// (2048^3 with all checks on 16 cores: 0.27 s and not 0.29 s, a third less time in the kernel.)
+void grow_heaps_in_large_steps() {
+#if defined(__GLIBC__)
+  mallopt(M_TOP_PAD, 64 << 20);
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
+}
+
 }  // namespace
 }  // namespace palladion::cli
 
 int palladion::program::main(int argc, const char* const* argv, std::vector<KernelSpec> specs) {
   using namespace palladion::cli;
+  grow_heaps_in_large_steps();
   forget_output_failure();
   ignore_broken_pipes();
   install_interrupt_handler();

@@ -200,11 +200,11 @@ void MbarrierLedger::complete(MbarrierObject& b, int64_t phase) {
 void MbarrierLedger::on(const AsyncIssue& e) {
   const Origin& origin = e.origin;
   missable_.note_act(p_.causality.index(origin));
-  uint32_t inside = 0;
-  for (const Piece& piece : e.reads) inside += piece.bytes;
   for (const Piece& piece : e.writes)
     if (piece.shared()) overwritten(origin, SharedAddress(piece.address), piece.bytes, e.name);
   if (e.mbarriers.empty()) return;
+  uint32_t inside = 0;
+  for (const Piece& piece : e.reads) inside += piece.bytes;
   Causality::Clock clock;
   p_.causality.release(p_.now(origin), clock);
   for (size_t i = 0; i < e.mbarriers.size(); ++i)
