@@ -57,7 +57,7 @@ pld_stand_in(cudnn cudnn 9 3000)
 pld_stand_in(cupti cupti 13 27)
 pld_stand_in(nvml nvidia-ml 1 3)
 # These compute (Eigen).
-foreach(name cublas cufft cusolver)
+foreach(name cublas cudnn cufft cusolver)
   target_link_libraries(palladion_${name} PRIVATE Eigen3::Eigen)
 endforeach()
 

@@ -8,6 +8,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")  # of this process
 import numpy as np  # noqa: E402
 import palladion  # noqa: E402
 import pytest  # noqa: E402
+from test_exec import run  # noqa: E402
 
 jax = pytest.importorskip("jax")
 pytest.importorskip("jax_cuda13_plugin")
@@ -77,3 +78,35 @@ def test_a_launch_that_faults_is_a_finding():
 def test_what_is_no_function_of_jax_says_so():
     with pytest.raises(palladion.Error, match="is no kernel"):
         palladion.run(3, X)
+
+
+def test_convolutions_are_computed_on_the_host_and_counted(tmp_path):
+    """In place of cuDNN. The values are those of JAX on the host."""
+    out = run(tmp_path, """
+    import jax, jax.numpy as jnp, numpy as np
+    from jax import lax
+    host, rng = jax.devices("cpu")[0], np.random.default_rng(1)
+    some = lambda *shape: rng.standard_normal(shape).astype(np.float32)
+    convolve = lax.conv_general_dilated
+    loss = lambda x, w, **more: jnp.sum(jnp.square(convolve(x, w, (1, 1), "SAME", **more)))
+    x, w, b = some(2, 4, 7, 6), some(8, 4, 3, 3), some(8)
+    for f, arguments in (
+            (lambda x, w: convolve(x, w, (2, 1), ((0, 3), (1, 0)), rhs_dilation=(1, 2)), (x, w)),
+            (lambda x, w, b: jax.nn.relu(convolve(x, w, (1, 1), "SAME") + b[None, :, None, None]), (x, w, b)),
+            (lambda x, w: convolve(x, w, (1, 1), "SAME", feature_group_count=2), (x, w[:, :2])),
+            (lambda x, w: convolve(x, w, (1, 1), "SAME", batch_group_count=2), (x, w)),
+            (lambda x, w: lax.conv_transpose(x, w, (2, 2), "SAME", dimension_numbers=("NCHW", "OIHW", "NCHW")), (x, w)),
+            (lambda x, w: convolve(x, w, (1,), "SAME"), (some(2, 3, 9), some(5, 3, 4))),
+            (lambda x, w: convolve(x, w, (1, 2, 1), "SAME"), (some(1, 2, 4, 5, 3), some(3, 2, 2, 3, 2))),
+            (jax.grad(loss, (0, 1)), (x, w)),
+            (jax.grad(lambda x, w: loss(x, w, feature_group_count=2), (0, 1)), (x, w[:, :2]))):
+        with jax.default_device(host):
+            wanted = jax.tree.leaves(jax.jit(f)(*(jax.device_put(a, host) for a in arguments)))
+        for g, v in zip(jax.tree.leaves(jax.jit(f)(*map(jnp.asarray, arguments))), wanted):
+            assert np.allclose(g, v, rtol=1e-4, atol=1e-3), abs(np.asarray(g) - np.asarray(v)).max()
+    print("equal")
+    """, "--check", "all", "--json", str(tmp_path / "exec.json"), JAX_PLATFORMS="cuda,cpu", XLA_PYTHON_CLIENT_PREALLOCATE="false")
+    assert out == "equal\n"
+    import json
+    counted = {row["call"]: row["count"] for row in json.loads((tmp_path / "exec.json").read_text())["computed_on_host"]}
+    assert counted["cudnnBackendExecute"] >= 9

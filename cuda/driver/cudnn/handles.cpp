@@ -1,26 +1,15 @@
-// Handles: their stream is kept and returned. Nothing here computes (absent.txt).
+// Handles, whose stream is kept and returned, and versions.
 #include <cstddef>
+#include <cstdio>
 #include <new>
 
-#include "cuda/driver/stand_in.h"
-
-namespace palladion::cuda::cudnn {
-namespace {
-
-using Status = int;  // cudnnStatus_t
-constexpr Status success = 0, allocation_failed = 1003, bad_param = 2000, null_pointer = 2002,
-                 not_supported = 3000;
-constexpr int version[] = {9, 26, 0};  // whose functions absent.txt has
-
-struct Handle {
-  void* stream = nullptr;
-};
-
-}  // namespace
-
-}  // namespace palladion::cuda::cudnn
+#include "cuda/driver/cudnn/handle.h"
 
 using namespace palladion::cuda::cudnn;
+
+namespace {
+constexpr int version[] = {9, 26, 0};  // whose functions absent.txt has
+}
 
 PLD_STAND_IN Status cudnnCreate(Handle** out) {
   if (out == nullptr) return null_pointer;
@@ -46,14 +35,29 @@ PLD_STAND_IN const char* cudnnGetErrorString(Status status) {
     case success:
       return "CUDNN_STATUS_SUCCESS";
     case allocation_failed:
-      return "CUDNN_STATUS_ALLOC_FAILED";
+      return "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED";
+    case not_finalized:
+      return "CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED";
     case bad_param:
       return "CUDNN_STATUS_BAD_PARAM";
     case null_pointer:
       return "CUDNN_STATUS_BAD_PARAM_NULL_POINTER";
     case not_supported:
       return "CUDNN_STATUS_NOT_SUPPORTED";
+    case not_supported_graph:
+      return "CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN";
+    case execution_failed:
+      return "CUDNN_STATUS_EXECUTION_FAILED";
     default:
       return "CUDNN_UNKNOWN_STATUS";
   }
 }
+// Of the last function that failed: what is not there has been said on stderr.
+PLD_STAND_IN void cudnnGetLastErrorString(char* message, size_t size) {
+  if (message != nullptr && size > 0) std::snprintf(message, size, "%s", "");
+}
+// Parts of one library cannot differ.
+PLD_STAND_IN Status cudnnGraphVersionCheck() { return success; }
+PLD_STAND_IN Status cudnnOpsVersionCheck() { return success; }
+PLD_STAND_IN Status cudnnCnnVersionCheck() { return success; }
+PLD_STAND_IN Status cudnnAdvVersionCheck() { return success; }
