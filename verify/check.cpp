@@ -196,6 +196,14 @@ bool CheckReport::holds_for_smaller_grids() const {
          !data.depends_on_grid;
 }
 
+std::vector<std::string> CheckReport::written_inputs() const {
+  std::vector<std::string> out;
+  for (const Trial& t : trials)
+    for (const std::string& name : t.written_inputs)
+      if (std::ranges::find(out, name) == out.end()) out.push_back(name);
+  return out;
+}
+
 bool CheckReport::hangs() const { return !std::ranges::all_of(trials, &Trial::ended); }
 
 void judge(CheckReport& report) {

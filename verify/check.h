@@ -64,6 +64,7 @@ struct CheckReport {
   // where races are checked, atomics in another order.
   bool wrong_outputs() const;
   bool hangs() const;
+  std::vector<std::string> written_inputs() const;  // in any trial: buffers of Role::in
   // The result is that of all schedules: one run decided, or the search saw them all.
   bool knows_all_schedules() const;
   // For which schedules one run decided: those in which these hold; null: for none but those that were tried.

@@ -117,13 +117,11 @@ report::Launched LaunchedJob::launched(bool compared) const {
   return out;
 }
 
-Outcome<void> LaunchedJob::reads_alone() const {
+std::vector<std::string> LaunchedJob::written_inputs() const {
+  std::vector<std::string> out;
   for (size_t i = 0; i < hashes.size(); ++i)
-    if (hash_of(job.buffers[i]) != hashes[i])
-      return host::user_error(fmt::format(
-          "the kernel writes `{}`, which was given to be read alone (In, or an array that is read only)",
-          job.buffers[i].name));
-  return {};
+    if (hash_of(job.buffers[i]) != hashes[i]) out.push_back(job.buffers[i].name);
+  return out;
 }
 
 Outcome<std::unique_ptr<LaunchedJob>> open_job(const Program& program, const Request& request,

@@ -18,8 +18,8 @@ struct LaunchedJob {
   size_t arrays = 0;                  // of the request; buffers in front of all others
   std::vector<size_t> hashes;         // of the contents of those of them that are only read; 0 of others
 
-  // An error: the kernel has written an array that it was given to read.
-  Outcome<void> reads_alone() const;
+  // Arrays that the kernel was given to read, and that a run of this job has changed.
+  std::vector<std::string> written_inputs() const;
   report::Launched launched(bool compared) const;
 };
 

@@ -108,6 +108,7 @@ struct Performed {
   std::string report;  // JSON
   std::vector<SeenFinding> findings;
   std::vector<NamedComparison> comparisons;
+  std::vector<std::string> written_inputs;
   std::shared_ptr<report::PageRecording> recording;
 };
 
@@ -226,6 +227,7 @@ Outcome<Performed> run(LaunchedJob& launched, const Asked& asked, void* const* o
   merge_findings(done.findings, ran.outcome.result.findings, report.schedule);
   sort_findings(done.findings);
   report.findings = done.findings;
+  done.written_inputs = launched.written_inputs();
   report.sim = std::move(ran.outcome);
   report.watched = std::move(ran.watched);
   if (done.recording) done.recording->finish(nullptr);
@@ -271,6 +273,7 @@ Outcome<Performed> check(LaunchedJob& launched, const Request& request, const As
   if (!checked) return host::failure_of(checked.error(), launched.program->ptx);
   if (done.recording) done.recording->finish(nullptr);
   done.findings = checked->findings;
+  done.written_inputs = checked->written_inputs();
   const int code = exit_code_of(done.findings, !checked->hangs(), checked->wrong_outputs(), asked.strict);
   done.report = report::check_json(launched.launched(wanted != nullptr), *checked,
                                    {.seed = engine.seed,
@@ -278,6 +281,11 @@ Outcome<Performed> check(LaunchedJob& launched, const Request& request, const As
                                     .threads = asked.run.threads,
                                     .exit_code = code == 0 && !checked->incomplete.empty() ? 3 : code});
   return done;
+}
+
+std::string writes_input(const std::string& name) {
+  return fmt::format(
+      "the kernel writes `{}`, which was given to be read alone (In, or an array that is read only)", name);
 }
 
 }  // namespace
@@ -289,7 +297,7 @@ Outcome<std::string> perform(LaunchedJob& launched, const Request& request, void
   const auto done = request.text("command") == "check" ? check(launched, request, *asked, wanted)
                                                        : run(launched, *asked, outputs, wanted);
   if (!done) return tl::make_unexpected(done.error());
-  if (const auto fine = launched.reads_alone(); !fine) return tl::make_unexpected(fine.error());
+  if (!done->written_inputs.empty()) return host::user_error(writes_input(done->written_inputs.front()));
   return answer(launched, *asked, *done);
 }
 

@@ -16,7 +16,7 @@ _DTYPES = {
 
 
 class In:
-    """An array that the kernel only reads: `In(array)`. It is not written back; `run` of a kernel that writes it raises Error.
+    """An array that the kernel only reads: `In(array)`. It is not written back; a kernel that writes it raises Error.
 
     An array that is read only (of JAX, for example) is one of these by itself."""
 

@@ -147,10 +147,15 @@ def test_what_is_given_to_be_read_is_not_written(good, arrays):
     before = y.copy()
     with pytest.raises(palladion.Error, match="the kernel writes `y`"):
         palladion.run(good, x, palladion.In(y), 1.0, grid=1)
+    for options in {}, {"schedule": "latest"}, {"seeds": 3, "explore": 100}:
+        with pytest.raises(palladion.Error, match="the kernel writes `y`"):
+            palladion.check(good, x, palladion.In(y), 1.0, grid=1, **options)
     frozen = y.copy()
     frozen.flags.writeable = False
     with pytest.raises(palladion.Error, match="the kernel writes `y`"):
         palladion.run(good, x, frozen, 1.0, grid=1)
+    with pytest.raises(palladion.Error, match="the kernel writes `y`"):
+        palladion.check(good, x, frozen, 1.0, grid=1)
     with pytest.raises(palladion.Error, match="read only"):
         palladion.run(good, x, palladion.Out(frozen), 1.0, grid=1)
     assert np.array_equal(y, before) and np.array_equal(frozen, before)

@@ -38,7 +38,17 @@ Trial try_under(const TrialSetup& setup, const sim::check::Conditions& condition
   conditions.apply(run);
   CheckedRun done = run_checked(job, setup.arch, std::move(run), setup.checks, recorder, more);
   std::vector<uint64_t> hashes = hashes_of(done.outcome.outputs);
-  return {name(conditions), std::move(done.outcome), std::move(done.watched), std::move(hashes)};
+  return {name(conditions), std::move(done.outcome), std::move(done.watched), std::move(hashes),
+          written_inputs(setup.job, job)};
+}
+
+std::vector<std::string> written_inputs(const Job& before, const Job& after) {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < before.buffers.size(); ++i)
+    if (before.buffers[i].role == Role::in &&
+        before.buffers[i].initial.bytes != after.buffers[i].initial.bytes)
+      out.push_back(before.buffers[i].name);
+  return out;
 }
 
 std::vector<uint64_t> hashes_of(const std::vector<Array>& arrays) {

@@ -37,7 +37,8 @@ struct Trial {
   SimOutcome outcome;    // outputs are kept of the first trial that completed, of others hashes alone
   std::optional<Watched> watched;
   std::vector<uint64_t> output_hashes;
-  bool same_outputs = true;  // as the first trial's that reached its end
+  std::vector<std::string> written_inputs;  // buffers of Role::in that the kernel has changed
+  bool same_outputs = true;                 // as the first trial's that reached its end
 
   bool decides() const;  // it decides for all schedules
   // It hangs, but only the letter of PTX is violated: no existing machine behaves so.
@@ -49,6 +50,8 @@ struct Trial {
 Trial try_under(const TrialSetup& setup, const sim::check::Conditions& conditions,
                 sim::check::SkeletonObserver* recorder = nullptr, std::span<sim::Observer* const> more = {});
 
+// Buffers that the kernel was given to read alone and whose contents are others than `before`.
+std::vector<std::string> written_inputs(const Job& before, const Job& after);
 std::vector<uint64_t> hashes_of(const std::vector<Array>& arrays);
 // A loop was taken for an endless one; it would take as long under every schedule.
 bool was_given_up(const sim::RunResult& result);
