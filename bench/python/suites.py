@@ -47,6 +47,9 @@ SUITES = {
                                        "python/tutorials/gluon/*.py"], {}),
     "pallas": (lambda s: s / "jax", [f"tests/pallas/{name}_test.py" for name in (
         "triton_pallas", "mosaic_gpu", "pallas", "ops", "gpu_*", "mgpu_*", "pallas_vmap", "indexing")], JAX),
+    "jax": (lambda s: s / "jax", [f"tests/{name}_test.py" for name in (
+        "lax", "lax_autodiff", "lax_control_flow", "lax_vmap", "lax_vmap_op", "nn", "image", "fft", "linalg", "random_lax", "stax",
+        "lax_numpy_reducers", "lax_numpy_indexing", "scipy_signal")], JAX),
     "cupy": (lambda s: s / "cupy", ["tests/cupy_tests/core_tests/**/test_*.py", "tests/cupy_tests/cuda_tests/**/test_*.py"], {}),
     "cupy-sparse": (lambda s: s / "cupy", ["tests/cupyx_tests/scipy_tests/sparse_tests/test_*.py"], {}),
     "numba-cuda": (lambda s: installed("numba_cuda").parent, [f"numba_cuda/numba/cuda/tests/{f}/test_*.py" for f in (

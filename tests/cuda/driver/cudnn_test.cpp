@@ -5,7 +5,7 @@
 
 #include "tests/cuda/driver/library.h"
 
-namespace palladion::cuda::driver {
+namespace palladion::cuda::driver::cudnn_graphs {
 namespace {
 
 using Sizes = std::vector<int64_t>;
@@ -282,4 +282,4 @@ TEST_F(Cudnn, MemoryOfOthersIsRefused) {
 }
 
 }  // namespace
-}  // namespace palladion::cuda::driver
+}  // namespace palladion::cuda::driver::cudnn_graphs
