@@ -86,6 +86,10 @@ foreach(file python/under_exec/sitecustomize.py python/palladion/_bench.py)
   install(FILES ${PROJECT_SOURCE_DIR}/${file} DESTINATION ${PLD_CARRIED_DIR}/exec/python)
 endforeach()
 
+# Programs ask it whether there is a GPU.
+configure_file(cuda/driver/nvml/nvidia-smi ${PROJECT_BINARY_DIR}/exec/nvidia-smi COPYONLY)
+install(PROGRAMS cuda/driver/nvml/nvidia-smi DESTINATION ${PLD_CARRIED_DIR}/exec)
+
 # What stands in for ptxas, nvlink, NVRTC's machine code and nvJitLink.
 pld_exec_library(palladion_compilers cuda/compilers/library palladion_compilers)
 target_link_libraries(palladion_compilers PRIVATE pld_compilers ${CMAKE_DL_LIBS})

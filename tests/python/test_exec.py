@@ -1,6 +1,7 @@
 """Python under a plain `palladion exec`, which knows nothing of the package."""
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -75,3 +76,18 @@ def test_a_process_that_leaves_reports_what_waits(tmp_path):
     """))
     done = subprocess.run([PALLADION, "exec", "--", sys.executable, tmp_path / "program.py"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 5 and "PLD3080" in done.stderr and "the program ends while hang waits" in done.stderr, done.stderr
+
+
+def test_who_asks_nvidia_smi_for_a_gpu_finds_it(tmp_path):
+    """FlagGems does so, and ended with "No device were detected on your machine"."""
+    if shutil.which("nvidia-smi", path="/usr/bin:/bin"):
+        pytest.skip("NOT TESTED: the machine has its own nvidia-smi")
+    out = run(tmp_path, """
+    import subprocess
+    listed = subprocess.run(["nvidia-smi"], capture_output=True, text=True)
+    print(listed.returncode, listed.stdout)
+    asked = subprocess.run(["nvidia-smi", "--query-gpu=power.draw"], capture_output=True, text=True)
+    print(asked.returncode, asked.stderr)
+    """, "--arch", "b200", PATH="/usr/bin:/bin")
+    assert out == ("0 GPU 0: NVIDIA B200 (simulated by palladion exec)\n\n"
+                   "2 palladion exec: unsupported: nvidia-smi --query-gpu=power.draw\n\n")
