@@ -32,6 +32,11 @@ bool may_hold_numbers(isa::Space space) {
 
 }  // namespace
 
+int place_in_window(const MicroOp& op) {
+  const auto* copy = std::get_if<isa::TensorCopy>(op.effect);
+  return copy != nullptr && copy->mode == isa::TensorMode::im2col ? copy->im2col_offsets : -1;
+}
+
 void ClusterWork::on(const ClusterBegan&) {
   warps_.resize(cluster_.ctas.size() * run_.launch->warps_per_cta());
   for (Warp& warp : warps_) warp.registers.resize(slice_.tracked());
@@ -319,7 +324,7 @@ void ClusterWork::on(const Executing& e) {
     const bool decides =
         address || f.control.has(operand) || (f.next == isa::Control::calls && forms[k].reads);
     // A place in GMEM is judged with the access.
-    if (!decides || f.hint || is_global_place(f, operand)) continue;
+    if (!decides || f.hint || is_global_place(f, operand) || operand == place_in_window(op)) continue;
     for (uint32_t m = e.origin.lanes; m != 0; m &= m - 1) pin_operand(e.origin, operand, std::countr_zero(m));
   }
   if (f.next == isa::Control::calls)

@@ -40,6 +40,10 @@ class Mixture {
   uint32_t of_ = 0;
 };
 
+// The operand of an im2col copy that says where it reads in the window of a filter: a part of a place in
+// GMEM, as its coordinates are. -1: there is none. (The halo of im2col::w is a size.)
+int place_in_window(const MicroOp& op);
+
 class ClusterWork {
  public:
   ClusterWork(const RunView& run, const DataSlice& slice, const ClusterState& cluster)

@@ -37,6 +37,8 @@ Derived ClusterWork::of_place(const Origin& origin, bool writes, uint32_t lanes)
     seen |= uint64_t{1} << use.address;
     for (uint32_t m = lanes; m != 0; m &= m - 1) mix_operand(all, origin, use.address, std::countr_zero(m));
   }
+  if (const int window = place_in_window(op); window >= 0)
+    for (uint32_t m = lanes; m != 0; m &= m - 1) mix_operand(all, origin, window, std::countr_zero(m));
   return all.derived();
 }
 

@@ -124,6 +124,24 @@ TEST(Answers, gmem_that_is_shared_by_clusters_stays_open) {
   EXPECT_EQ(reason_open("  ld.global.u32 %r21, [%rd1];\n" + store_at("%r3")), "");
 }
 
+// Where the box of an im2col copy begins in its window is a part of its place, as coordinates are: the tap of
+// a filter that CUTLASS' weight gradients load.
+TEST(Answers, places_in_windows_of_filters_are_places) {
+  const auto copy = [](const std::string& offset, const std::string& row) {
+    return "  cvt.u16.u32 %h1, " + offset +
+           ";\n  mov.u32 %r30, 0;\n"
+           "  @%p0 cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+           "[%r14], [%rd1, {%r30, %r30, " +
+           row + "}], [%r15], {%h1};\n" + store_at("%r3");
+  };
+  EXPECT_EQ(reason_open(copy("%r3", "%r30")), "");
+  EXPECT_EQ(reason_open(copy("%r3", "%r3")), "");
+  EXPECT_NE(reason_open(copy("%r11", "%r3")), "") << "of two numbers";
+  EXPECT_NE(reason_open("  setp.eq.u32 %p5, %r3, 2;\n  selp.u32 %r20, 1, 0, %p5;\n  @%p5 bar.sync 1, 32;\n" +
+                        copy("%r20", "%r30")),
+            "");
+}
+
 // The first word of an answer is the cluster's number in this machine; PTX does not say so.
 TEST(Answers, bytes_of_an_answer_stay_open_where_something_depends_on_them) {
   const std::string raw = "  ld.shared.u32 %r22, [%r2];\n";

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "isa/formats/tensor_map.h"
 #include "sim/check/checker.h"
 #include "sim/check/observers.h"
 #include "sim/explore/answers.h"
@@ -20,8 +21,8 @@ namespace palladion::tests {
 inline constexpr uint32_t words_of_cluster = 32;  // of the output, a cluster
 
 // One warp a cluster. `body` does the work of cluster %r3 as the %r10-th one; %r11 is the cluster's own
-// number, %r0 the lane, [%r14] a word for each of 64 places in shared memory, [%r15] an mbarrier of 1000
-// arrivals.
+// number, %r0 the lane, [%rd1] the map of a tensor for im2col copies, [%r14] a word for each of 64 places in
+// shared memory, [%r15] an mbarrier of 1000 arrivals.
 inline std::string asking_kernel(const std::string& body, const std::string& after_request = "",
                                  const std::string& answered = "") {
   return R"(.version 8.8
@@ -31,8 +32,8 @@ inline std::string asking_kernel(const std::string& body, const std::string& aft
   .shared .align 16 .b8 answer[16];
   .shared .align 8 .b64 bar;
   .shared .align 8 .b64 more;
-  .shared .align 16 .b8 tile[256];
-  .reg .pred %p<16>; .reg .b32 %r<64>; .reg .b64 %rd<16>; .reg .b128 %q;
+  .shared .align 128 .b8 tile[256];
+  .reg .pred %p<16>; .reg .b16 %h<4>; .reg .b32 %r<64>; .reg .b64 %rd<16>; .reg .b128 %q;
   ld.param.u64 %rd0, [out];
   ld.param.u64 %rd1, [in];
   mov.u32 %r0, %tid.x;
@@ -83,6 +84,20 @@ inline std::string store_at(const std::string& place) {
       place);
 }
 
+// Pixels of 16 bytes, 8 in a row: a window of a filter may begin at each of them.
+inline isa::TensorMap im2col_map(uint64_t tensor) {
+  isa::TensorMap m;
+  m.data_type = isa::TensorDataType::u32;
+  m.mode = isa::TensorMapMode::im2col;
+  m.rank = 3;
+  m.dims = {4, 8, 4};
+  m.strides = {16, 128};
+  m.channels_per_pixel = 4;
+  m.pixels_per_column = 2;
+  m.global_address = tensor;
+  return m;
+}
+
 struct Observed {
   std::set<std::string> codes;
   std::set<uint64_t> structures;  // of the clusters
@@ -94,8 +109,13 @@ inline Observed observed(const std::string& text, uint32_t clusters, const sim::
                          uint32_t ctas = 1) {
   sim::testing::PtxRunner runner(text, *isa::find_arch("b200"));
   std::vector<uint32_t> out(size_t{4} * words_of_cluster * clusters * ctas),
-      in(size_t{4} * words_of_cluster * clusters * ctas);
-  runner.array(out, "out").array(in, "in").shape({clusters * ctas, 1, 1}, {32, 1, 1}, {ctas, 1, 1});
+      in(std::max<size_t>(128, size_t{4} * words_of_cluster * clusters * ctas));
+  runner.array(out, "out").array(in, "in");
+  uint64_t tensor = 0;
+  std::memcpy(&tensor, runner.launch.params.data() + sizeof tensor, sizeof tensor);
+  const auto map = isa::encode(im2col_map(tensor)).bytes;
+  std::memcpy(in.data(), map.data(), map.size());
+  runner.shape({clusters * ctas, 1, 1}, {32, 1, 1}, {ctas, 1, 1});
   sim::check::Checker checker;
   sim::check::SkeletonObserver recorder;
   sim::check::DataObserver data;
@@ -111,7 +131,7 @@ inline Observed observed(const std::string& text, uint32_t clusters, const sim::
   const sim::check::RunDecision decision = sim::check::decide_run(recorder.recorded(), checker.coverage());
   if (!decision.under || decision.under->warps_together) r.undecided = "undecided: " + decision.reason;
   if (!data.scope().dependences.empty() || !data.scope().in_bounds.empty()) r.undecided = "data";
-  if (!result.completed) r.undecided = "does not end";
+  if (!result.completed) r.undecided = "does not end: " + fmt::format("{}", fmt::join(r.codes, ", "));
   r.work = work.scope();
   return r;
 }
