@@ -71,7 +71,8 @@ std::vector<KernelSpec> make_kernels() {
                           matmul_pipelined_spec,
                           matmul_split_k_spec,
                           matmul_ws_spec,
-                          flash_attention_spec})
+                          flash_attention_spec,
+                          paged_attention_spec})
     specs.push_back(spec());
   for (const auto theme :
        {reference_examples::quickstart, reference_examples::block_specs, reference_examples::meshes,

@@ -16,6 +16,7 @@ KernelSpec matmul_blockspec_spec();
 KernelSpec matmul_pipelined_spec();
 KernelSpec matmul_split_k_spec();
 KernelSpec matmul_ws_spec();
+KernelSpec paged_attention_spec();
 KernelSpec reduce_sum_spec();
 KernelSpec rms_norm_backward_spec();
 KernelSpec rms_norm_spec();

@@ -2,34 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
-
 #include "kernels/frame/helpers.h"
 #include "kernels/frame/rules.h"
 #include "kernels/hopper/matmul.h"
+#include "kernels/hopper/online_softmax.h"
 
 namespace palladion::kernels {
 namespace {
-
-using plgpu::Layout;
-
-constexpr int64_t group_rows = 64;  // of Q, of a warpgroup
-const Layout& matrix = Layout::WGMMA;
-const float minus_infinity = -std::numeric_limits<float>::infinity();
-
-plgpu::Array per_row(float value) {
-  return plgpu::layout_cast(plgpu::full({group_rows}, value, pl::f32), matrix.reduce(1));
-}
-plgpu::Array over(const plgpu::Array& rows, int64_t columns) {
-  return plgpu::broadcast_in_dim(rows, {group_rows, columns}, {0}, matrix);
-}
-
-// Weights of a step of K, not yet divided by their sum; the largest score so far; by what earlier sums
-// shrink.
-struct Softmax {
-  plgpu::Array p, largest, shrink;
-};
 
 struct Body {
   const FlashAttention& c;
@@ -68,21 +47,11 @@ struct Body {
 
   // Minus infinity where a row does not see a column.
   plgpu::Array masked(const plgpu::Array& s, const Scalar& step) const {
-    const plgpu::Array column = plgpu::broadcasted_iota(pl::s32, s.shape(), 1, matrix);
+    const plgpu::Array column = plgpu::broadcasted_iota(pl::s32, s.shape(), 1, score_layout);
     if (!c.causal) return plgpu::where(column < c.kv - first_column(step), s, minus_infinity);
-    const plgpu::Array row = plgpu::broadcasted_iota(pl::s32, {group_rows}, 0, matrix.reduce(1));
+    const plgpu::Array row = plgpu::broadcasted_iota(pl::s32, {group_rows}, 0, score_layout.reduce(1));
     const plgpu::Array last = row + (own_row() + (c.kv - c.q) - first_column(step));
     return plgpu::where(column <= over(last, c.block_kv), s, minus_infinity);
-  }
-
-  // `may_be_empty`: rows that have seen nothing so far have no largest score.
-  Softmax softmax(const plgpu::Array& s, const plgpu::Array& before, bool may_be_empty) const {
-    const float scale = static_cast<float>(M_LOG2E / std::sqrt(static_cast<double>(c.head_dim)));
-    const plgpu::Array largest = plgpu::maximum(before, s.max(1) * scale);
-    const plgpu::Array shift =
-        may_be_empty ? plgpu::where(largest == minus_infinity, 0.0F, largest) : largest;
-    return {plgpu::exp2(plgpu::fma(s, scale, -over(shift, c.block_kv))), largest,
-            plgpu::exp2(before - shift)};
   }
 
   void consume() const {
@@ -124,7 +93,8 @@ struct Body {
               });
               const plgpu::Array s = plgpu::wgmma_accumulator_load(a, 1);
               ks.consumer_release(at);
-              const Softmax now = softmax(is_masked ? masked(s, i) : s, largest, is_masked);
+              const OnlineSoftmax now =
+                  online_softmax(is_masked ? masked(s, i) : s, largest, c.head_dim, is_masked);
               const plgpu::Array total = sum * now.shrink + now.p.sum(1);
               plgpu::wgmma_wait(0);
               vs.consumer_release(before);
@@ -144,7 +114,7 @@ struct Body {
         },
         scores);
     ks.consumer_release(first);
-    const Softmax now = softmax(masked(s, 0), per_row(minus_infinity), true);
+    const OnlineSoftmax now = online_softmax(masked(s, 0), per_row(minus_infinity), c.head_dim, true);
     // Steps that a diagonal of the CTA's rows can meet.
     const Scalar diagonal =
         c.causal ? pl::minimum(steps(), Scalar((tile() + c.block_kv - 2) / c.block_kv + 1)) : 1;
