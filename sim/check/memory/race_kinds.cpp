@@ -36,17 +36,7 @@ bool knows_cta(const Case& c, uint32_t warps_per_cta) {
 }
 
 // Had an arrival and a wait not been relaxed, they would have ordered the two accesses.
-bool relaxed_mbarrier(const Case& c) {
-  return std::ranges::any_of(c.order.dropped(), [&](const DroppedEdge& d) {
-    if (d.unordered == nullptr || !d.unordered->knows_any(Visibility::generic, c.then.cluster, c.then.warp,
-                                                          c.conflict.earlier_lanes, c.then.time))
-      return false;
-    const WarpOfCluster waiter = c.order.index(d.acquirer);
-    const bool waited_itself = waiter == c.now.warp && (d.acquirer.lanes & c.conflict.lanes) != 0;
-    return (waited_itself && d.time <= c.now.time) ||
-           c.later.view->knows_any(Visibility::generic, c.now.cluster, waiter, d.acquirer.lanes, d.time);
-  });
-}
+bool relaxed_mbarrier(const Case& c) { return c.would_be_ordered(DroppedEdge::Why::relaxed); }
 
 // Some flag in global memory was written and read by relaxed accesses alone.
 bool relaxed_flag(const Case& c) {
@@ -193,6 +183,19 @@ Code global_code(const Case& c) {
 }
 
 }  // namespace
+
+bool Case::would_be_ordered(DroppedEdge::Why why) const {
+  return std::ranges::any_of(order.dropped(), [&](const DroppedEdge& d) {
+    if (d.why != why || d.unordered == nullptr ||
+        !d.unordered->knows_any(Visibility::generic, then.cluster, then.warp, conflict.earlier_lanes,
+                                then.time))
+      return false;
+    const WarpOfCluster waiter = order.index(d.acquirer);
+    const bool waited_itself = waiter == now.warp && (d.acquirer.lanes & conflict.lanes) != 0;
+    return (waited_itself && d.time <= now.time) ||
+           later.view->knows_any(Visibility::generic, now.cluster, waiter, d.acquirer.lanes, d.time);
+  });
+}
 
 Code code_of(const Case& c) {
   if (c.conflict.relation == Relation::narrow_scope)

@@ -34,6 +34,8 @@ struct Case {
     return later.shared && later.writes && now.async && !then.async && !conflict.earlier_wrote &&
            conflict.unwritten;
   }
+  // An edge that was not made, for this reason, would order the two.
+  bool would_be_ordered(DroppedEdge::Why why) const;
   bool now_is_tensor() const { return now.async && now.async->is_tensor(); }
 };
 

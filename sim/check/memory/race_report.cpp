@@ -113,14 +113,24 @@ bool fenced_for_shared_memory(Code code, const Case& c) {
   return c.later.view->knows_any(Visibility::shared_async, c.then.cluster, c.then.warp, lanes, c.then.time);
 }
 
+// A thread writes what another has read; that one had told a thread, which then asked for another launch, and
+// the writer has waited for the answer. It comes after the request, and so after the read: of a write that
+// it came after, or of copies, this says nothing.
+bool behind_request(const Case& c) {
+  return c.conflict.relation == Relation::unordered && c.later.shared && !c.conflict.earlier_wrote &&
+         !c.now.async && !c.then.async && c.would_be_ordered(DroppedEdge::Why::request);
+}
+
 // What makes a conflict one of PTX's text alone.
 struct Excuse {
   bool equal_values = false;   // both store the same
   bool slot = false;           // is_slot_of_allocation
   bool shared_fence = false;   // fenced_for_shared_memory
+  bool request = false;        // behind_request
   std::optional<Meeting> met;  // where the lanes of the warp met
   uint64_t key() const {
-    return (shared_fence ? 16 : 0) + (slot ? 8 : 0) + (met ? 4 : 0) + (equal_values ? 2 : 0);
+    return (request ? 32 : 0) + (shared_fence ? 16 : 0) + (slot ? 8 : 0) + (met ? 4 : 0) +
+           (equal_values ? 2 : 0);
   }
 };
 
@@ -132,11 +142,13 @@ void judge(Finding& f, Code code, const Case& c, const Excuse& excuse, const Clu
       c.order.dropped(), [](const DroppedEdge& d) { return d.why == DroppedEdge::Why::release_scope; });
   const bool narrow = c.conflict.relation == Relation::narrow_scope && !released_narrowly;
   const bool copied = copied_by_generic_proxy(c);
-  const auto& [equal_values, slot, shared_fence, met] = excuse;
+  const auto& [equal_values, slot, shared_fence, request, met] = excuse;
   if (slot) f.notes.push_back(say<Phrase::slot_of_allocation>());
   if (shared_fence) f.notes.push_back(say<Phrase::fenced_for_shared_memory>());
   if (copied) f.notes.push_back(say<Phrase::copied_by_generic_proxy>(c.then.async->name));
-  if (narrow || equal_values || slot || shared_fence || copied || met) f.severity = FindingSeverity::strict;
+  if (request) f.notes.push_back(say<Phrase::behind_request>());
+  if (narrow || equal_values || slot || shared_fence || request || copied || met)
+    f.severity = FindingSeverity::strict;
   if (met) {
     const bool access = met->pc == c.now.pc || met->pc == c.then.pc;
     f.notes.push_back(access ? say<Phrase::lanes_met_at_access>()
@@ -248,6 +260,7 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
   const Excuse excuse{.equal_values = stores_equal_values(later, conflict, now, then),
                       .slot = is_slot_of_allocation(code, program, (*records_)[conflict.written_by]),
                       .shared_fence = fenced_for_shared_memory(code, c),
+                      .request = behind_request(c),
                       .met = meeting_of(c)};
   const FindingKey key{code, now.pc, then.pc, excuse.key() + (later.shared ? 0 : 1)};
   const std::optional<RacingRead> read = racing_read(context_, later, conflict, now, then);

@@ -298,8 +298,8 @@ void HappensBefore::wait_on(const MbarrierEvent& e) {
   }
   if (unordered != nullptr) {
     step(index(origin));
-    dropped_.add_relaxed(phase.relaxed == nullptr ? origin : phase.relaxed_by, origin, unordered,
-                         time(index(origin)));
+    dropped_.add_unordered(DroppedEdge::Why::relaxed, phase.relaxed == nullptr ? origin : phase.relaxed_by,
+                           origin, unordered, time(index(origin)));
   }
   const auto rank = static_cast<uint8_t>(e.address >> cta_rank_shift);
   if (!phase.commits.empty()) {
@@ -321,7 +321,12 @@ void HappensBefore::wait_on(const MbarrierEvent& e) {
     return;
   }
   advance(index(origin), origin.pc);
-  for (const Completed& c : phase.operations) publish(*c.op, origin, published(c));
+  for (const Completed& c : phase.operations) {
+    publish(*c.op, origin, published(c));
+    if (c.op->known_to_asker != nullptr)
+      dropped_.add_unordered(DroppedEdge::Why::request, c.op->issuer, origin, c.op->known_to_asker,
+                             time(index(origin)));
+  }
 }
 
 // What relaxed waits saw complete becomes visible at a fence.

@@ -41,6 +41,7 @@ struct AsyncRecord {
   bool landed = false;
   std::vector<SharedAddress> mbarriers;  // that it completes on; where each lane has bytes, that lane's
   std::vector<Publication> published;
+  ViewRef known_to_asker;  // of a request to cancel a launch: what its thread had done and knew. Else null
   std::shared_ptr<AsyncRecord> overwrote;  // whose bytes it overwrote last; null: of none
   struct Released {
     WarpOfCluster warp;

@@ -45,6 +45,10 @@ void HappensBefore::issued(const Origin& origin, const std::shared_ptr<AsyncReco
     op->stream = TensorOrder::thread_stream(index(origin), lowest_lane(origin.lanes));
     tensor_.issued(op->stream);
   }
+  if (op->family == isa::AsyncFamily::cluster_launch) {
+    op->known_to_asker = released(index(origin), origin.lanes);
+    step(index(origin));
+  }
   if (op->group == isa::AsyncGroup::none || op->group == isa::AsyncGroup::wgmma) return;
   operations_[index(origin)].groups[static_cast<size_t>(op->group) - 1].push_back({op, origin.lanes});
 }
