@@ -29,7 +29,7 @@ struct ExecRequest {
   std::string schedules = "1";  // "all", or how many each launch is judged under
   unsigned threads = 0;
   uint64_t max_instructions = usual_max_instructions;  // of a warp
-  bool fmad = true;
+  bool fmad = true, torch = false;
   std::string json, sarif;  // files: the table of launches with the findings; these alone
   std::string command_line;
   std::vector<std::string> program;  // with its arguments
@@ -61,6 +61,9 @@ struct WordsOfExec {
     words.number("--max-instructions", given.max_instructions, 0, any_number,
                  "end a kernel when a warp has executed N instructions (2^30); 0: never");
     state_fmad(words, given.fmad);
+    words.flag("--torch", given.torch,
+               "a Python program: PyTorch's own operators, which are machine code, are computed by those of "
+               "the host, not checked; its Python needs the package palladion");
     words.text("--json", given.json, "a file for the table of launches and the findings as JSON",
                Value::output);
     words.text("--sarif", given.sarif, "a file for the findings as SARIF 2.1.0", Value::output);
@@ -86,6 +89,7 @@ ProgramStart start_of(const ExecRequest& request, const fs::path& folder) {
                            .checks = name(request.checks),
                            .schedules = request.schedules,
                            .on_clock = request.schedule.kind == sim::Schedule::Kind::hardware,
+                           .torch = request.torch,
                            .threads = request.threads,
                            .max_instructions = request.max_instructions,
                            .fmad = request.fmad},

@@ -19,7 +19,8 @@ constexpr Way ways[] = {
     {"cute_dsl", "CuTe DSL: CUTE_DSL_LINEINFO=1"},
     {"tilelang", "TileLang: NVCC_APPEND_FLAGS=-lineinfo"},
     {"/warp", "Warp: warp.config.cuda_output = \"ptx\""},
-    {"libtorch_cuda", "PyTorch's own kernels are machine code in its releases"},
+    {"libtorch_cuda",
+     "PyTorch's own kernels are machine code in its releases: palladion.torch.install(), or exec --torch"},
 };
 
 bool is_loaded(std::string_view library) {

@@ -70,7 +70,8 @@ ProgramStart start_under_exec(std::vector<std::string> program, const ExecSettin
             put_first("LD_LIBRARY_PATH", folder.string());
             put_first("LD_PRELOAD", (folder / "libpalladion_exec.so").string());
             set_compilers(folder);
-            if (settings.on_clock) put_first("PYTHONPATH", (folder / "python").string());
+            if (settings.on_clock || settings.torch) put_first("PYTHONPATH", (folder / "python").string());
+            if (settings.torch) ::setenv("PALLADION_TORCH", "1", 1);  // python/under_exec
             ::setenv("PALLADION_EXEC", settings_text(settings, pipe).c_str(), 1);
           }};
 }

@@ -15,6 +15,7 @@ struct ExecSettings {
   std::string arch, schedule, checks;
   std::string schedules = "1";    // "all", or how many each launch is judged under
   bool on_clock = false;          // the schedule is the chip's
+  bool torch = false;             // PyTorch's own operators are those of the host
   unsigned threads = 0;           // of the host; 0: all
   uint64_t max_instructions = 0;  // of a warp; 0: no limit
   bool fmad = true;

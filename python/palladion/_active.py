@@ -65,6 +65,16 @@ def activate(arch: str = "h200", check: str = "all", schedule: str = "functional
     _active.driver.palladion_exec_listen(int(quiet))
 
 
+def attach() -> bool:
+    """To `palladion exec` around this process, with the settings that it was given. False: there is none."""
+    global _active
+    if _active is None and "PALLADION_EXEC" in os.environ:
+        loaded = _loaded_driver()
+        _active = _attach(loaded) if loaded is not None else None
+        _bench.by_one_launch()
+    return _active is not None
+
+
 def set_schedule(name: str) -> None:
     """Of launches from now on."""
     if _needed().driver.palladion_exec_schedule(name.encode()) != 0:

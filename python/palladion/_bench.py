@@ -12,18 +12,26 @@ from typing import Any, Callable, List, Optional, Sequence
 
 def by_one_launch() -> None:
     """triton.testing.do_bench gives the time of one launch from now on. The module may be imported later."""
-    if "triton.testing" in sys.modules:
-        _replace(sys.modules["triton.testing"])
-    elif not any(isinstance(finder, _AfterImport) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _AfterImport())
+    after_import("triton.testing", _replace)
+
+
+def after_import(name: str, act: Callable[[ModuleType], None]) -> None:
+    """`act` gets the module: now, where it is there, else when it is loaded."""
+    if name in sys.modules:
+        act(sys.modules[name])
+    elif not any(isinstance(finder, _AfterImport) and finder.name == name for finder in sys.meta_path):
+        sys.meta_path.insert(0, _AfterImport(name, act))
 
 
 class _AfterImport(importlib.abc.MetaPathFinder):
-    """Finds triton.testing where all others do, and replaces its function when it is loaded."""
+    """Finds a module where all others do, and acts on it when it is loaded."""
+
+    def __init__(self, name: str, act: Callable[[ModuleType], None]) -> None:
+        self.name, self.act = name, act
 
     def find_spec(self, name: str, path: Optional[Sequence[str]] = None,
                   target: Optional[ModuleType] = None) -> Optional[importlib.machinery.ModuleSpec]:
-        if name != "triton.testing":
+        if name != self.name:
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
@@ -32,7 +40,7 @@ class _AfterImport(importlib.abc.MetaPathFinder):
 
             def exec_module(module: ModuleType) -> None:
                 load(module)
-                _replace(module)
+                self.act(module)
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec

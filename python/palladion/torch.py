@@ -22,7 +22,7 @@ import sys
 import warnings
 from typing import Any, Callable, Counter, Dict, Iterator, List, Set, Tuple
 
-from ._active import active, activate, host_view
+from ._active import activate, attach, host_view
 from . import _attention, _plain, _sparse
 from ._errors import Error
 
@@ -55,7 +55,7 @@ def install(caching: bool = False) -> int:
     """
     if _libraries:
         return len(_replaced)
-    if not active():
+    if not attach():
         activate()
     if not caching:
         os.environ.setdefault("PYTORCH_NO_CUDA_MEMORY_CACHING", "1")

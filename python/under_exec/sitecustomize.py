@@ -1,7 +1,9 @@
-"""What Python does first under `palladion exec --schedule hardware`: measurements by repetition take one launch (_bench.py)."""
+"""What Python does first under `palladion exec` with the clock or --torch: measurements by repetition take one launch (_bench.py),
+and PyTorch gets its operators of the host (palladion.torch)."""
 import importlib.util
 import os
 import sys
+from types import ModuleType
 
 _here = os.path.dirname(os.path.abspath(__file__))
 
@@ -14,6 +16,19 @@ def _take_part() -> None:
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     module.by_one_launch()
+    if os.environ.get("PALLADION_TORCH") == "1":
+        os.environ.setdefault("PYTORCH_NO_CUDA_MEMORY_CACHING", "1")  # as palladion.torch.install
+        module.after_import("torch", _install)
+
+
+def _install(_: ModuleType) -> None:
+    try:
+        import palladion.torch
+    except ModuleNotFoundError as error:
+        if error.name != "palladion":
+            raise
+        raise ImportError(f"palladion exec --torch: {sys.executable} has no package palladion (pip install palladion)") from None
+    palladion.torch.install()
 
 
 def _give_way() -> None:

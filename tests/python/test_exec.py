@@ -13,13 +13,17 @@ HOME = pathlib.Path(os.environ.get("PALLADION_HOME", root / "build"))
 PALLADION = next((p for p in (HOME / "palladion", HOME / "bin" / "palladion") if p.is_file()), None)
 
 
-def run(folder, text, *options, **environment):
+def program_under_exec(folder, text, *options, **environment):
     program = folder / "program.py"
     program.write_text(textwrap.dedent(text))
     if PALLADION is None or not any(HOME.rglob("libpalladion_exec.so")):
         pytest.skip("NOT TESTED: palladion or its libpalladion_exec.so is not built")
-    done = subprocess.run([PALLADION, "exec", *options, "--", sys.executable, "-W", "ignore", program], capture_output=True,
-                          text=True, env=dict(os.environ, **environment), timeout=100)
+    return subprocess.run([PALLADION, "exec", *options, "--", sys.executable, "-W", "ignore", program], capture_output=True,
+                          text=True, env=dict(os.environ, **environment), timeout=300)
+
+
+def run(folder, text, *options, **environment):
+    done = program_under_exec(folder, text, *options, **environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -91,3 +95,32 @@ def test_who_asks_nvidia_smi_for_a_gpu_finds_it(tmp_path):
     """, "--arch", "b200", PATH="/usr/bin:/bin")
     assert out == ("0 GPU 0: NVIDIA B200 (simulated by palladion exec)\n\n"
                    "2 palladion exec: unsupported: nvidia-smi --query-gpu=power.draw\n\n")
+
+
+def test_an_unmodified_program_of_pytorch_gets_its_operators(tmp_path):
+    for module in ("torch", "triton"):
+        pytest.importorskip(module)
+    text = """
+    import sys, torch, triton, triton.language as tl
+
+    @triton.jit
+    def add(x, y, out, n, B: tl.constexpr):
+        i = tl.program_id(0) * B + tl.arange(0, B)
+        tl.store(out + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
+
+    x, y = torch.rand(1000, device="cuda"), torch.rand(1000, device="cuda")
+    out = torch.empty_like(x)
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    add[(4,)](x, y, out, 1000, B=256)
+    end.record()
+    torch.cuda.synchronize()
+    torch.testing.assert_close(out, x + y)
+    print(0 < begin.elapsed_time(end) < 0.1, file=sys.stderr)
+    """
+    done = program_under_exec(tmp_path, text, "--torch", "--schedule", "hardware", PYTHONPATH=str(root / "python"))
+    assert done.returncode == 0, done.stderr
+    assert "True\n" in done.stderr, "the schedule stays that of exec"
+    assert "operations of PyTorch were computed on the host, not checked" in done.stderr
+    refused = program_under_exec(tmp_path, text)
+    assert refused.returncode == 1 and "exec --torch" in refused.stderr, refused.stderr
