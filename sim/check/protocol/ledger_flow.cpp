@@ -41,13 +41,8 @@ int destination_of(const MicroOp& op) {
   return atomic == nullptr ? -1 : atomic->dst;
 }
 
-}  // namespace
-
-bool result_used(const Program& program, Pc pc) {
-  const MicroOp& op = program.code[pc];
-  const int dst = destination_of(op);
-  if (dst < 0 || op.operands[dst].kind != DecodedOperand::Kind::lanes) return true;
-  const uint32_t offset = op.operands[dst].slot.offset;
+// Some instruction reads the register at `offset` that the one at `pc` writes.
+bool register_used(const Program& program, Pc pc, uint32_t offset) {
   std::vector<bool> seen(program.code.size());
   std::vector<uint32_t> work;
   const auto add = [&](uint32_t next) {
@@ -64,6 +59,20 @@ bool result_used(const Program& program, Pc pc) {
     if (d == RegisterAccess::nothing) visit_successors(program, Pc(at), false, add);
   }
   return false;
+}
+
+}  // namespace
+
+bool result_used(const Program& program, Pc pc) {
+  using Kind = DecodedOperand::Kind;
+  const MicroOp& op = program.code[pc];
+  const int dst = destination_of(op);
+  if (dst < 0) return true;
+  const DecodedOperand& result = op.operands[dst];
+  if (result.kind != Kind::lanes && result.kind != Kind::vector) return true;
+  bool used = false;
+  visit_registers(result, [&](uint32_t offset) { used = used || register_used(program, pc, offset); });
+  return used;
 }
 
 }  // namespace palladion::sim::check
