@@ -20,6 +20,7 @@ struct Body {
   Ref q, k, v;         // of this CTA's heads: (group, head_dim); (keys of all pages, head_dim)
   Ref pages, out;      // the sequence's row of the table; (group, head_dim)
   Scalar length;       // of the sequence
+  Ref q_smem;          // (64, head_dim)
   Ref k_smem, v_smem;  // (stages, block, head_dim)
   BarrierRef k_full, v_full;
   Ref part, part_rows;  // what the other CTAs of the cluster read: o; sum and largest
@@ -55,8 +56,11 @@ struct Body {
   plgpu::Array is_head(int64_t columns) const {
     return plgpu::broadcasted_iota(pl::s32, {group_rows, columns}, 0, score_layout) < c.group();
   }
-  plgpu::Array queries() const {
-    return plgpu::load(q.at(ds(0, group_rows)), {.mask = is_head(c.head_dim), .other = 0});
+  // Not kept in registers: ptxas 13.0 gives those to the weights, too, and the second step multiplies with
+  // them.
+  void load_queries() const {
+    q_smem.store(plgpu::load(q.at(ds(0, group_rows)), {.mask = is_head(c.head_dim), .other = 0}));
+    plgpu::commit_smem();
   }
 
   // Minus infinity behind the last key.
@@ -74,13 +78,13 @@ struct Body {
   }
 
   Partial attend(const Ref& o) const {
-    const plgpu::Array own_q = queries();
     pl::fori_loop(first(), pl::minimum(first() + c.stages, last()), [&](const Scalar& i) {
       const Scalar slot = i - first();
       const std::vector<Scalar> rows = places(i);
       fetch(k, rows, k_smem.at(slot), k_full.at(slot));
       fetch(v, rows, v_smem.at(slot), v_full.at(slot));
     });
+    load_queries();
     const auto step = [&](const Scalar& i, const plgpu::Array& largest, const plgpu::Array& sum) {
       const Scalar slot = (i - first()) % c.stages, keys = length - i * c.block,
                    wanted = i + c.stages < last();
@@ -88,7 +92,7 @@ struct Body {
       plgpu::barrier_wait(k_full.at(slot));
       const plgpu::Array s = pl::run_scoped(
           [&](const Ref& scores) {
-            plgpu::wgmma(scores, own_q, plgpu::transpose_ref(k_smem.at(slot), {1, 0}));
+            plgpu::wgmma(scores, q_smem, plgpu::transpose_ref(k_smem.at(slot), {1, 0}));
             return scores.load();
           },
           plgpu::ACC({group_rows, c.block}, pl::f32));
@@ -191,6 +195,7 @@ plgpu::KernelOptions options_of(const PagedAttention& c) {
   // Sums of products are exchanged where keys and values were.
   o.scratch_types = {
       {"smem", plgpu::RefUnion({{ring, ring}, {plgpu::SMEM({group_rows, c.head_dim}, pl::f32)}})},
+      {"q_smem", tiled_smem({group_rows, c.head_dim}, c.dtype)},
       {"part_rows", plgpu::SMEM({2, group_rows}, pl::f32)},
       {"k_full", plgpu::Barrier({.num_arrivals = copies, .num_barriers = {c.stages}})},
       {"v_full", plgpu::Barrier({.num_arrivals = copies, .num_barriers = {c.stages}})},
@@ -232,6 +237,7 @@ plgpu::Kernel paged_attention(const PagedAttention& config) {
              .pages = table.at(sequence),
              .out = out.reshape(by_group).at(sequence, head),
              .length = pl::minimum(pl::maximum(length, 0), c.most_keys()),
+             .q_smem = s["q_smem"],
              .k_smem = s.ref_union("smem")[0][0],
              .v_smem = s.ref_union("smem")[0][1],
              .k_full = s.barrier("k_full"),
