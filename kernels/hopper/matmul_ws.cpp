@@ -8,6 +8,7 @@
 #include "kernels/frame/specs.h"
 #include "kernels/hopper/epilogue.h"
 #include "kernels/hopper/matmul.h"
+#include "kernels/hopper/store_tile.h"
 
 namespace palladion::kernels {
 namespace {
@@ -149,6 +150,7 @@ plgpu::Array Body::multiply(const Scalar& group, const Scalar& first_step) const
 
 void Body::store(const plgpu::Array& acc, const Scalar& group, const Scalar& m0, const Scalar& n0) const {
   const int64_t group_rows = c.tile_m / compute_groups;
+  const int64_t parts = group_rows / epilogue_m * (c.tile_n / c.epilogue_n);
   int buffer = 0;
   for (int64_t r = 0; r < group_rows; r += epilogue_m) {
     for (int64_t n = 0; n < c.tile_n; n += c.epilogue_n, buffer ^= 1) {
@@ -157,10 +159,7 @@ void Body::store(const plgpu::Array& acc, const Scalar& group, const Scalar& m0,
       const Ref gmem = place.in(out);
       const plgpu::Array tile =
           epilogue(plgpu::slice(acc, {r, n}, {r + epilogue_m, n + c.epilogue_n}), place);
-      plgpu::wait_smem_to_gmem(1, true);
-      smem.store(tile.astype(c.out_dtype));
-      plgpu::commit_smem();
-      plgpu::copy_smem_to_gmem(smem, gmem);
+      store_through_smem(tile, smem, gmem, parts);
     }
   }
 }
