@@ -3,9 +3,8 @@
 // of two.
 #include "kernels/blackwell/ragged_dot.h"
 
-#include <algorithm>
-
 #include "kernels/blackwell/store_warpgroup.h"
+#include "kernels/frame/ragged.h"
 #include "kernels/frame/reference.h"
 #include "kernels/frame/typed_spec.h"
 
@@ -123,44 +122,6 @@ plgpu::Kernel ragged_dot(const RaggedDotConfig& r) {
       options_of(r, c));
 }
 
-namespace {
-
-// As many as there are rows, cut at random places; some groups may be empty.
-Array random_sizes(const RaggedDotConfig& c, uint64_t seed) {
-  std::vector<double> cuts = to_doubles(
-      filled({pl::s32, {c.groups}}, {.kind = Fill::Kind::randint, .seed = seed, .low = 0, .high = c.m + 1}));
-  cuts.back() = static_cast<double>(c.m);
-  std::ranges::sort(cuts);
-  std::vector<double> sizes = cuts;
-  for (size_t i = 1; i < sizes.size(); ++i) sizes[i] = cuts[i] - cuts[i - 1];
-  return from_doubles({pl::s32, {c.groups}}, sizes);
-}
-
-// `rows` rows from `first` on of an array whose rows are all of its dimensions but the last.
-Array rows_of(const Array& from, int64_t first, int64_t rows) {
-  const int64_t columns = from.type.shape.back(), bytes = columns * pl::bytes(from.type.dtype);
-  Array out({from.type.dtype, {rows, columns}});
-  std::copy_n(from.bytes.begin() + first * bytes, rows * bytes, out.bytes.begin());
-  return out;
-}
-
-Array reference(const RaggedDotConfig& c, const std::vector<Array>& in) {
-  Array out({c.out_dtype, {c.m, c.n}});
-  auto to = out.bytes.begin();
-  int64_t row = 0;
-  for (int64_t g = 0; g < c.groups; ++g) {
-    const auto rows = static_cast<int64_t>(value_at(in[2], g));
-    if (rows == 0) continue;
-    const Array part = matmul_reference(rows_of(in[0], row, rows), false, rows_of(in[1], g * c.k, c.k), false,
-                                        nullptr, c.out_dtype);
-    to = std::ranges::copy(part.bytes, to).out;
-    row += rows;
-  }
-  return out;
-}
-
-}  // namespace
-
 KernelSpec ragged_dot_spec() {
   KernelSpec spec =
       Spec(name, "D = A B[g] on Blackwell: rows of A are in groups, each with its own B", ragged_dot)
@@ -185,10 +146,12 @@ KernelSpec ragged_dot_spec() {
           .inputs([](const RaggedDotConfig& c, uint64_t seed) {
             std::vector<Array> inputs =
                 normal_inputs({{c.dtype, {c.m, c.k}}, {c.dtype, {c.groups, c.k, c.n}}}, 3 * seed);
-            inputs.push_back(random_sizes(c, 3 * seed + 2));
+            inputs.push_back(random_group_sizes(c.groups, c.m, 3 * seed + 2));
             return inputs;
           })
-          .reference(reference);
+          .reference([](const RaggedDotConfig& c, const std::vector<Array>& in) {
+            return ragged_dot_reference(in[0], in[1], in[2], c.out_dtype);
+          });
   spec.chip = "b200";
   spec.tolerance = [](const Choice& choice) {
     return matmul_tolerance(choice.dtype("dtype"), choice.dtype("out_dtype"), choice.size("k"));
