@@ -20,6 +20,8 @@ struct RawEvent {
   };
   Kind kind = Kind::op;
   bool per_lane = false;  // every lane does `op`
+  bool by_lane = false;  // of an issue, and of what announces it: each lane issues a part, by a signal of its
+                         // own or one that counts once for each
   bool completed = false;
   uint32_t lanes = 0;
   uint64_t id = 0;  // of an operation; of a barrier's arrival: index in RawRun::generations

@@ -310,7 +310,8 @@ void SkeletonRecorder::on(const AsyncIssue& issue) {
     op.tx = -int64_t{issue.mbarrier_bytes[i]};
     signals.push_back(std::move(op));
   }
-  push(issue.origin, {.kind = RawEvent::Kind::issue, .id = issue.id, .op = {}});
+  const bool by_lane = issue.family == isa::AsyncFamily::remote_store;
+  push(issue.origin, {.kind = RawEvent::Kind::issue, .by_lane = by_lane, .id = issue.id, .op = {}});
 }
 
 void SkeletonRecorder::on(const AsyncJoined& event) {
@@ -355,15 +356,13 @@ void SkeletonRecorder::on(const ArrivalDeferred& event) {
   const auto* effect =
       origin.effect == nullptr ? nullptr : std::get_if<isa::CpAsyncMbarrierArrive>(origin.effect);
   const bool noinc = effect != nullptr && effect->noinc;
-  const auto count = static_cast<uint32_t>(std::popcount(origin.lanes));
-  RawEvent announced{.op = {}};
+  RawEvent announced{.by_lane = true, .op = {}};
   announced.op.kind = noinc ? SyncKind::nothing : SyncKind::defer;
-  announced.op.count = count;
+  announced.op.count = 1;
   push(origin, std::move(announced));
   deferred_[event.id] = {index(origin), run_.warps[index(origin)].size() - 1};
-  run_.signals[event.id].push_back(
-      {.kind = SyncKind::arrive, .deferred = !noinc, .count = count, .after = {}});
-  push(origin, {.kind = RawEvent::Kind::issue, .id = event.id, .op = {}});
+  run_.signals[event.id].push_back({.kind = SyncKind::arrive, .deferred = !noinc, .count = 1, .after = {}});
+  push(origin, {.kind = RawEvent::Kind::issue, .by_lane = true, .id = event.id, .op = {}});
 }
 
 void SkeletonRecorder::on(const RegistersSet& event) {

@@ -216,7 +216,7 @@ class Builder {
         push(s, operation(e, lanes));
         return;
       case RawEvent::Kind::issue:
-        return issue(s, e);
+        return issue(s, e, lanes);
       case RawEvent::Kind::wgmma_issue:
         marks_[e.id].push_back(s.pending.empty() ? Prerequisite{s.thread, position(s)} : here(s, e.op.place));
         return;
@@ -231,7 +231,7 @@ class Builder {
   SyncOp operation(const RawEvent& e, uint32_t lanes) const {
     SyncOp op = e.op;
     const auto n = static_cast<uint32_t>(std::popcount(lanes));
-    if (e.per_lane) {
+    if (e.per_lane || e.by_lane) {
       op.count *= n;
       op.tx *= n;
     }
@@ -241,11 +241,18 @@ class Builder {
     return op;
   }
 
-  void issue(Slot& s, const RawEvent& e) {
+  // `lanes`: those of the thread. Lanes of several threads may have issued the operation together.
+  void issue(Slot& s, const RawEvent& e, uint32_t lanes) {
     const auto signals = run_.signals.find(e.id);
     if (signals == run_.signals.end()) return;
     const Prerequisite issued = here(s, e.op.place);
+    const bool each = e.by_lane && signals->second.size() == static_cast<size_t>(std::popcount(e.lanes));
+    uint32_t rest = e.lanes;  // whose signals are to come
     for (SyncOp op : signals->second) {
+      const uint32_t lane = rest & (0 - rest);
+      rest &= rest - 1;
+      if (each && (lanes & lane) == 0) continue;
+      if (e.by_lane && !each) op.count *= static_cast<uint32_t>(std::popcount(lanes));
       op.place = e.op.place;
       op.after = {issued};
       agents_.push_back({.cta_rank = skeleton_.threads[s.thread].cta_rank,
