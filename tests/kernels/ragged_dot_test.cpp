@@ -62,8 +62,11 @@ TEST(RaggedDot, LeavesRowsBehindTheLastGroup) {
   const std::vector<double> d = to_doubles(out.outputs[0]);
   for (size_t i = 0; i < d.size(); ++i) {
     const size_t row = i / 64;
-    if (row < 68) EXPECT_EQ(d[i], row < 3 ? 8 : 32) << row;
-    if (row >= 68) EXPECT_TRUE(std::isnan(d[i])) << row;
+    if (row < 68) {
+      EXPECT_EQ(d[i], row < 3 ? 8 : 32) << row;
+    } else {
+      EXPECT_TRUE(std::isnan(d[i])) << row;
+    }
   }
 }
 
