@@ -1,6 +1,4 @@
 // How blackwell_flash_attention is chosen, and what it computes.
-#include <cmath>
-
 #include "kernels/blackwell/flash_attention.h"
 #include "kernels/frame/reference.h"
 #include "kernels/frame/typed_spec.h"
@@ -33,12 +31,7 @@ KernelSpec flash_attention_spec() {
             return normal_inputs({c.q_type(), c.kv_type(), c.kv_type()}, 3 * seed);
           })
           .reference(reference);
-  // The weights are rounded to `dtype` before the second product, and O once: half a unit of each, where the
-  // terms of a row add up to at most some 4.
-  spec.tolerance = [](const Choice& choice) {
-    const double unit = choice.dtype("dtype") == pl::f16 ? std::ldexp(1.0, -10) : std::ldexp(1.0, -7);
-    return Tolerance{.relative = unit, .absolute = unit};
-  };
+  spec.tolerance = [](const Choice& choice) { return attention_tolerance(choice.dtype("dtype")); };
   spec.chip = "b200";
   return spec;
 }

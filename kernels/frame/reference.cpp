@@ -119,6 +119,11 @@ Tolerance matmul_tolerance(pl::DType in, pl::DType out, int64_t k) {
           .absolute = magnitude * steps * std::ldexp(1.0, -sum_bits)};
 }
 
+Tolerance attention_tolerance(pl::DType dtype) {
+  const double unit = std::ldexp(1.0, 1 - precision(dtype));
+  return {.relative = unit, .absolute = unit};
+}
+
 Tolerance row_tolerance(pl::DType out) {
   const double in_f32 = std::ldexp(32.0, -24);
   if (out == pl::DType::f32) return {.relative = in_f32};

@@ -20,6 +20,10 @@ Array attention_reference(const Array& q, const Array& k, const Array& v, bool c
 // be from that: a few units in the last place of the result, and of the largest partial sums.
 Tolerance matmul_tolerance(pl::DType in, pl::DType out, int64_t k);
 
+// How far attention may be from that whose weights are not rounded: they are rounded to `dtype` before the
+// second product, and O once, half a unit of each, where the terms of a row add up to at most some 4.
+Tolerance attention_tolerance(pl::DType dtype);
+
 // How far a function of a whole row (a sum of up to 8192 terms in f32, then a power or a root by the chip's
 // approximation) may be from the exact one, rounded to `out`: 32 units of f32, or one of a narrower type.
 Tolerance row_tolerance(pl::DType out);

@@ -1,6 +1,5 @@
 // How paged_attention is chosen, and what it computes.
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "kernels/frame/reference.h"
@@ -106,11 +105,7 @@ KernelSpec paged_attention_spec() {
           .arrays({"q", "k_pages", "v_pages", "page_table", "lengths"}, {"o"})
           .inputs(made_inputs)
           .reference(reference);
-  // As that of flash_attention: the weights are rounded to `dtype` before the second product, and O once.
-  spec.tolerance = [](const Choice& choice) {
-    const double unit = choice.dtype("dtype") == pl::f16 ? std::ldexp(1.0, -10) : std::ldexp(1.0, -7);
-    return Tolerance{.relative = unit, .absolute = unit};
-  };
+  spec.tolerance = [](const Choice& choice) { return attention_tolerance(choice.dtype("dtype")); };
   return spec;
 }
 
