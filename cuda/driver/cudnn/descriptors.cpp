@@ -80,7 +80,7 @@ int64_t Contents::integer(int name, int64_t otherwise) const {
 }
 double Contents::real(int name, double otherwise) const {
   const Attribute* const a = find(name);
-  return a == nullptr || a->count == 0 ? otherwise : number_at<double>(*a, 0);
+  return a == nullptr || a->bytes.empty() ? otherwise : number_at<double>(*a, 0);
 }
 Shared Contents::part(int name) const {
   const Attribute* const a = find(name);

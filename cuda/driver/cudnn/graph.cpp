@@ -1,6 +1,7 @@
 #include "cuda/driver/cudnn/graph.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 namespace palladion::cuda::cudnn {
@@ -65,9 +66,12 @@ class Reader {
     if (c.integer(attribute::vector_count, 1) != 1 || c.integer(attribute::reordering, 0) != 0 ||
         c.part(attribute::ragged) != nullptr)
       miss("tensors of vectors, reordered ones or ragged ones");
-    if (out.strides.size() != out.sizes.size() ||
-        std::ranges::any_of(out.strides, [](int64_t s) { return s < 0; }))
+    const auto is_negative = [](int64_t n) { return n < 0; };
+    if (out.strides.size() != out.sizes.size() || std::ranges::any_of(out.strides, is_negative) ||
+        std::ranges::any_of(out.sizes, is_negative))
       miss("a tensor with other strides than dimensions, or negative ones");
+    if (sizes_.try_emplace(out.id, out.sizes).first->second != out.sizes)
+      miss("tensors of one number and several shapes");
     return out;
   }
 
@@ -104,6 +108,8 @@ class Reader {
                 .y = tensor(operation.part(attribute::y))};
     if (!p.function.is_known()) return miss("cudnnPointwiseMode_t " + std::to_string(p.function.mode));
     if (p.function.has_two()) p.b = tensor(operation.part(attribute::b));
+    if (!fits(p.x, p.y) || (p.function.has_two() && !fits(p.b, p.y)))
+      miss("a function of tensors that do not fit");
     graph_.operations.emplace_back(std::move(p));
   }
 
@@ -125,6 +131,7 @@ class Reader {
   }
 
   Graph graph_;
+  std::map<int64_t, std::vector<int64_t>> sizes_;  // by the tensors' numbers
 };
 
 Shared final_one(Kind kind, int name, Shared part) {

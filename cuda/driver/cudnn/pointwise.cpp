@@ -98,7 +98,7 @@ double of_two(int mode, double x, double b) {
   }
 }
 
-// Where the elements of y find those of a tensor; of another shape than y's: as far as they lie there.
+// Where the elements of y find those of a tensor that fits.
 std::vector<int64_t> places(const Tensor& of, const Tensor& y) {
   std::vector<int64_t> strides = dense_strides(of.sizes);
   strides.resize(y.sizes.size(), 0);
@@ -108,6 +108,13 @@ std::vector<int64_t> places(const Tensor& of, const Tensor& y) {
 }
 
 }  // namespace
+
+bool fits(const Tensor& of, const Tensor& y) {
+  const auto size = [](const Tensor& t, size_t d) { return d < t.sizes.size() ? t.sizes[d] : 1; };
+  for (size_t d = 0; d < std::max(of.sizes.size(), y.sizes.size()); ++d)
+    if (size(of, d) != 1 && size(of, d) != size(y, d)) return false;
+  return true;
+}
 
 bool Function::has_two() const {
   return mode == PointwiseMode::add || mode == PointwiseMode::multiply || mode == PointwiseMode::minimum ||

@@ -20,7 +20,9 @@ struct Function {
 
 // Of the descriptors of the function and of the operation.
 Function function_of(const Contents& function, const Contents& operation);
-// Values of y. A dimension of one element holds for all.
+// Whether each dimension has as many elements as y's, or one.
+bool fits(const Tensor& of, const Tensor& y);
+// Values of y, of arguments that fit. A dimension of one element holds for all.
 Values pointwise(const Function& f, const Tensor& x, const Values& x_values, const Tensor& b,
                  const Values& b_values, const Tensor& y);
 

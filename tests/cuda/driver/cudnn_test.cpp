@@ -272,6 +272,22 @@ TEST_F(Cudnn, WhatIsNotThereIsNamed) {
   EXPECT_EQ(finish(graph_of({convolve(forward, 700, wrong, tensors)})), unsupported_graph);
 }
 
+TEST_F(Cudnn, FunctionsOfTensorsThatDoNotFitAreNamed) {
+  const auto refused = [&](const Sizes& x, const Sizes& b, const Sizes& y, int64_t id_of_y = 3) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(finish(graph_of({apply(0, make_tensor(1, x), make_tensor(2, b), make_tensor(id_of_y, y))})),
+              unsupported_graph);
+    return testing::internal::GetCapturedStderr();
+  };
+  const std::string shape = "palladion exec: unsupported: cudnnBackendFinalize: ";
+  EXPECT_EQ(refused({2, 3}, {2, 3}, {2, 5}), shape + "a function of tensors that do not fit\n");
+  EXPECT_EQ(refused({2, 3}, {1, 2}, {2, 3}), "") << "it was named";
+  EXPECT_EQ(refused({2, 3}, {1, 3}, {2, 5}, 1), shape + "tensors of one number and several shapes\n");
+  EXPECT_EQ(
+      finish(graph_of({apply(0, make_tensor(1, {2, 3}), make_tensor(2, {1, 3}), make_tensor(3, {2, 3}))})),
+      success);
+}
+
 TEST_F(Cudnn, MemoryOfOthersIsRefused) {
   std::vector<float> here(1000);
   const std::vector<Object> tensors = {make_tensor(2, plain.filter), make_tensor(1, plain.image),
