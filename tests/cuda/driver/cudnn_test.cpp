@@ -88,15 +88,12 @@ class Cudnn : public Driver {
     library_ = dlopen((driver_folder + "/libcudnn.so.9").c_str(), RTLD_NOW);
     ASSERT_NE(library_, nullptr) << dlerror();
     ASSERT_EQ(call("cudnnCreate", &handle_), success);
-  }
-  void TearDown() override {
-    for (const Object d : made_) EXPECT_EQ(call("cudnnBackendDestroyDescriptor", d), success);
+    owned(handle_, "cudnnDestroy");
   }
   Object make(int kind) {
     Object d = nullptr;
     EXPECT_EQ(call("cudnnBackendCreateDescriptor", kind, &d), success);
-    made_.push_back(d);
-    return d;
+    return owned(d, "cudnnBackendDestroyDescriptor");
   }
   template <class T>
   void set(Object d, int name, int type, const std::vector<T>& values) {
@@ -182,9 +179,6 @@ class Cudnn : public Driver {
     return response.values();
   }
   void* handle_ = nullptr;
-
- private:
-  std::vector<Object> made_;
 };
 
 const Shape plain = {.image = {2, 3, 5, 6}, .filter = {4, 3, 3, 3}, .response = {2, 4, 5, 6}};
