@@ -239,13 +239,14 @@ int main(int argc, char** argv) {
   const uint64_t cases = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 300;
   const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   const uint64_t first = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 0;
+  const auto most = std::chrono::seconds(argc > 4 ? std::atoi(argv[4]) : 1'000'000);
   void* const shared =
       ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   Page& page = *new (shared) Page{};
   page.at = first;
   uint64_t failures = 0, long_ones = 0;
   const auto start = Clock::now();
-  while (page.at < first + cases) {
+  while (page.at < first + cases && Clock::now() - start < most) {
     const palladion::toolkit::TemporaryFolder folder;
     page.problem[0] = 0;
     const pid_t worker = ::fork();
@@ -279,8 +280,9 @@ int main(int argc, char** argv) {
       "%llu command lines in %.0f s, %.1f s of processor time, %llu failures, %llu long ones; the slowest "
       "%llu ms (case "
       "%llu); exit codes",
-      static_cast<unsigned long long>(cases), seconds, cpu, static_cast<unsigned long long>(failures),
-      static_cast<unsigned long long>(long_ones), static_cast<unsigned long long>(page.slowest_ms.load()),
+      static_cast<unsigned long long>(page.at - first), seconds, cpu,
+      static_cast<unsigned long long>(failures), static_cast<unsigned long long>(long_ones),
+      static_cast<unsigned long long>(page.slowest_ms.load()),
       static_cast<unsigned long long>(page.slowest_case.load()));
   for (int code = 0; code < 256; ++code)
     if (page.codes[code] != 0)

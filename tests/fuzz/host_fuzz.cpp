@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -370,10 +371,12 @@ void run_process(uint64_t seed, size_t n, Shared& shared) {
 int main(int argc, char** argv) {
   const size_t wanted = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100'000;
   uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  const auto most = std::chrono::seconds(argc > 3 ? std::atoi(argv[3]) : 1'000'000);
+  const auto start = std::chrono::steady_clock::now();
   auto* const shared = static_cast<Shared*>(
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   size_t done = 0, failed = 0;
-  for (; done < wanted; done += calls_a_process, ++seed) {
+  for (; done < wanted && std::chrono::steady_clock::now() - start < most; done += calls_a_process, ++seed) {
     *shared = {};
     const pid_t child = fork();
     if (child == 0) {
