@@ -40,6 +40,7 @@ Actor actor_of(const GlobalAccess& g, const HappensBefore& order) {
   a.strong = (r.flags & Record::strong) != 0;
   a.shared = false;
   a.scope = r.scope;
+  a.element = r.element;
   if (r.async == nullptr) return a;
   a.async = true;
   a.async_id = r.async->id;

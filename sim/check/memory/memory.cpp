@@ -20,6 +20,21 @@ uint8_t flags_of(const Access& a) {
   return f;
 }
 
+// Bytes of an element of a strong access. Vectors and packed types stand for an operation of each element
+// (PTX, "Vector Data-types", "Packed Data-types").
+uint8_t element_of(const Access& a) {
+  if (!is_strong(a.order) && a.kind != Access::Kind::atomic) return 0;
+  return std::visit(
+      [](const auto& e) -> uint8_t {
+        if constexpr (requires { e.type, e.elements, e.order, e.scope; }) {
+          const bool packed = e.type == isa::Type::f16x2 || e.type == isa::Type::bf16x2;
+          return static_cast<uint8_t>(isa::bytes(e.type) / (packed ? 2 : 1));
+        }
+        return 0;
+      },
+      *a.origin.effect);
+}
+
 uint32_t log2_of(uint32_t size) { return static_cast<uint32_t>(std::countr_zero(size)); }
 
 // No two lanes touch a byte that is the same.
@@ -127,6 +142,7 @@ Actor MemoryChecks::actor_of(const Access& a, uint32_t lanes) {
   actor.strong = is_strong(a.order) || a.kind == Access::Kind::atomic;
   actor.observes = observes(a);
   actor.scope = a.scope;
+  actor.element = element_of(a);
   return actor;
 }
 
@@ -148,6 +164,7 @@ uint32_t MemoryChecks::generic_record(const Access& a, uint32_t lanes, uint32_t 
   r.warp = warp;
   r.flags = flags_of(a);
   r.scope = a.scope;
+  r.element = element_of(a);
   r.content = content;
   last = {origin.pc, time, lanes, content, records_.add(r)};
   return last.record;
@@ -265,6 +282,7 @@ void MemoryChecks::access_global(const Access& a, uint32_t lanes) {
   g.record.warp = warp;
   g.record.flags = flags_of(a);
   g.record.scope = a.scope;
+  g.record.element = element_of(a);
   g.observes = observes(a);
   const StoredValues values(context_, a);
   g.record.valued = a.kind == Access::Kind::write && values.known();

@@ -146,7 +146,7 @@ bool Detector::replaces(Ref old, Ref mine) const {
     return now.warp == r.warp && now.lanes == r.lanes;
   }
   return !actor_.async && r.warp == actor_.warp && (old & 0xFF) == (mine & 0xFF) &&
-         (size_of(old) != every_lane || r.lanes == actor_.lanes);
+         r.element == actor_.element && (size_of(old) != every_lane || r.lanes == actor_.lanes);
 }
 
 void Detector::add_read(Cell& c, Ref mine) {

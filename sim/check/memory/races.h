@@ -15,6 +15,7 @@ enum class Relation : uint8_t {
   ordered,
   other_proxy,   // ordered, but only for the generic proxy
   narrow_scope,  // ordered by an edge whose scope excludes one of the two
+  mixed_size,    // both are strong, but overlap in part: their elements have different sizes
   unordered,
 };
 
@@ -38,6 +39,7 @@ struct Actor {
   bool again = false;      // its record stands for an earlier access of the same instruction, too
   uint32_t unchanged = 0;  // lanes that write the values which are there already
   isa::Scope scope = isa::Scope::cta;
+  uint8_t element = 0;  // as a record's
   uint64_t async_id = 0;
   uint64_t execution = 0;               // numbers accesses, from 1
   const AsyncRecord* tensor = nullptr;  // the operation, when tensor memory is touched
@@ -144,6 +146,7 @@ class Detector {
                Ref mine);
   Relation relation(Ref earlier, bool wrote, uint32_t first, uint32_t count, Ref mine) const;
   Relation granule_relation(const Record& r, Ref earlier, bool wrote, Ref mine);
+  bool strong_together(const Record& r) const;
   Relation async_relation(const Record& r, uint32_t parts, bool wrote, uint32_t lanes) const;
   Relation tensor_relation(const Record& r) const;
   Relation generic_relation(const Record& r, Ref earlier, uint32_t byte, Ref mine) const;

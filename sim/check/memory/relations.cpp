@@ -16,6 +16,11 @@ bool same_store(const Record& a, const Record& b) {
          a.async->occurrence == b.async->occurrence;
 }
 
+// Accesses are aligned to their elements: those of one size overlap completely or not at all.
+bool same_size(const Record& r, const Actor& a) {
+  return r.element == 0 || a.element == 0 || r.element == a.element;
+}
+
 }  // namespace
 
 // `my_lane`: of accesses of single lanes, parts of a cp.async among them. An access of all lanes is an
@@ -82,18 +87,24 @@ Relation Detector::async_relation(const Record& r, uint32_t parts, bool wrote, u
   return a.order->done(op, !wrote, asker) ? Relation::ordered : Relation::other_proxy;
 }
 
+// Both are strong, and the scope of each includes the other one's thread.
+bool Detector::strong_together(const Record& r) const {
+  const Actor& a = actor_;
+  if ((r.flags & Record::strong) == 0 || (!a.strong && !a.reduces)) return false;
+  const isa::Scope needed = r.cluster != a.cluster                               ? isa::Scope::gpu
+                            : a.order->cta_of(r.warp) != a.order->cta_of(a.warp) ? isa::Scope::cluster
+                                                                                 : isa::Scope::cta;
+  return r.scope >= needed && a.scope >= needed;
+}
+
 Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t count, Ref mine) const {
   const Record& r = records_[record_of(earlier)];
   const Actor& a = actor_;
   if (r.async != nullptr)
     return async_relation(r, part_of(r, earlier, first), wrote,
                           size_of(mine) == every_lane ? a.lanes : 1U << lane_of(mine, first));
-  if ((r.flags & Record::strong) != 0 && (a.strong || a.reduces)) {
-    const isa::Scope needed = r.cluster != a.cluster                               ? isa::Scope::gpu
-                              : a.order->cta_of(r.warp) != a.order->cta_of(a.warp) ? isa::Scope::cluster
-                                                                                   : isa::Scope::cta;
-    if (r.scope >= needed && a.scope >= needed) return Relation::ordered;
-  }
+  const bool strong = strong_together(r);
+  if (strong && same_size(r, a)) return Relation::ordered;
   // Each lane touches what it has touched before.
   if (!a.async && a.visibility == Visibility::generic && r.cluster == a.cluster && r.warp == a.warp &&
       size_of(mine) != every_lane && (earlier & 0xFF) == (mine & 0xFF))
@@ -106,7 +117,7 @@ Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t co
   Relation worst = Relation::ordered;
   for (uint32_t b = first; b < first + count; b += step)
     worst = worse(worst, generic_relation(r, earlier, b, mine));
-  return worst;
+  return worst == Relation::unordered && strong ? Relation::mixed_size : worst;
 }
 
 // From the last answers. Between asynchronous operations it is mostly the same for the parts of all lanes:

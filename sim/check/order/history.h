@@ -86,6 +86,7 @@ struct Record {
   isa::Scope scope = isa::Scope::cta;
   uint32_t content = 0;  // of a store to shared memory: equal ones store equal values; 0: not known
   bool valued = false;   // a store to global memory whose values the shadow memory has
+  uint8_t element = 0;   // of a strong access: bytes of one element, which is an operation of its own; else 0
   std::shared_ptr<AsyncRecord> async;  // null: an access of lanes
 };
 
