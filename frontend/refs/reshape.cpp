@@ -34,13 +34,19 @@ Shape without_ones(Shape shape) {
   return shape;
 }
 
-// The dimensions of a shape that differs from the old one in dimensions of size 1 only.
-std::vector<Ref::Dim> carried_over(const std::vector<Ref::Dim>& from, const Shape& shape) {
+// The dimensions of a shape that differs from the old one in dimensions of size 1 only. One of the
+// allocation's stays one: copies know where it ends.
+std::vector<Ref::Dim> carried_over(const Ref& ref, const Shape& shape) {
+  const std::vector<Ref::Dim>& from = ref.dims();
+  const auto is_one_of_allocation = [&](const Ref::Dim& d) {
+    return d.base >= 0 && d.size == 1 && ref.base().shape[static_cast<size_t>(d.base)] == 1;
+  };
   std::vector<Ref::Dim> dims;
   size_t next = 0;
   for (const int64_t d : shape) {
     if (d == 1) {
-      dims.push_back({-1, 1});
+      const bool kept = next < from.size() && is_one_of_allocation(from[next]);
+      dims.push_back(kept ? from[next++] : Ref::Dim{-1, 1});
       continue;
     }
     while (from[next].size == 1) ++next;
@@ -166,7 +172,7 @@ Ref Ref::reshape(Shape shape, std::source_location loc) const {
   }
   Ref out = view();
   if (without_ones(shape_) == without_ones(shape)) {
-    out.dims_ = carried_over(dims_, shape);
+    out.dims_ = carried_over(*this, shape);
   } else {
     if (pl::per_byte(dtype()) > 1)
       frontend::unsupported(fmt::format("reshape of {}, whose elements share a byte", to_string(*this)),

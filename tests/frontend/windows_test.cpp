@@ -83,6 +83,27 @@ TEST(StridedSlices, OfTilesAndReshapes) {
     for (size_t j = 0; j < 64; ++j) ASSERT_EQ(ran.outputs[1][i * 64 + j], a[2 * i * 64 + j]);
 }
 
+// A dimension of one element ends behind it under another shape, too: rows behind the array are zeros.
+TEST(Reshapes, OneRowEndsWhereTheArrayDoes) {
+  const auto kernel = plgpu::kernel(
+      [&](const Ref& a, const Ref& o, Scratch& s) {
+        plgpu::copy_gmem_to_smem(a.reshape({1, 64}).at(pl::ds(pl::program_id(0), 8)), s["x"],
+                                 s.barrier("full"));
+        plgpu::barrier_wait(s.barrier("full"));
+        o.store(s["x"].load());
+      },
+      {.in_types = {{pl::f16, {1, 1, 1, 64}}},
+       .out_type = {pl::f16, {8, 64}},
+       .scratch_types = {{"x", plgpu::SMEM({8, 64}, pl::f16, tiles(128, pl::f16))},
+                         {"full", plgpu::Barrier()}},
+       .grid = {1},
+       .grid_names = {"x"}});
+  Values a = iota(64, 1);
+  const auto ran = run(kernel, {a});
+  a.resize(8 * 64);
+  EXPECT_EQ(ran.outputs[0], a);
+}
+
 // Rows by TMA, into tiles with a swizzle and out of them.
 TEST(StridedSlices, Copies) {
   const auto kernel = plgpu::kernel(
