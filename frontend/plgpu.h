@@ -16,6 +16,7 @@
 #include "frontend/matrix/wgmma.h"
 #include "frontend/memory/atomics.h"
 #include "frontend/memory/copies.h"
+#include "frontend/memory/im2col.h"
 #include "frontend/memory/indexed.h"
 #include "frontend/memory/rows.h"
 #include "frontend/pallas.h"

@@ -19,12 +19,6 @@ Operand with_predicate(Recorder& r, const Operand& elected, const std::optional<
   return r.pure("and.pred", {elected, predicate->astype(DType::bool_).as_register()}, Type::pred);
 }
 
-Operand tensor_operand(Recorder& r, const Ref& gmem, const frontend::TmaBox& box) {
-  std::vector<Operand> coordinates;
-  for (const Scalar& c : box.coordinates) coordinates.push_back(c.astype(DType::s32).as_register());
-  return Operand::address(r.params.tensor_map(gmem.base().array, box.map), 0, std::move(coordinates));
-}
-
 struct Collective {
   Partition partition;
   Operand mask;  // 16 bits: the CTAs that get the data
@@ -171,7 +165,7 @@ void copy_for_leader(Recorder& r, const Ref& src, const Ref& dst, const BarrierR
              "cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2",
              t.box.map.rank),
          {Operand::address(t.smem_address.without_offset().as_register(), t.smem_address.offset()),
-          tensor_operand(r, src, t.box), Operand::address(leader)},
+          frontend::tensor_operand(r, src, t.box), Operand::address(leader)},
          r.elected());
 }
 
@@ -209,7 +203,7 @@ void copy_gmem_to_smem(const Ref& src, const Ref& dst, const BarrierRef& barrier
   barrier.state().copy_arrival(r, mbar, mbar_offset, announced, elected);
   std::vector<Operand> operands{
       Operand::address(t.smem_address.without_offset().as_register(), t.smem_address.offset()),
-      tensor_operand(r, src, t.box), Operand::address(mbar, mbar_offset)};
+      frontend::tensor_operand(r, src, t.box), Operand::address(mbar, mbar_offset)};
   const bool casts = multicast && c.partition.parts > 1;
   if (casts) operands.push_back(c.mask);
   r.emit(fmt::format("cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{}",
@@ -264,7 +258,7 @@ void copy_smem_to_gmem(const Ref& src, const Ref& dst, const CopyOutOptions& opt
           ? fmt::format("cp.async.bulk.tensor.{}d.global.shared::cta.tile.bulk_group", t.box.map.rank)
           : fmt::format("cp.reduce.async.bulk.tensor.{}d.global.shared::cta.{}.tile.bulk_group",
                         t.box.map.rank, options.reduction_op);
-  r.emit(mnemonic, {tensor_operand(r, dst, t.box), from}, guard);
+  r.emit(mnemonic, {frontend::tensor_operand(r, dst, t.box), from}, guard);
   if (options.commit_group) r.emit("cp.async.bulk.commit_group", {}, r.elected());
 }
 
@@ -297,7 +291,7 @@ void async_prefetch(const Ref& ref, const PrefetchOptions& options, std::source_
     partition = collective(r, options.collective_axes, "async_prefetch").partition;
   const auto box = frontend::make_box(ref, partition, "async_prefetch");
   r.emit(fmt::format("cp.async.bulk.prefetch.tensor.{}d.L2.global.tile", box.map.rank),
-         {tensor_operand(r, ref, box)}, with_predicate(r, r.elected(), options.predicate));
+         {frontend::tensor_operand(r, ref, box)}, with_predicate(r, r.elected(), options.predicate));
 }
 
 }  // namespace palladion::plgpu

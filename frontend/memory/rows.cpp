@@ -120,10 +120,7 @@ void for_each_copy(Recorder& r, const PickedRows& gmem, const Ref& smem, std::st
   const Operand map = r.params.tensor_map(gmem.matrix().base().array, box.map);
   const bool all_warps = gmem.rows().layout() == Layout::TMA_INDICES;
   const Operand guard = all_warps ? r.thread.elected_in_warp() : r.elected();
-  Scalar first = frontend::shared_address(smem);
-  if (first.multiple() % 128 != 0)
-    fail(Code::copy_limits, fmt::format("{}: {} does not start at a multiple of 128 bytes of shared memory",
-                                        verb, to_string(smem)));
+  Scalar first = frontend::aligned_address(smem, verb);
   // Of 16 rows each warp has four: they are in one tile, or two warps' in each.
   const int64_t step = all_warps ? 4 * rows_at_once : rows_at_once;
   if (all_warps) {

@@ -134,15 +134,6 @@ void fold_indices(std::vector<MapDim>& dims) {
   }
 }
 
-isa::TensorDataType data_type(const Ref& gmem, std::string_view verb) {
-  const pl::DType d = gmem.dtype();
-  if (d == pl::DType::bool_ || pl::bits(d) == 8) return isa::TensorDataType::u8;
-  const auto type = isa::tensor_data_type(pl::isa_type(d));
-  if (type) return *type;
-  if (d == pl::DType::s16) return isa::TensorDataType::u16;
-  limit(verb, gmem, fmt::format("TMA does not carry {}", pl::name(d)));
-}
-
 TmaBox box_of(const Ref& gmem, std::vector<MapDim> dims, isa::Swizzle swizzle, std::string_view verb) {
   const int64_t size = pl::bytes(gmem.dtype());
   drop_unit_dims(dims);
@@ -162,7 +153,7 @@ TmaBox box_of(const Ref& gmem, std::vector<MapDim> dims, isa::Swizzle swizzle, s
   TmaBox box;
   const isa::ArchSpec& arch = Recorder::current().arch();
   isa::TensorMap& m = box.map;
-  m.data_type = data_type(gmem, verb);
+  m.data_type = tensor_data_type(gmem, verb);
   m.rank = static_cast<int>(dims.size());
   m.swizzle = swizzle;
   m.l2_promotion = isa::L2Promotion::b256;
@@ -225,8 +216,36 @@ void check_windows(const Ref& gmem, const Ref& smem, std::string_view verb) {
 
 }  // namespace
 
-std::vector<CopyDigit> copy_digits(const Ref& gmem, const Ref& elements, std::string_view verb) {
-  check_windows(gmem, elements, verb);
+isa::TensorDataType tensor_data_type(const Ref& gmem, std::string_view verb) {
+  const pl::DType d = gmem.dtype();
+  if (d == pl::DType::bool_ || pl::bits(d) == 8) return isa::TensorDataType::u8;
+  const auto type = isa::tensor_data_type(pl::isa_type(d));
+  if (type) return *type;
+  if (d == pl::DType::s16) return isa::TensorDataType::u16;
+  limit(verb, gmem, fmt::format("TMA does not carry {}", pl::name(d)));
+}
+
+Scalar aligned_address(const Ref& smem, std::string_view verb) {
+  Scalar address = shared_address(smem);
+  if (address.multiple() % 128 != 0)
+    fail(Code::copy_limits,
+         fmt::format("{}: the window {} does not start at a multiple of 128 bytes of shared memory", verb,
+                     plgpu::to_string(smem)));
+  return address;
+}
+
+isa::Operand tensor_operand(Recorder& r, const Ref& gmem, const TmaBox& box) {
+  std::vector<isa::Operand> coordinates;
+  for (const Scalar& c : box.coordinates) coordinates.push_back(c.astype(pl::DType::s32).as_register());
+  return isa::Operand::address(r.params.tensor_map(gmem.base().array, box.map), 0, std::move(coordinates));
+}
+
+std::vector<CopyDigit> copy_digits(const Ref& gmem, const Ref& smem, std::string_view verb) {
+  check_windows(gmem, smem, verb);
+  return window_digits(smem, verb);
+}
+
+std::vector<CopyDigit> window_digits(const Ref& elements, std::string_view verb) {
   const Ref smem = elements.as_bytes();
   // Digits in the order of SMEM bytes.
   std::vector<CopyDigit> digits;
@@ -309,13 +328,7 @@ Transfer make_transfer(Recorder&, const Ref& source, const Ref& target, const Pa
   digits = merge(digits, std::vector<bool>(digits.size()));
   Transfer t;
   t.box = box_of(from, map_dims(from, digits, verb), to.base().physical.mode(), verb);
-  t.smem_address = shared_address(to);
-  const Scalar& a = t.smem_address;
-  if (a.multiple() % 128 != 0) {
-    fail(Code::copy_limits,
-         fmt::format("{}: the window {} does not start at a multiple of 128 bytes of shared memory", verb,
-                     plgpu::to_string(smem)));
-  }
+  t.smem_address = aligned_address(to, verb);
   return t;
 }
 

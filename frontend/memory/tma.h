@@ -27,6 +27,13 @@ struct CopyDigit {
 // count as bytes.
 std::vector<CopyDigit> copy_digits(const plgpu::Ref& gmem, const plgpu::Ref& smem, std::string_view verb);
 
+// The second half of copy_digits: those of a window of SMEM, which is contiguous.
+std::vector<CopyDigit> window_digits(const plgpu::Ref& smem, std::string_view verb);
+// TMA's type for the elements, bytes for those of 8 bits. An Error where it carries none such.
+isa::TensorDataType tensor_data_type(const plgpu::Ref& gmem, std::string_view verb);
+// The window's shared address; an Error where it is no multiple of 128.
+pl::Scalar aligned_address(const plgpu::Ref& smem, std::string_view verb);
+
 // The box of the whole window, or of part `part` of `parts` along its outermost divisible digit.
 struct Partition {
   int64_t parts = 1;
@@ -38,6 +45,8 @@ struct Transfer {
 };
 Transfer make_transfer(Recorder& r, const plgpu::Ref& gmem, const plgpu::Ref& smem,
                        const Partition& partition, std::string_view verb);
+// The tensor map, a parameter of the kernel, with the coordinates.
+isa::Operand tensor_operand(Recorder& r, const plgpu::Ref& gmem, const TmaBox& box);
 // The same box without a place in shared memory (prefetch).
 TmaBox make_box(const plgpu::Ref& gmem, const Partition& partition, std::string_view verb);
 

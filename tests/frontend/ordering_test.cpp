@@ -25,7 +25,7 @@ struct Case {
   pl::Shape shape;
   std::optional<Layout> layout = std::nullopt;
 };
-std::vector<Case> cases() {
+std::vector<Case> orderings() {
   return {{{1}},
           {{5}},
           {{127}},
@@ -42,7 +42,7 @@ std::vector<Case> cases() {
 
 TEST(Ordering, RunningSums) {
   for (const pl::DType d : {pl::s32, pl::f32, pl::s64, pl::f16}) {
-    for (const Case& c : cases()) {
+    for (const Case& c : orderings()) {
       SCOPED_TRACE(fmt::format("{}{}", pl::name(d), pl::to_string(c.shape)));
       const auto kernel = plgpu::kernel(
           [&](const Ref& a, const Ref& o, const Ref& p, const Ref& q, const Ref& sums) {
@@ -89,7 +89,7 @@ TEST(Ordering, OfTheFirstDimensionOfATile) {
 
 TEST(Ordering, SortIsStable) {
   for (const pl::DType d : {pl::s32, pl::u32, pl::f32, pl::s8, pl::bf16}) {
-    for (const Case& c : cases()) {
+    for (const Case& c : orderings()) {
       if (pl::bits(d) == 8 && c.layout) continue;  // its rows are vectors of bytes
       SCOPED_TRACE(fmt::format("{}{}", pl::name(d), pl::to_string(c.shape)));
       const auto kernel = plgpu::kernel(
