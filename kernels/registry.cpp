@@ -14,6 +14,7 @@
 #include "kernels/blackwell/ragged_dot.h"
 #include "kernels/examples/reference_examples/examples.h"
 #include "kernels/frame/specs.h"
+#include "kernels/hopper/conv2d.h"
 #include "kernels/hopper/ragged_dot.h"
 #include "verify/arrays/codes.h"
 
@@ -73,6 +74,7 @@ std::vector<KernelSpec> make_kernels() {
                           matmul_split_k_spec,
                           matmul_ws_spec,
                           ragged_dot_spec,
+                          conv2d_spec,
                           flash_attention_spec,
                           paged_attention_spec})
     specs.push_back(spec());
