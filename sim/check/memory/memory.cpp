@@ -220,6 +220,7 @@ ViewRef MemoryChecks::view_before(const Access& a, uint32_t lanes) const {
 void MemoryChecks::access_shared(const Access& a, uint32_t lanes) {
   const ViewRef before = view_before(a, lanes);
   access_strongly(a, lanes, true);
+  if (a.kind != Access::Kind::read) order_.stored_to_shared(order_.index(a.origin), lanes);
   Actor actor = actor_of(a, lanes);
   if (before) actor.acquired = std::exchange(actor.view, before.get());
   actor.unchanged = a.kind == Access::Kind::write ? a.unchanged : 0;

@@ -65,6 +65,7 @@ Statement missing_edge(const ClusterContext& x, const Case& c) {
     return missing_wait_of_reader(x, *c.now.async);
   if (c.conflict.relation == Relation::other_proxy) return say<Phrase::no_proxy_fence>();
   if (c.conflict.relation == Relation::narrow_scope) return say<Phrase::order_of_cta_scope>();
+  if (c.conflict.relation == Relation::of_warpgroup) return say<Phrase::no_barrier_of_warpgroup>();
   if (c.conflict.relation == Relation::mixed_size)
     return say<Phrase::overlap_in_part>(uint32_t{c.then.element}, uint32_t{c.now.element});
   if (c.then.async != nullptr && c.conflict.earlier_wrote && !c.then.async->is_tensor())

@@ -198,6 +198,7 @@ bool Case::would_be_ordered(DroppedEdge::Why why) const {
 }
 
 Code code_of(const Case& c) {
+  if (c.conflict.relation == Relation::of_warpgroup) return Code::operand_of_other_warp;
   if (c.conflict.relation == Relation::mixed_size) return Code::mixed_size_race;
   if (c.conflict.relation == Relation::narrow_scope)
     return c.later.shared ? Code::narrow_mbarrier_scope : Code::narrow_scope;

@@ -206,6 +206,16 @@ void describe(Finding& f, Code code, const Case& c) {
     f.notes.push_back(say<Phrase::chip_does_not_hold_back>());
 }
 
+// Of a product that knows of a store by the storing warp alone: does it read the bytes for a warp that does
+// not? Rows of A that a warp has stored for itself, as FlashAttention-3 stores its weights, are its own.
+bool concerns_others(const Record& now, const Record& then, const RacingRead& read) {
+  const auto& joined = now.async->joined;
+  return std::ranges::any_of(joined, [&](const AsyncRecord::Joined& j) {
+    return j.warp != then.warp && j.known[then.warp % joined.size()] < then.time &&
+           (read.lanes >> j.warp % joined.size() & 1) != 0;
+  });
+}
+
 Object object_of(const ClusterContext& x, bool shared, uint64_t address, uint64_t bytes) {
   return shared ? shared_object(x.run, x.cluster, SharedAddress(address), bytes)
                 : global_object(x.run, address, bytes);
@@ -264,6 +274,7 @@ void RaceReporter::conflict(const Actor& later, const Conflict& conflict) {
                       .met = meeting_of(c)};
   const FindingKey key{code, now.pc, then.pc, excuse.key() + (later.shared ? 0 : 1)};
   const std::optional<RacingRead> read = racing_read(context_, later, conflict, now, then);
+  if (code == Code::operand_of_other_warp && read && !concerns_others(now, then, *read)) return;
   const Origin wrong = origin_of(order_, now, now.async ? now.lanes : conflict.lanes);
   if (context_.reporter.seen(key, wrong, later.execution)) return context_.reporter.add_read(key, read);
   Finding f;

@@ -15,6 +15,7 @@ enum class Relation : uint8_t {
   ordered,
   other_proxy,   // ordered, but only for the generic proxy
   narrow_scope,  // ordered by an edge whose scope excludes one of the two
+  of_warpgroup,  // a wgmma's read, ordered for the warp alone that wrote, not for the others of the warpgroup
   mixed_size,    // both are strong, but overlap in part: their elements have different sizes
   unordered,
 };
@@ -147,6 +148,7 @@ class Detector {
   Relation relation(Ref earlier, bool wrote, uint32_t first, uint32_t count, Ref mine) const;
   Relation granule_relation(const Record& r, Ref earlier, bool wrote, Ref mine);
   bool strong_together(const Record& r) const;
+  bool unknown_to_warpgroup(const Record& r) const;
   Relation async_relation(const Record& r, uint32_t parts, bool wrote, uint32_t lanes) const;
   Relation tensor_relation(const Record& r) const;
   Relation generic_relation(const Record& r, Ref earlier, uint32_t byte, Ref mine) const;

@@ -97,6 +97,16 @@ bool Detector::strong_together(const Record& r) const {
   return r.scope >= needed && a.scope >= needed;
 }
 
+// A warp of the warpgroup issued its part of the product without knowing what another one had stored.
+bool Detector::unknown_to_warpgroup(const Record& r) const {
+  const AsyncRecord* const op = actor_.async ? records_[actor_.record].async.get() : nullptr;
+  if (op == nullptr || !op->apart || r.cluster != actor_.cluster) return false;
+  const size_t n = op->joined.size();
+  return r.warp / n == op->warpgroup && std::ranges::any_of(op->joined, [&](const AsyncRecord::Joined& j) {
+           return j.warp != r.warp && j.known[r.warp % n] < r.time;
+         });
+}
+
 Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t count, Ref mine) const {
   const Record& r = records_[record_of(earlier)];
   const Actor& a = actor_;
@@ -112,11 +122,12 @@ Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t co
   // The usual case: the whole warp is known, whatever the lanes.
   if (r.cluster == a.cluster && a.view->time(a.visibility, r.warp) >= r.time &&
       (a.visibility != Visibility::generic || a.view->time(Visibility::strict, r.warp) >= r.time))
-    return Relation::ordered;
+    return unknown_to_warpgroup(r) ? Relation::of_warpgroup : Relation::ordered;
   const uint32_t step = size_of(earlier) == every_lane && size_of(mine) == every_lane ? count : 1;
   Relation worst = Relation::ordered;
   for (uint32_t b = first; b < first + count; b += step)
     worst = worse(worst, generic_relation(r, earlier, b, mine));
+  if (worst == Relation::ordered && unknown_to_warpgroup(r)) return Relation::of_warpgroup;
   return worst == Relation::unordered && strong ? Relation::mixed_size : worst;
 }
 

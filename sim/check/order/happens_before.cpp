@@ -18,6 +18,7 @@ HappensBefore::HappensBefore(const ClusterState& cluster, uint32_t mma_warps, Lo
       mma_warps_(mma_warps),
       strong_(*this, dropped_, global),
       operations_(warps()),
+      stores_(warps()),
       tensor_(proxies.tensor_memory ? static_cast<uint32_t>(warps()) : 0),
       meetings_(warps()) {
   exits_.arrived.resize(warps());

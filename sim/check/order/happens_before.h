@@ -58,6 +58,9 @@ class HappensBefore final : public LaneViews {
   // The warp did something that orders no memory: what is before it and behind it has different times.
   void step(WarpOfCluster warp);
   void accessed(WarpOfCluster warp) { meetings_.accessed(warp, time(warp)); }
+  void stored_to_shared(WarpOfCluster warp, uint32_t lanes) {
+    stores_[warp] = {.time = time(warp), .lanes = stores_[warp].lanes | lanes};
+  }
   // Not of a wait whose result no instruction reads.
   void mbarrier(const MbarrierEvent& e);
   void on(const CtaBarrierEvent& e);
@@ -70,7 +73,7 @@ class HappensBefore final : public LaneViews {
   std::shared_ptr<AsyncRecord> record(uint64_t id);
   void issued(const Origin& origin, const std::shared_ptr<AsyncRecord>& op);
   // The view of an operation's issuers: of a wgmma, all its warps.
-  ViewRef issuers_view(const Origin& origin, const AsyncRecord& op);
+  ViewRef issuers_view(const Origin& origin, AsyncRecord& op);
   void on(const ArrivalDeferred& event);
   void on(const AsyncLanded& event);
   void on(const GroupCommitted& event);
@@ -132,6 +135,7 @@ class HappensBefore final : public LaneViews {
     std::vector<ViewRef> known;  // by warp: what those of its last passed generation had known
   };
 
+  uint32_t known_stores(WarpOfCluster of, const View& view) const;
   void note_exits(const ClusterBarrierEvent& e);
   void acquire_released(const Origin& origin, const std::vector<Released>& all, isa::Scope scope);
   void publish_seen(const Origin& origin);
@@ -151,6 +155,10 @@ class HappensBefore final : public LaneViews {
   DroppedEdges dropped_;
   StrongAccesses strong_;
   std::vector<WarpOperations> operations_;
+  struct Stores {                  // to shared memory, by threads
+    uint32_t time = 0, lanes = 0;  // the last one's; of all
+  };
+  std::vector<Stores> stores_;  // by warp
   TensorOrder tensor_;
   Meetings meetings_;
   std::unordered_map<uint32_t, NewestPhases<Phase>> mbarriers_;  // by shared address with rank

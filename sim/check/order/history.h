@@ -52,9 +52,14 @@ struct AsyncRecord {
   struct Joined {
     WarpOfCluster warp;
     uint32_t time = 0;
+    uint32_t stored = 0;  // when the warp had last stored to shared memory; 0: never
+    // By warp of the warpgroup: up to when this one knew, as it issued its part, what the other had stored
+    // there.
+    std::array<uint32_t, 4> known{};
   };
   std::vector<Joined> joined;  // of a wgmma: the warps that have issued it, and when
   uint32_t warpgroup = 0;      // of a wgmma
+  bool apart = false;          // of a wgmma: a warp does not know what another one of them had stored
   // Of tensor memory: whose commits or waits cover it, by how it was issued; and of tcgen05.mma a number that
   // those share which the tensor core performs in order (accumulator, shape and kind are the same).
   static constexpr uint32_t no_stream = ~0U;

@@ -17,22 +17,41 @@ std::shared_ptr<AsyncRecord> HappensBefore::record(uint64_t id) {
   return op;
 }
 
+// Up to when the view knows what the warp has stored to shared memory.
+uint32_t HappensBefore::known_stores(WarpOfCluster of, const View& view) const {
+  const uint32_t whole = view.time(Visibility::generic, of);
+  if (whole >= stores_[of].time) return whole;
+  uint32_t least = ~0U;
+  for (uint32_t m = stores_[of].lanes; m != 0; m &= m - 1)
+    least = std::min(least, view.known(Visibility::generic, cluster(), of, lowest_lane(m)));
+  return least;
+}
+
 // Each warp of the warpgroup has the wgmma in its journal from its own issue on.
 void HappensBefore::on(const AsyncJoined& event) {
   const Origin& origin = event.origin;
+  const WarpOfCluster warp = index(origin);
+  AsyncRecord::Joined joined{.warp = warp, .stored = stores_[warp].time};
+  for (uint32_t i = 0; i < mma_warps_; ++i)
+    joined.known[i] = known_stores(WarpOfCluster(warp / mma_warps_ * mma_warps_ + i),
+                                   view(warp, lowest_lane(origin.lanes)));
   std::shared_ptr<View>& all = joining_[event.id];
   if (all == nullptr)
     all = release(index(origin), origin.lanes, origin.pc);
   else
     all->join(*release(index(origin), origin.lanes, origin.pc));
   const std::shared_ptr<AsyncRecord> op = record(event.id);
-  op->joined.push_back({index(origin), time(index(origin))});
+  joined.time = time(warp);
+  op->joined.push_back(joined);
   op->warpgroup = index(origin) / mma_warps_;
   operations_[index(origin)].groups[static_cast<size_t>(isa::AsyncGroup::wgmma) - 1].push_back(
       {op, origin.lanes});
 }
 
-ViewRef HappensBefore::issuers_view(const Origin& origin, const AsyncRecord& op) {
+ViewRef HappensBefore::issuers_view(const Origin& origin, AsyncRecord& op) {
+  for (const AsyncRecord::Joined& j : op.joined)
+    for (const AsyncRecord::Joined& other : op.joined)
+      op.apart |= j.warp != other.warp && j.known[other.warp % mma_warps_] < other.stored;
   if (op.group != isa::AsyncGroup::wgmma) return view_ref(index(origin), lowest_lane(origin.lanes));
   const auto at = joining_.find(op.id);
   ViewRef view = at != joining_.end() ? at->second : nothing();
