@@ -71,6 +71,11 @@ std::vector<MapDim> map_dims(const Ref& gmem, const std::vector<CopyDigit>& digi
   std::vector<bool> has_start(gmem.rank());
   for (const CopyDigit& digit : digits) {
     const Stride s = gmem_stride(gmem, digit.dim);
+    if (s.elements == 0 && digit.size > 1)
+      limit(verb, gmem,
+            fmt::format("a slice of {} elements of dimension {}, which a reshape has added: it has one",
+                        digit.size, digit.dim),
+            "copy what the reference has before it is reshaped");
     if (s.elements == 0) continue;
     const bool outermost = !has_start[static_cast<size_t>(digit.dim)];
     has_start[static_cast<size_t>(digit.dim)] = true;

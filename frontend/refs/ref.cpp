@@ -84,11 +84,6 @@ void check_slice(const Ref& ref, size_t dim, int base_dim, const pl::Slice& slic
                      slice.start.as_int() + slice.size, dim, to_string(ref)),
          "indices count from 0; the start and the size of a slice add up to at most the dimension's size");
   }
-  if (base_dim < 0 && slice.size > 1)
-    fail(Code::out_of_bounds,
-         fmt::format("a slice of {} elements of dimension {} of {}, which a reshape has added: it has one",
-                     slice.size, dim, to_string(ref)),
-         "slice the reference before it is reshaped");
   if (base_dim < 0) return;
   const bool in_memory = ref.space() == MemorySpace::smem || ref.space() == MemorySpace::gmem;
   if (const int64_t per = per_byte(ref, base_dim);
