@@ -1,8 +1,8 @@
 #include "kernels/blackwell/flash_attention.h"
 
 #include <array>
-#include <cmath>
 #include <limits>
+#include <optional>
 
 #include "kernels/blackwell/matmul.h"
 
@@ -14,20 +14,46 @@ using plgpu::Layout;
 
 constexpr int64_t tile = 128;             // rows of a tile of Q, of K and of V
 constexpr int64_t tiles = 2;              // of Q, in a CTA
-constexpr int64_t part = 64;              // columns of a tile that are worked on at a time
+constexpr int64_t part = 64;              // columns of O that leave together
+constexpr int64_t load = 32;              // columns of scores that a load takes
+constexpr int64_t few = 8;                // columns of scores, of O, that are worked on at a time
 constexpr int correction = 2, issue = 3;  // warpgroups; 0 and 1 compute softmax, each of its tile
 // Registers of a lane: 512 for the four warpgroups together.
 constexpr int softmax_registers = 184, correction_registers = 104, issue_registers = 40;
 
 const Layout& row_a_lane = Layout::TCGEN05_TMEM_NATIVE;
 
+// Of the lanes' own rows: each warp waits for its own accesses to tensor memory, and what the others are to
+// see, the barrier behind it tells them.
+void wait_for_loads() { plgpu::inline_ptx("tcgen05.wait::ld.sync.aligned;", {}, {}, {.side_effects = true}); }
+void wait_for_stores() {
+  plgpu::inline_ptx("tcgen05.wait::st.sync.aligned;", {}, {}, {.side_effects = true});
+}
+
+// A barrier of the CTA's hardware at which a warp waits for warpgroups, ordering tensor memory. Beside an
+// mbarrier it needs no shared memory, whose pipe the accesses to tensor memory occupy.
+class Meeting {
+ public:
+  // Numbers from 0, shared with plgpu::NamedBarrier: the hardware's first five are the CTA's and one for each
+  // warpgroup.
+  Meeting(const Scalar& number, int64_t warpgroups) : number_(number + 5), lanes_(warpgroups * 128 + 32) {}
+  void arrive() const { record("tcgen05.fence::before_thread_sync; bar.arrive number, lanes;"); }
+  void wait() const { record("bar.sync number, lanes; tcgen05.fence::after_thread_sync;"); }
+
+ private:
+  void record(const char* text) const {
+    plgpu::inline_ptx(text, {}, {{"number", number_}, {"lanes", Scalar(lanes_)}}, {.side_effects = true});
+  }
+  Scalar number_;
+  int64_t lanes_;
+};
+
 struct Body {
   const AttentionConfig& c;
   Ref q, k, v, out;
   Ref q_smem, k_smem, v_smem, factors;
-  Ref scores, weights, acc;  // in tensor memory; the weights take the scores' place
-  BarrierRef q_loaded, k_loaded, v_loaded, k_consumed, v_consumed;
-  BarrierRef scored, weighed, scaled, summed, factor, factor_read;
+  Ref scores, weights, acc;  // in tensor memory
+  BarrierRef q_loaded, k_loaded, v_loaded, k_consumed, v_consumed, scored, summed;
 
   void run() const {
     const Scalar group = pl::axis_index("wg");
@@ -37,7 +63,8 @@ struct Body {
       plgpu::set_max_registers(issue_registers, "decrease");
       plgpu::warp_map([&](const Scalar& warp) {
         pl::when(warp == 0, [&] { fetch(); });
-        pl::when(warp == 1, [&] { multiply(); });
+        pl::when(warp == 1, [&] { score(); });
+        pl::when(warp >= 2, [&] { sum(warp - 2); });
       });
     });
   }
@@ -51,9 +78,18 @@ struct Body {
     return pl::axis_index("q") * tiles + t + ((c.kv_seq - c.q_seq) / tile + 1);
   }
   Scalar most_steps() const { return steps(tiles - 1); }
-  Ref scores_of(const Scalar& t) const { return scores.at(pl::all, ds(t * tile, tile)); }
-  Ref weights_of(const Scalar& t) const { return weights.at(pl::all, ds(t * (2 * tile), tile)); }
+  // Where its scores are: in a place that they share with those of the other tile if there is but one.
+  Scalar place(const Scalar& t) const { return t % c.score_places(); }
+  Ref scores_of(const Scalar& t) const { return scores.at(pl::all, ds(place(t) * tile, tile)); }
+  Ref weights_of(const Scalar& t) const { return weights.at(pl::all, ds(t * tile, tile)); }
   Ref acc_of(const Scalar& t) const { return acc.at(pl::all, ds(t * c.head_dim, c.head_dim)); }
+
+  // --- the barriers beside the mbarriers
+  Meeting scores_read(const Scalar& t) const { return {place(t), 1}; }
+  Meeting summable(const Scalar& t) const { return {t + 2, 2}; }
+  plgpu::NamedBarrier factor(const Scalar& t) const { return {2, t + 4}; }
+  plgpu::NamedBarrier factor_read(const Scalar& t) const { return {2, t + 6}; }
+  plgpu::NamedBarrier turn(const Scalar& t) const { return {2, t + 8}; }
 
   // --- one warp: tiles from global memory
   void fetch() const {
@@ -61,49 +97,46 @@ struct Body {
     const Scalar kv_head = head / (c.heads / c.kv_heads);
     for (int t = 0; t < tiles; ++t)
       plgpu::copy_gmem_to_smem(q.at(b, q_rows(t), head), q_smem.at(t), q_loaded.at(t));
-    pl::fori_loop(0, most_steps(), [&](pl::Index j) {
+    const auto tile_of = [&](const Ref& from, const Ref& to, const BarrierRef& loaded,
+                             const BarrierRef& consumed, const Scalar& j) {
       const Scalar slot = j % c.stages;
-      const auto rows = ds(j * tile, tile);
-      pl::when(j >= c.stages, [&] { plgpu::barrier_wait(k_consumed.at(slot)); });
-      plgpu::copy_gmem_to_smem(k.at(b, rows, kv_head), k_smem.at(slot), k_loaded.at(slot));
-      pl::when(j >= c.stages, [&] { plgpu::barrier_wait(v_consumed.at(slot)); });
-      plgpu::copy_gmem_to_smem(v.at(b, rows, kv_head), v_smem.at(slot), v_loaded.at(slot));
+      pl::when(j >= c.stages, [&] { plgpu::barrier_wait(consumed.at(slot)); });
+      plgpu::copy_gmem_to_smem(from.at(b, ds(j * tile, tile), kv_head), to.at(slot), loaded.at(slot));
+    };
+    tile_of(k, k_smem, k_loaded, k_consumed, Scalar(0));
+    pl::fori_loop(0, most_steps(), [&](pl::Index j) {  // K is needed one step before V
+      pl::when(j + 1 < most_steps(), [&] { tile_of(k, k_smem, k_loaded, k_consumed, j + 1); });
+      tile_of(v, v_smem, v_loaded, v_consumed, j);
     });
   }
 
-  // --- one warp: the products
-  void score(const Scalar& t, const Scalar& j) const {
-    plgpu::tcgen05_mma(scores_of(t), q_smem.at(t), plgpu::transpose_ref(k_smem.at(j % c.stages), {1, 0}),
-                       scored.at(t), {.accumulate = false});
-  }
-  // The slot of tile `j` is free after the products so far; signalled where another tile follows in it.
+  // --- three warps: the products. None waits for what another one's product needs.
+  // The slot of tile `j` is free after this warp's products so far; signalled where another tile follows.
   void refill(const BarrierRef& consumed, const Scalar& j) const {
     pl::when(j + c.stages < most_steps(), [&] { plgpu::tcgen05_commit_arrive(consumed.at(j % c.stages)); });
   }
-  void multiply() const {
-    plgpu::barrier_wait(k_loaded.at(0));
-    for (int t = 0; t < tiles; ++t) {
-      plgpu::barrier_wait(q_loaded.at(t));
-      score(t, 0);
-    }
-    refill(k_consumed, 0);
+  void score() const {
     pl::fori_loop(0, most_steps(), [&](pl::Index j) {
-      const Scalar next = j + 1, slot = j % c.stages;
-      plgpu::barrier_wait(v_loaded.at(slot));
-      pl::when(next < most_steps(), [&] { plgpu::barrier_wait(k_loaded.at(next % c.stages)); });
+      const Scalar slot = j % c.stages;
+      plgpu::barrier_wait(k_loaded.at(slot));
       for (int t = 0; t < tiles; ++t) {
+        pl::when(j == 0, [&] { plgpu::barrier_wait(q_loaded.at(t)); });
         pl::when(j < steps(t), [&] {
-          plgpu::barrier_wait(weighed.at(t));
-          pl::when(j > 0, [&] { plgpu::barrier_wait(scaled.at(t)); });
-          plgpu::tcgen05_mma(acc_of(t), weights_of(t), v_smem.at(slot), summed.at(t), {.accumulate = j > 0});
-        });
-        pl::when(next < steps(t), [&] {
-          plgpu::barrier_wait(summed.at(t));  // the weights are read, which these scores overwrite
-          score(t, next);
+          pl::when(j > 0 || t >= c.score_places(), [&] { scores_read(t).wait(); });
+          plgpu::tcgen05_mma(scores_of(t), q_smem.at(t), plgpu::transpose_ref(k_smem.at(slot), {1, 0}),
+                             scored.at(t), {.accumulate = false});
         });
       }
+      refill(k_consumed, j);
+    });
+  }
+  void sum(const Scalar& t) const {
+    pl::fori_loop(0, steps(t), [&](pl::Index j) {
+      const Scalar slot = j % c.stages;
+      plgpu::barrier_wait(v_loaded.at(slot));
+      summable(t).wait();
+      plgpu::tcgen05_mma(acc_of(t), weights_of(t), v_smem.at(slot), summed.at(t), {.accumulate = j > 0});
       refill(v_consumed, j);
-      refill(k_consumed, next);
     });
   }
 
@@ -112,42 +145,68 @@ struct Body {
   using State = std::tuple<Array, Array>;
 
   void tell(const Scalar& t, const Scalar& j, const Array& values) const {
-    pl::when(j > 1, [&] { plgpu::barrier_wait(factor_read.at(t)); });
+    pl::when(j > 1, [&] { factor_read(t).arrive_and_wait(); });
     factors.at(t).store(values);
-    plgpu::barrier_arrive(factor.at(t));
+    factor(t).arrive();
   }
-  // Part `i` of the scores.
-  Array scores_part(const Scalar& t, int64_t i, bool diagonal) const {
+  // Columns `i * load` on of the scores.
+  Array load_scores(const Scalar& t, int64_t i, bool diagonal) const {
     const Array s =
-        plgpu::async_load_tmem(scores_of(t).at(pl::all, ds(i * part, part)), {.layout = row_a_lane});
+        plgpu::async_load_tmem(scores_of(t).at(pl::all, ds(i * load, load)), {.layout = row_a_lane});
     if (!diagonal) return s;
     const auto index = [](int axis) {
-      return plgpu::broadcasted_iota(pl::s32, {tile, part}, axis, row_a_lane);
+      return plgpu::broadcasted_iota(pl::s32, {tile, load}, axis, row_a_lane);
     };
-    return plgpu::where(index(1) + i * part <= index(0), s, -std::numeric_limits<float>::infinity());
+    return plgpu::where(index(1) + i * load <= index(0), s, -std::numeric_limits<float>::infinity());
   }
-  // In parts, so that registers need not hold all scores and all weights at once.
-  State weigh(const Scalar& t, const Scalar& j, const State& state, bool diagonal) const {
-    const auto& [largest, sum] = state;
-    const float scale = 1 / std::sqrt(static_cast<float>(c.head_dim));
+  // All scores, which other scores may overwrite then: unless these are the last ones in their place.
+  std::vector<Array> read_scores(const Scalar& t, const Scalar& j, bool diagonal) const {
     plgpu::barrier_wait(scored.at(t));
     std::vector<Array> s;
-    for (int64_t i = 0; i < tile / part; ++i) s.push_back(scores_part(t, i, diagonal));
-    plgpu::wait_load_tmem();  // the weights take their place
-    Array next = largest;
-    for (const Array& x : s) next = plgpu::maximum(next, x.max(1));
-    const Array f = plgpu::exp((largest - next) * scale);
-    pl::when(j > 0, [&] { tell(t, j, f); });
-    const Array shift = plgpu::broadcast_in_dim(next * -scale, {tile, part}, {0}, row_a_lane);
-    Array next_sum = sum * f;
-    for (int64_t i = 0; i < tile / part; ++i) {
-      const Array p = plgpu::exp(plgpu::fma(s[static_cast<size_t>(i)], scale, shift));
-      plgpu::async_store_tmem(weights_of(t).at(pl::all, ds(i * part, part)), p.astype(c.dtype));
-      next_sum = next_sum + p.sum(1);
+    for (int64_t i = 0; i < tile / load; ++i) s.push_back(load_scores(t, i, diagonal));
+    wait_for_loads();
+    const Scalar shared = c.score_places() == 1 && t == 0;
+    pl::when(shared || j + 1 < steps(t), [&] { scores_read(t).arrive(); });
+    return s;
+  }
+  // Weights of all scores and the sum of each row. A few columns at a time: conversions and sums of one group
+  // go on while the next one's exponentials are computed. Both warpgroups want the same units for that, so
+  // they take turns.
+  std::pair<Array, Array> weights_and_sum(const Scalar& t, const Scalar& j, const std::vector<Array>& s,
+                                          const Array& shift) const {
+    std::vector<Array> weights;
+    std::optional<Array> sums, last;
+    const auto finish_last = [&] {
+      weights.push_back(last->astype(c.dtype));
+      sums = sums ? *sums + *last : *last;
+    };
+    pl::when((t == 0 && j > 0) || (t == 1 && j < steps(0)), [&] { turn(t).arrive_and_wait(); });
+    for (const Array& some : s) {
+      for (int64_t at = 0; at < load; at += few) {
+        const Array x = plgpu::slice(some, {0, at}, {tile, at + few});
+        const Array e = plgpu::exp2(plgpu::fma(x, c.scale(), shift));
+        if (last) finish_last();
+        last.emplace(e);
+      }
     }
-    plgpu::commit_tmem();
-    plgpu::barrier_arrive(weighed.at(t));
-    return {next, next_sum};
+    pl::when(t == 0 || j + 1 < steps(0), [&] { turn(1 - t).arrive(); });
+    finish_last();
+    return {plgpu::concatenate(weights, 1), sums->sum(1)};
+  }
+  State weigh(const Scalar& t, const Scalar& j, const State& state, bool diagonal) const {
+    const auto& [largest, sum] = state;
+    const std::vector<Array> s = read_scores(t, j, diagonal);
+    const Array m = plgpu::maximum(plgpu::maximum(s[0], s[1]), plgpu::maximum(s[2], s[3]));
+    const Array next = plgpu::maximum(largest, m.max(1));
+    const Array f = plgpu::exp2((largest - next) * c.scale());
+    pl::when(j > 0, [&] { tell(t, j, f); });
+    const Array shift = plgpu::broadcast_in_dim(next * -c.scale(), {tile, few}, {0}, row_a_lane);
+    const auto [weights, more] = weights_and_sum(t, j, s, shift);
+    pl::when(j > 0, [&] { plgpu::barrier_wait(summed.at(t)); });  // the weights before are read
+    plgpu::async_store_tmem(weights_of(t), weights);
+    wait_for_stores();
+    summable(t).arrive();
+    return {next, sum * f + more};
   }
   void softmax(const Scalar& t) const {
     plgpu::set_max_registers(softmax_registers, "increase");
@@ -169,37 +228,44 @@ struct Body {
 
   // --- a warpgroup for both tiles: O follows the largest score; the way out
   Array factor_of(int t, const Layout& rows) const {
-    plgpu::barrier_wait(factor.at(t));
+    factor(t).arrive_and_wait();
     return factors.at(t).load(rows);
   }
-  // Part `i` of O, its rows times `f`.
-  Array scaled_part(int t, int64_t i, const Array& f, const Layout& layout) const {
-    const Array o = plgpu::async_load_tmem(acc_of(t).at(pl::all, ds(i * part, part)), {.layout = layout});
-    return o * plgpu::broadcast_in_dim(f, {tile, part}, {0}, layout);
+  // Columns `from` on of O, its rows times `f`.
+  Array scaled(int t, int64_t from, int64_t columns, const Array& f, const Layout& layout) const {
+    const Array o = plgpu::async_load_tmem(acc_of(t).at(pl::all, ds(from, columns)), {.layout = layout});
+    return o * plgpu::broadcast_in_dim(f, {tile, columns}, {0}, layout);
   }
+  // Two groups of a few columns at a time: small accesses, between which those of the other warpgroups go on.
   void rescale(int t) const {
     const Array f = factor_of(t, row_a_lane.reduce(1));
-    plgpu::barrier_arrive(factor_read.at(t));
+    factor_read(t).arrive();
+    const auto load_at = [&](int64_t from) { return scaled(t, from, few, f, row_a_lane); };
     plgpu::barrier_wait(summed.at(t));
-    for (int64_t i = 0; i < c.head_dim / part; ++i) {
-      const Array o = scaled_part(t, i, f, row_a_lane);
-      plgpu::wait_load_tmem();
-      plgpu::async_store_tmem(acc_of(t).at(pl::all, ds(i * part, part)), o);
+    std::array now{load_at(0), load_at(few)};
+    for (int64_t from = 0; from < c.head_dim; from += 2 * few) {
+      wait_for_loads();
+      for (int64_t i = 0; i < 2; ++i) {
+        Array& o = now[static_cast<size_t>(i)];
+        plgpu::async_store_tmem(acc_of(t).at(pl::all, ds(from + i * few, few)), o);
+        if (from + 2 * few < c.head_dim) o = load_at(from + (2 + i) * few);
+      }
     }
-    plgpu::commit_tmem();
-    plgpu::barrier_arrive(scaled.at(t));
+    wait_for_stores();
+    summable(t).arrive();
   }
   void store(int t) const {
     const Array f = 1.0F / factor_of(t, Layout::TCGEN05.reduce(1));
     plgpu::barrier_wait(summed.at(t));
     const Ref staging = q_smem.at(t);  // no product reads Q any more
-    for (int64_t i = 0; i < c.head_dim / part; ++i)
-      staging.at(pl::all, ds(i * part, part)).store(scaled_part(t, i, f, Layout::TCGEN05).astype(c.dtype));
+    for (int64_t i = 0; i < c.head_dim; i += part)
+      staging.at(pl::all, ds(i, part)).store(scaled(t, i, part, f, Layout::TCGEN05).astype(c.dtype));
     plgpu::commit_smem();
     plgpu::copy_smem_to_gmem(staging, out.at(pl::axis_index("batch"), q_rows(t), pl::axis_index("head")));
   }
   void correct() const {
     plgpu::set_max_registers(correction_registers, "decrease");
+    for (int t = 0; t < tiles; ++t) summable(t).arrive();  // the first product overwrites O
     pl::fori_loop(1, most_steps(), [&](pl::Index j) {
       for (int t = 0; t < tiles; ++t) pl::when(j < steps(t), [&] { rescale(t); });
     });
@@ -227,22 +293,21 @@ plgpu::KernelOptions options_of(const AttentionConfig& c) {
       {"k_smem", tiled_smem({c.stages, tile, c.head_dim}, c.dtype)},
       {"v_smem", tiled_smem({c.stages, tile, c.head_dim}, c.dtype)},
       {"factors", plgpu::SMEM({tiles, tile}, pl::f32)},
-      {"scores", plgpu::RefUnion({{plgpu::TMEM({tile, tiles * tile}, pl::f32)},
-                                  {plgpu::TMEM({tile, 2 * tiles * tile}, c.dtype, {.packed = true})}})},
+      {"scores", plgpu::TMEM({tile, c.score_places() * tile}, pl::f32)},
+      {"weights", plgpu::TMEM({tile, tiles * tile}, c.dtype, {.packed = true})},
       {"acc", plgpu::TMEM({tile, tiles * c.head_dim}, pl::f32)},
       {"q_loaded", plgpu::Barrier({.num_barriers = {tiles}})},
       {"k_loaded", plgpu::Barrier({.num_barriers = {c.stages}})},
       {"v_loaded", plgpu::Barrier({.num_barriers = {c.stages}})},
       {"k_consumed", tensor_barrier(c.stages)},
-      {"v_consumed", tensor_barrier(c.stages)},
+      {"v_consumed",
+       plgpu::Barrier({.num_arrivals = tiles, .num_barriers = {c.stages}, .orders_tensor_core = true})},
       {"scored", tensor_barrier(tiles)},
-      {"weighed", tensor_barrier(tiles)},
-      {"scaled", tensor_barrier(tiles)},
       {"summed", tensor_barrier(tiles)},
-      {"factor", plgpu::Barrier({.num_barriers = {tiles}})},
-      {"factor_read", plgpu::Barrier({.num_barriers = {tiles}})},
   };
   o.compiler_params.approx_math = true;
+  // Where warps of a warpgroup have to meet, a barrier says so.
+  o.compiler_params.unsafe_no_auto_barriers = true;
   o.grid = {c.batch, c.heads, c.q_seq / (tiles * tile)};
   o.grid_names = {"batch", "head", "q"};
   o.num_threads = 4;
@@ -266,8 +331,8 @@ plgpu::Kernel flash_attention(const AttentionConfig& c) {
              .k_smem = s["k_smem"],
              .v_smem = s["v_smem"],
              .factors = s["factors"],
-             .scores = s.ref_union("scores")[0][0],
-             .weights = s.ref_union("scores")[1][0],
+             .scores = s["scores"],
+             .weights = s["weights"],
              .acc = s["acc"],
              .q_loaded = s.barrier("q_loaded"),
              .k_loaded = s.barrier("k_loaded"),
@@ -275,11 +340,7 @@ plgpu::Kernel flash_attention(const AttentionConfig& c) {
              .k_consumed = s.barrier("k_consumed"),
              .v_consumed = s.barrier("v_consumed"),
              .scored = s.barrier("scored"),
-             .weighed = s.barrier("weighed"),
-             .scaled = s.barrier("scaled"),
-             .summed = s.barrier("summed"),
-             .factor = s.barrier("factor"),
-             .factor_read = s.barrier("factor_read")}
+             .summed = s.barrier("summed")}
             .run();
       },
       options_of(c));

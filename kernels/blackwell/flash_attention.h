@@ -1,5 +1,8 @@
 #pragma once
 // O = softmax(Q K^T / sqrt(d)) V on Blackwell: pages/blackwell_flash_attention.md.
+#include <cmath>
+#include <numbers>
+
 #include "frontend/plgpu.h"
 #include "kernels/frame/spec.h"
 
@@ -13,6 +16,11 @@ struct AttentionConfig {
   pl::DType dtype = pl::f16;  // of all four: f16, bf16
   bool causal = false;
   int64_t stages = 2;  // tiles of K and of V on their way
+
+  // Places for tiles of scores in tensor memory: what its 512 columns leave beside O and the weights.
+  int64_t score_places() const { return head_dim == 64 ? 2 : 1; }
+  // A weight is 2 to the power of a score times this, e to that of a score over sqrt(head_dim).
+  float scale() const { return std::numbers::log2e_v<float> / std::sqrt(static_cast<float>(head_dim)); }
 
   pl::ShapeDtype q_type() const { return {dtype, {batch, q_seq, heads, head_dim}}; }
   pl::ShapeDtype kv_type() const { return {dtype, {batch, kv_seq, kv_heads, head_dim}}; }

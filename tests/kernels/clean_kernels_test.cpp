@@ -101,15 +101,18 @@ TEST_P(Blackwell, IsDecided) {
   EXPECT_FALSE(under->answers);
   EXPECT_EQ(report->verdict.word, verify::Verdict::Word::clean) << report->verdict.reason;
 }
-INSTANTIATE_TEST_SUITE_P(Kernels, Blackwell,
-                         testing::Values("blackwell_matmul_warp_specialized m=128 n=256 k=448",
-                                         "blackwell_matmul_two_cta m=512 n=256 k=320",
-                                         "blackwell_matmul_persistent m=512 n=768 k=192 clusters=2",
-                                         "blackwell_matmul_epilogue_warpgroup m=512 n=768 k=192 clusters=1",
-                                         "blackwell_matmul_dynamic m=768 n=768 k=128 stages=3",
-                                         "blackwell_matmul_mxfp8 m=512 n=512 k=512",
-                                         "blackwell_ragged_dot m=512 n=512 k=128 groups=3 clusters=2",
-                                         "blackwell_flash_attention heads=1 kv_heads=1 q=256 kv=512"));
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, Blackwell,
+    testing::Values(
+        "blackwell_matmul_warp_specialized m=128 n=256 k=448", "blackwell_matmul_two_cta m=512 n=256 k=320",
+        "blackwell_matmul_persistent m=512 n=768 k=192 clusters=2",
+        "blackwell_matmul_epilogue_warpgroup m=512 n=768 k=192 clusters=1",
+        "blackwell_matmul_dynamic m=768 n=768 k=128 stages=3", "blackwell_matmul_mxfp8 m=512 n=512 k=512",
+        "blackwell_ragged_dot m=512 n=512 k=128 groups=3 clusters=2",
+        "blackwell_flash_attention heads=1 kv_heads=1 q=256 kv=512",
+        "blackwell_flash_attention heads=1 kv_heads=1 q=256 kv=512 causal=1",
+        "blackwell_flash_attention heads=1 kv_heads=1 q=256 kv=128 head_dim=64",
+        "blackwell_flash_attention heads=1 kv_heads=1 q=256 kv=768 head_dim=64 causal=1 stages=3"));
 
 }  // namespace
 }  // namespace test
