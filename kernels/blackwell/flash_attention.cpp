@@ -174,10 +174,10 @@ struct Body {
   // they take turns.
   std::pair<Array, Array> weights_and_sum(const Scalar& t, const Scalar& j, const std::vector<Array>& s,
                                           const Array& shift) const {
-    std::vector<Array> weights;
+    std::vector<Array> columns;
     std::optional<Array> sums, last;
     const auto finish_last = [&] {
-      weights.push_back(last->astype(c.dtype));
+      columns.push_back(last->astype(c.dtype));
       sums = sums ? *sums + *last : *last;
     };
     pl::when((t == 0 && j > 0) || (t == 1 && j < steps(0)), [&] { turn(t).arrive_and_wait(); });
@@ -191,7 +191,7 @@ struct Body {
     }
     pl::when(t == 0 || j + 1 < steps(0), [&] { turn(1 - t).arrive(); });
     finish_last();
-    return {plgpu::concatenate(weights, 1), sums->sum(1)};
+    return {plgpu::concatenate(columns, 1), sums->sum(1)};
   }
   State weigh(const Scalar& t, const Scalar& j, const State& state, bool diagonal) const {
     const auto& [largest, sum] = state;
@@ -201,9 +201,9 @@ struct Body {
     const Array f = plgpu::exp2((largest - next) * c.scale());
     pl::when(j > 0, [&] { tell(t, j, f); });
     const Array shift = plgpu::broadcast_in_dim(next * -c.scale(), {tile, few}, {0}, row_a_lane);
-    const auto [weights, more] = weights_and_sum(t, j, s, shift);
+    const auto [p, more] = weights_and_sum(t, j, s, shift);
     pl::when(j > 0, [&] { plgpu::barrier_wait(summed.at(t)); });  // the weights before are read
-    plgpu::async_store_tmem(weights_of(t), weights);
+    plgpu::async_store_tmem(weights_of(t), p);
     wait_for_stores();
     summable(t).arrive();
     return {next, sum * f + more};
