@@ -2,7 +2,6 @@
 
 #include <Eigen/Dense>
 #include <cmath>
-#include <limits>
 
 namespace palladion::kernels {
 namespace {
@@ -65,49 +64,6 @@ Array matmul_reference(const Array& a, bool transpose_a, const Array& b, bool tr
   }
   const Matrix<float> d = product<float>(a, transpose_a, b, transpose_b, c);
   return from_floats({out, {d.rows(), d.cols()}}, {d.data(), static_cast<size_t>(d.size())});
-}
-
-namespace {
-
-// One head of an array of four dimensions, as a matrix of rows.
-struct Heads {
-  int64_t rows, heads, d;
-  bool first;  // heads stand before rows
-  Heads(const pl::Shape& shape, bool heads_first)
-      : rows(shape[heads_first ? 2 : 1]),
-        heads(shape[heads_first ? 1 : 2]),
-        d(shape[3]),
-        first(heads_first) {}
-  int64_t offset(int64_t b, int64_t h) const {
-    return (first ? (b * heads + h) * rows : b * rows * heads + h) * d;
-  }
-  int64_t stride() const { return first ? d : heads * d; }
-};
-
-}  // namespace
-
-Array attention_reference(const Array& q, const Array& k, const Array& v, bool causal, bool heads_first) {
-  using Rows = Eigen::Map<const Matrix<float>, 0, Eigen::OuterStride<>>;
-  const Heads of_q(q.type.shape, heads_first), of_kv(k.type.shape, heads_first);
-  const std::vector<float> qs = to_floats(q), ks = to_floats(k), vs = to_floats(v);
-  const auto head_of = [](const std::vector<float>& x, const Heads& of, int64_t b, int64_t h) {
-    return Rows(x.data() + of.offset(b, h), of.rows, of.d, Eigen::OuterStride<>(of.stride()));
-  };
-  std::vector<float> out(qs.size());
-  for (int64_t b = 0; b < q.type.shape[0]; ++b)
-    for (int64_t h = 0; h < of_q.heads; ++h) {
-      const int64_t kv_head = h / (of_q.heads / of_kv.heads), rows = of_q.rows;
-      Matrix<float> s = head_of(qs, of_q, b, h) * head_of(ks, of_kv, b, kv_head).transpose();
-      s /= std::sqrt(static_cast<float>(of_q.d));
-      for (int64_t i = 0; causal && i < rows; ++i)
-        s.row(i).tail(rows - 1 - i).setConstant(-std::numeric_limits<float>::infinity());
-      s = (s.colwise() - s.rowwise().maxCoeff()).array().exp();
-      const Matrix<float> o =
-          (s * head_of(vs, of_kv, b, kv_head)).array().colwise() / s.rowwise().sum().array();
-      Eigen::Map<Matrix<float>, 0, Eigen::OuterStride<>>(out.data() + of_q.offset(b, h), rows, of_q.d,
-                                                         Eigen::OuterStride<>(of_q.stride())) = o;
-    }
-  return from_floats(q.type, out);
 }
 
 Tolerance matmul_tolerance(pl::DType in, pl::DType out, int64_t k) {

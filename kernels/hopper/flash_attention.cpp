@@ -12,7 +12,8 @@ namespace {
 
 struct Body {
   const FlashAttention& c;
-  Ref q, k, v, out;  // (batch * heads, rows, head_dim)
+  Ref q, k, v, out;        // (batch * heads, rows, head_dim)
+  std::optional<Ref> lse;  // (batch * heads, rows)
   Ref q_smem, k_smem, v_smem;
   BarrierRef q_full;
   plgpu::PipelineTmaAsync ks, vs;
@@ -60,8 +61,9 @@ struct Body {
     const Ref own_q = q_smem.at(group());
     plgpu::copy_gmem_to_smem(q.at(head, ds(own_row(), group_rows)), own_q, q_full.at(group()));
     plgpu::barrier_wait(q_full.at(group()));
-    const auto [acc, sum] = pl::run_scoped([&](const Ref& o) { return attend(own_q, o); },
-                                           plgpu::ACC({group_rows, c.head_dim}, pl::f32));
+    const auto [acc, sum, largest] = pl::run_scoped([&](const Ref& o) { return attend(own_q, o); },
+                                                    plgpu::ACC({group_rows, c.head_dim}, pl::f32));
+    if (lse) store_lse(largest, sum);
     own_q.store((acc * over(plgpu::reciprocal(sum), c.head_dim)).astype(c.dtype));
     plgpu::commit_smem();
     plgpu::copy_smem_to_gmem(own_q, out.at(head, ds(own_row(), group_rows)));
@@ -70,7 +72,7 @@ struct Body {
 
   // Warpgroups take turns to issue products, so that the softmax of one runs beside the products of the
   // others. Within a warpgroup it runs beside the product with V of the step before.
-  std::pair<plgpu::Array, plgpu::Array> attend(const Ref& own_q, const Ref& o) const {
+  std::tuple<plgpu::Array, plgpu::Array, plgpu::Array> attend(const Ref& own_q, const Ref& o) const {
     const plgpu::NamedBarrier turn(2, group()), next(2, (group() + 1) % c.consumers);
     const bool pingpong = c.consumers > 1;
     const plgpu::AccType scores = plgpu::ACC({group_rows, c.block_kv}, pl::f32);
@@ -125,7 +127,14 @@ struct Body {
     plgpu::wgmma(o, p, v_smem.at(at.index()));
     const plgpu::Array total = o.load();
     if (pingpong) pl::when(group() == 0, [&] { turn.arrive_and_wait(); });  // for the last one's arrival
-    return {total, sum};
+    return {total, sum, largest};
+  }
+
+  // log(sum of exp(scores)) of each row; `largest` is in powers of two.
+  void store_lse(const plgpu::Array& largest, const plgpu::Array& sum) const {
+    const plgpu::Array row = plgpu::broadcasted_iota(pl::s32, {group_rows}, 0, score_layout.reduce(1));
+    plgpu::store(lse->at(pl::axis_index("head"), ds(own_row(), group_rows)),
+                 (largest + plgpu::log2(sum)) * static_cast<float>(M_LN2), {.mask = row < c.q - own_row()});
   }
 };
 
@@ -170,14 +179,17 @@ plgpu::Kernel flash_attention(const FlashAttention& config) {
   check(c);
   const int64_t blocks = pl::cdiv(c.q, c.consumers * group_rows), all_heads = c.batch * c.heads,
                 all_kv_heads = c.batch * c.kv_heads;
+  std::vector<pl::ShapeDtype> outputs = {c.q_type()};
+  if (c.lse) outputs.push_back(c.lse_type());
   return plgpu::kernel(
-      [&](const Ref& q, const Ref& k, const Ref& v, const Ref& out, plgpu::Scratch& s) {
+      [&](const std::vector<Ref>& arrays, plgpu::Scratch& s) {
         const plgpu::PipelineParams ring{.stages = c.stages, .num_consumers = c.consumers};
         const Body body{.c = c,
-                        .q = q.reshape({all_heads, c.q, c.head_dim}),
-                        .k = k.reshape({all_kv_heads, c.kv, c.head_dim}),
-                        .v = v.reshape({all_kv_heads, c.kv, c.head_dim}),
-                        .out = out.reshape({all_heads, c.q, c.head_dim}),
+                        .q = arrays[0].reshape({all_heads, c.q, c.head_dim}),
+                        .k = arrays[1].reshape({all_kv_heads, c.kv, c.head_dim}),
+                        .v = arrays[2].reshape({all_kv_heads, c.kv, c.head_dim}),
+                        .out = arrays[3].reshape({all_heads, c.q, c.head_dim}),
+                        .lse = c.lse ? std::optional(arrays[4].reshape({all_heads, c.q})) : std::nullopt,
                         .q_smem = s["q_smem"],
                         .k_smem = s["k_smem"],
                         .v_smem = s["v_smem"],
@@ -188,7 +200,7 @@ plgpu::Kernel flash_attention(const FlashAttention& config) {
         pl::when(body.group() < c.consumers, [&] { body.consume(); });
       },
       {.in_types = {c.q_type(), c.kv_type(), c.kv_type()},
-       .out_type = c.q_type(),
+       .out_type = outputs,
        .scratch_types = {{"q_smem", tiled_smem({c.consumers, group_rows, c.head_dim}, c.dtype)},
                          {"k_smem", tiled_smem({c.stages, c.block_kv, c.head_dim}, c.dtype)},
                          {"v_smem", tiled_smem({c.stages, c.block_kv, c.head_dim}, c.dtype)},

@@ -14,10 +14,14 @@ struct FlashAttention {
   int64_t consumers = 0;  // warpgroups of 64 rows of Q each, 1 to 3; 0: the fastest on an H200
   int64_t block_kv = 0;   // rows of K and V a step, a multiple of 16; 0: the fastest on an H200
   int64_t stages = 2;     // slots of K and of V
+  // A second output, f32 (batch, heads, q): the logarithm of the sum of the exponentials of each row's
+  // scores, which the gradients need.
+  bool lse = false;
 
   // With a number for each 0.
   FlashAttention resolved() const;
   pl::ShapeDtype q_type() const { return {dtype, {batch, heads, q, head_dim}}; }
+  pl::ShapeDtype lse_type() const { return {pl::f32, {batch, heads, q}}; }
   pl::ShapeDtype kv_type() const { return {dtype, {batch, kv_heads, kv, head_dim}}; }
 };
 

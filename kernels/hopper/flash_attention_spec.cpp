@@ -1,4 +1,5 @@
 // How flash_attention is chosen, and what it computes.
+#include "kernels/frame/attention_gradients.h"
 #include "kernels/frame/reference.h"
 #include "kernels/frame/specs.h"
 #include "kernels/frame/typed_spec.h"
@@ -24,12 +25,15 @@ KernelSpec flash_attention_spec() {
           .setting("block_kv", &C::block_kv, "rows of K and V a step; 0: the fastest on an H200",
                    {.multiple_of = 16})
           .setting("stages", &C::stages, "steps of K and of V on their way")
-          .arrays({"q", "k", "v"}, {"o"})
+          .setting("lse", &C::lse, "1: a second output, the log-sum-exp of each row of scores")
+          .arrays({"q", "k", "v"}, {"o", "lse"})
           .inputs([](const C& c, uint64_t seed) {
             return normal_inputs({c.q_type(), c.kv_type(), c.kv_type()}, 3 * seed);
           })
           .reference([](const C& c, const std::vector<Array>& in) {
-            return attention_reference(in[0], in[1], in[2], c.causal, true);
+            std::vector<Array> out = {attention_reference(in[0], in[1], in[2], c.causal, true)};
+            if (c.lse) out.push_back(attention_rows(in[0], in[1], in[2], in[0], c.causal).lse);
+            return out;
           });
   spec.tolerance = [](const Choice& choice) { return attention_tolerance(choice.dtype("dtype")); };
   return spec;
