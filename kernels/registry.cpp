@@ -15,6 +15,7 @@
 #include "kernels/examples/reference_examples/examples.h"
 #include "kernels/frame/specs.h"
 #include "kernels/hopper/conv2d.h"
+#include "kernels/hopper/flash_attention_backward.h"
 #include "kernels/hopper/ragged_dot.h"
 #include "verify/arrays/codes.h"
 
@@ -76,6 +77,7 @@ std::vector<KernelSpec> make_kernels() {
                           ragged_dot_spec,
                           conv2d_spec,
                           flash_attention_spec,
+                          flash_attention_backward_spec,
                           paged_attention_spec})
     specs.push_back(spec());
   for (const auto theme :
