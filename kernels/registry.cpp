@@ -16,6 +16,8 @@
 #include "kernels/frame/specs.h"
 #include "kernels/hopper/conv2d.h"
 #include "kernels/hopper/flash_attention_backward.h"
+#include "kernels/hopper/matmul_block_scaled.h"
+#include "kernels/hopper/matmul_mixed.h"
 #include "kernels/hopper/ragged_dot.h"
 #include "verify/arrays/codes.h"
 
@@ -74,6 +76,8 @@ std::vector<KernelSpec> make_kernels() {
                           matmul_pipelined_spec,
                           matmul_split_k_spec,
                           matmul_ws_spec,
+                          matmul_mixed_spec,
+                          matmul_block_scaled_spec,
                           ragged_dot_spec,
                           conv2d_spec,
                           flash_attention_spec,
