@@ -93,7 +93,7 @@ TEST(MatmulBlockScaled, GivesEachBlockItsScales) {
   }
 }
 
-// 4096 terms whose exact sum is 4096: summed by the tensor core alone, products of 1.125 * 1.125 lose bits.
+// 8192 terms of 1.125 * 1.125, to which the tensor core alone adds fewer and fewer of their bits.
 TEST(MatmulBlockScaled, LosesLessThanTheTensorCoreAlone) {
   const int64_t k = 8192;
   const MatmulBlockScaled c{.m = 128, .n = 128, .k = k, .sm_count = 1};
