@@ -10,6 +10,7 @@
 #include "kernels/frame/reference.h"
 #include "kernels/frame/typed_spec.h"
 #include "kernels/hopper/matmul.h"
+#include "kernels/hopper/persistent_product.h"
 #include "kernels/hopper/store_tile.h"
 
 namespace palladion::kernels {
@@ -18,6 +19,10 @@ namespace {
 constexpr int compute_groups = 2;
 constexpr int64_t tile_c = 64;      // channels of a step: 128 bytes
 constexpr int64_t epilogue_m = 64;  // pixels that are stored together
+
+int64_t ctas_of(const Conv2d& c) {
+  return PersistentProduct::at_most(c.sm_count, c.n * c.p() * c.q(), c.k, c.tile_m, c.tile_n);
+}
 
 struct Body {
   const Conv2d& c;
@@ -31,19 +36,13 @@ struct Body {
   int64_t rows_of_warpgroup() const { return c.tile_m / compute_groups; }
   int64_t epilogue_n() const { return out_smem.shape(3); }
 
-  // state = body(first pixel, first filter, state) for each tile of this CTA, the filters first: the pixels
-  // stay in L2.
-  template <class F>
-  void for_each_tile(const plgpu::PipelineState& start, const F& body) const {
-    const int64_t columns = pl::cdiv(c.k, c.tile_n), tiles = pl::cdiv(pixels(), c.tile_m) * columns;
-    const Scalar first = pl::axis_index("sm");
-    pl::fori_loop(
-        0, pl::cdiv(pl::maximum(Scalar(tiles) - first, 0), c.sm_count),
-        [&](const Scalar& i, const plgpu::PipelineState& at) {
-          const Scalar tile = first + i * c.sm_count;
-          return body(tile / columns * c.tile_m, tile % columns * c.tile_n, at);
-        },
-        start);
+  PersistentProduct tiles() const {
+    return {.m = pixels(),
+            .n = c.k,
+            .tile_m = c.tile_m,
+            .tile_n = c.tile_n,
+            .steps = k_steps(),
+            .ctas = ctas_of(c)};
   }
 
   plgpu::Im2colBox box() const {
@@ -51,46 +50,35 @@ struct Body {
             .upper_corner = {c.padding - (c.r - 1) * c.dilation, c.padding - (c.s - 1) * c.dilation},
             .strides = {c.stride, c.stride}};
   }
-  // Of a pixel of the result, at the filter's first tap.
-  plgpu::Im2colPlace place(const Scalar& pixel) const {
+  // Of a pixel of the result, and the filter's tap.
+  plgpu::Im2colPlace place(const Scalar& pixel, const Scalar& tap) const {
     const int64_t image = c.p() * c.q();
     return {.image = pixel / image,
             .pixel = {pixel % image / c.q() * c.stride - c.padding, pixel % c.q() * c.stride - c.padding},
-            .offset = {}};
+            .offset = {tap / c.s * c.dilation, tap % c.s * c.dilation}};
   }
 
   void produce() const {
     plgpu::set_max_registers(40, "decrease");
     const Ref taps = filters.reshape({c.k, c.r * c.s, c.c});
-    for_each_tile(plgpu::make_producer_start_state(c.stages),
-                  [&](const Scalar& pixel, const Scalar& filter, const plgpu::PipelineState& s) {
-                    plgpu::Im2colPlace at_tap = place(pixel);
-                    return pl::fori_loop(
-                        0, k_steps(),
-                        [&](const Scalar& step, const plgpu::PipelineState& at) {
-                          const Scalar tap = step / blocks();
-                          at_tap.offset = {tap / c.s * c.dilation, tap % c.s * c.dilation};
-                          const auto channels = ds(step % blocks() * tile_c, tile_c);
-                          pipeline.producer_acquire(at);
-                          const BarrierRef full = pipeline.producer_get_barrier(at);
-                          plgpu::copy_im2col_to_smem(images.at(pl::all, pl::all, pl::all, channels),
-                                                     a_smem.at(at.index()), full, box(), at_tap);
-                          plgpu::copy_gmem_to_smem(taps.at(ds(filter, c.tile_n), tap, channels),
-                                                   b_smem.at(at.index()), full);
-                          return at.advance();
-                        },
-                        s);
-                  });
+    tiles().produce(pipeline, [&](const Scalar& pixel, const Scalar& filter, const Scalar& step,
+                                  const Scalar& slot, const BarrierRef& full) {
+      const Scalar tap = step / blocks();
+      const auto channels = ds(step % blocks() * tile_c, tile_c);
+      plgpu::copy_im2col_to_smem(images.at(pl::all, pl::all, pl::all, channels), a_smem.at(slot), full, box(),
+                                 place(pixel, tap));
+      plgpu::copy_gmem_to_smem(taps.at(ds(filter, c.tile_n), tap, channels), b_smem.at(slot), full);
+    });
   }
 
   void consume(const Scalar& warpgroup) const {
     plgpu::set_max_registers(232, "increase");
-    for_each_tile(plgpu::PipelineState(c.stages),
-                  [&](const Scalar& pixel, const Scalar& filter, const plgpu::PipelineState& s) {
-                    const auto [acc, next] = multiply(warpgroup, s);
-                    store(acc, warpgroup, pixel + warpgroup * rows_of_warpgroup(), filter);
-                    return next;
-                  });
+    tiles().for_each_tile(plgpu::PipelineState(c.stages),
+                          [&](const Scalar& pixel, const Scalar& filter, const plgpu::PipelineState& s) {
+                            const auto [acc, next] = multiply(warpgroup, s);
+                            store(acc, warpgroup, pixel + warpgroup * rows_of_warpgroup(), filter);
+                            return next;
+                          });
     plgpu::wait_smem_to_gmem(0);
   }
 
@@ -196,7 +184,7 @@ plgpu::KernelOptions options_of(const Conv2d& c) {
   o.scratch_types = {{"a_smem", tiled_smem({c.stages, c.tile_m, tile_c}, c.dtype)},
                      {"b_smem", tiled_smem({c.stages, c.tile_n, tile_c}, c.dtype)},
                      {"out_smem", tiled_smem({compute_groups, 2, epilogue_m, epilogue_n}, c.out_dtype)}};
-  o.grid = {c.sm_count};
+  o.grid = {ctas_of(c)};
   o.grid_names = {"sm"};
   o.num_threads = compute_groups + 1;
   o.thread_name = "wg";

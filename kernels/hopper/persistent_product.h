@@ -1,6 +1,8 @@
 #pragma once
 // For the files that record products of their own: the tiles of D that a CTA of a persistent grid walks over,
 // and a ring of slots for what is fetched step by step.
+#include <algorithm>
+
 #include "frontend/plgpu.h"
 #include "kernels/frame/helpers.h"
 
