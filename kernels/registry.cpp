@@ -8,6 +8,7 @@
 
 #include "isa/core/whole_error.h"
 #include "kernels/blackwell/flash_attention.h"
+#include "kernels/blackwell/flash_attention_backward.h"
 #include "kernels/blackwell/matmul.h"
 #include "kernels/blackwell/matmul_scaled.h"
 #include "kernels/blackwell/matmul_sparse.h"
@@ -93,6 +94,7 @@ std::vector<KernelSpec> make_kernels() {
   }
   for (KernelSpec& spec : blackwell::matmul_specs()) specs.push_back(std::move(spec));
   specs.push_back(blackwell::flash_attention_spec());
+  specs.push_back(blackwell::flash_attention_backward_spec());
   for (KernelSpec& spec : blackwell::scaled_specs()) specs.push_back(std::move(spec));
   specs.push_back(blackwell::sparse_spec());
   specs.push_back(blackwell::ragged_dot_spec());

@@ -111,6 +111,8 @@ INSTANTIATE_TEST_SUITE_P(
         "blackwell_ragged_dot m=512 n=512 k=128 groups=3 clusters=2",
         "blackwell_flash_attention heads=1 kv_heads=1 q=256 kv=512",
         "blackwell_flash_attention heads=1 kv_heads=1 q=256 kv=512 causal=1",
+        "blackwell_flash_attention_backward heads=1 kv_heads=1 q=384 kv=384",
+        "blackwell_flash_attention_backward heads=2 kv_heads=1 q=256 kv=384 causal=1 head_dim=64",
         "blackwell_flash_attention heads=1 kv_heads=1 q=256 kv=128 head_dim=64",
         "blackwell_flash_attention heads=1 kv_heads=1 q=256 kv=768 head_dim=64 causal=1 stages=3"));
 

@@ -192,6 +192,22 @@ INSTANTIATE_TEST_SUITE_P(
                          {{"causal", "1"}, {"head_dim", "64"}, {"dtype", "bf16"}}}),
     name_of_param);
 
+INSTANTIATE_TEST_SUITE_P(
+    AttentionBackward, KernelTest,
+    testing::Values(Case{"blackwell_flash_attention_backward",
+                         {{"batch", "1"}, {"heads", "1"}, {"kv_heads", "1"}, {"q", "128"}, {"kv", "128"}},
+                         {}},
+                    Case{"blackwell_flash_attention_backward",
+                         {{"batch", "2"}, {"heads", "2"}, {"kv_heads", "1"}, {"q", "128"}, {"kv", "384"}},
+                         {{"head_dim", "64"}, {"dtype", "bf16"}, {"stages", "3"}}},
+                    Case{"blackwell_flash_attention_backward",
+                         {{"batch", "1"}, {"heads", "2"}, {"kv_heads", "2"}, {"q", "384"}, {"kv", "384"}},
+                         {{"causal", "1"}}},
+                    Case{"blackwell_flash_attention_backward",
+                         {{"batch", "1"}, {"heads", "3"}, {"kv_heads", "1"}, {"q", "256"}, {"kv", "512"}},
+                         {{"causal", "1"}, {"head_dim", "64"}, {"dtype", "bf16"}}}),
+    name_of_param);
+
 // Scales of blocks, a sparse operand: one CTA and pairs, several tiles of unequal numbers.
 INSTANTIATE_TEST_SUITE_P(
     BlackwellSideOperands, KernelTest,
@@ -246,6 +262,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"blackwell_matmul_int8", {}, {}}, Case{"blackwell_flash_attention", {}, {}},
         Case{"blackwell_flash_attention", {}, {{"causal", "1"}, {"dtype", "bf16"}}},
         Case{"blackwell_flash_attention", {}, {{"head_dim", "64"}, {"causal", "1"}}},
+        Case{"blackwell_flash_attention_backward", {}, {}},
+        Case{"blackwell_flash_attention_backward", {}, {{"causal", "1"}, {"dtype", "bf16"}}},
+        Case{"blackwell_flash_attention_backward", {}, {{"head_dim", "64"}, {"causal", "1"}}},
         Case{"blackwell_matmul_mxfp8", {}, {}},
         Case{"blackwell_matmul_mxfp8", {}, {{"ctas", "1"}, {"a_dtype", "e5m2"}}},
         Case{"blackwell_matmul_nvfp4", {}, {}}, Case{"blackwell_matmul_nvfp4", {}, {{"ctas", "1"}}},
@@ -286,6 +305,28 @@ TEST(FlashAttentionOnHopper, ImpossibleSizesAreRefused) {
   EXPECT_EQ(refusal({}, {{"consumers", "4"}}),
             "flash_attention: consumers=4 must be 1, 2 or 3: an SM has registers for three");
   EXPECT_EQ(refusal({}, {{"stages", "0"}}), "flash_attention: stages must be at least 1");
+}
+
+TEST(FlashAttentionBackward, ImpossibleSizesAreRefused) {
+  const KernelSpec& spec = *find_kernel("blackwell_flash_attention_backward");
+  const auto refusal = [&](const std::map<std::string, std::string>& sizes,
+                           const std::map<std::string, std::string>& settings) -> std::string {
+    try {
+      spec.build(choose(spec, sizes, settings));
+    } catch (const isa::Error& e) {
+      return e.diagnostics().front().message;
+    }
+    return "";
+  };
+  const std::string name = "blackwell_flash_attention_backward: ";
+  EXPECT_EQ(refusal({}, {{"head_dim", "96"}}), name + "head_dim=96 must be 64 or 128");
+  EXPECT_EQ(refusal({{"heads", "3"}, {"kv_heads", "2"}}, {}),
+            name + "heads=3 must be a multiple of kv_heads=2");
+  EXPECT_EQ(refusal({{"q", "192"}}, {}), name + "q=192 must be a multiple of a tile=128");
+  EXPECT_EQ(refusal({{"kv", "64"}}, {}), name + "kv=64 must be a multiple of a tile=128");
+  EXPECT_EQ(refusal({{"q", "256"}, {"kv", "128"}}, {{"causal", "1"}}),
+            name + "causal with q=256 rows needs as many of kv=128");
+  EXPECT_EQ(refusal({}, {{"stages", "1"}}), name + "stages must be at least 2");
 }
 
 TEST(Int8, IsRefusedOnAB300) {
