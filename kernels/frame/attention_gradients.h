@@ -12,11 +12,14 @@ namespace palladion::kernels {
 struct AttentionRows {
   Array lse, delta;
 };
-// Both, of arrays with heads before rows.
-AttentionRows attention_rows(const Array& q, const Array& k, const Array& v, const Array& d_out, bool causal);
-// dQ, dK, dV in f32 by Eigen, each rounded once to its array's dtype.
-std::vector<Array> attention_gradients(const Array& q, const Array& k, const Array& v, const Array& d_out,
-                                       const AttentionRows& rows, bool causal);
+// Both; `heads_first`: heads before rows, else rows before heads.
+AttentionRows attention_rows(const Array& q, const Array& k, const Array& v, const Array& d_out, bool causal,
+                             bool heads_first);
+// Q, K, V and dO, normal numbers, and both of these.
+std::vector<Array> attention_gradient_inputs(const pl::ShapeDtype& q, const pl::ShapeDtype& kv, bool causal,
+                                             bool heads_first, uint64_t seed);
+// dQ, dK, dV of such inputs in f32 by Eigen, each rounded once to its array's dtype.
+std::vector<Array> attention_gradients(const std::vector<Array>& inputs, bool causal, bool heads_first);
 
 // How far gradients may be from those: P and dS are rounded to `dtype` before the products that sum them, and
 // each gradient once. A term of dV is P dO, one of dQ and dK is P (dP - delta) / sqrt(d) times an element of

@@ -70,9 +70,9 @@ Array attention_reference(const Array& q, const Array& k, const Array& v, bool c
   return out.array(q.type);
 }
 
-AttentionRows attention_rows(const Array& q, const Array& k, const Array& v, const Array& d_out,
-                             bool causal) {
-  Heads qs(q, true), ks(k, true), vs(v, true), d_outs(d_out, true);
+AttentionRows attention_rows(const Array& q, const Array& k, const Array& v, const Array& d_out, bool causal,
+                             bool heads_first) {
+  Heads qs(q, heads_first), ks(k, heads_first), vs(v, heads_first), d_outs(d_out, heads_first);
   const pl::ShapeDtype type{pl::f32, {q.type.shape[0], qs.heads(), qs.rows()}};
   std::vector<float> lse, delta;
   for_each_head(q.type.shape, qs.heads(), ks.heads(), [&](int64_t b, int64_t h, int64_t kv) {
@@ -89,11 +89,21 @@ AttentionRows attention_rows(const Array& q, const Array& k, const Array& v, con
   return {from_floats(type, lse), from_floats(type, delta)};
 }
 
-std::vector<Array> attention_gradients(const Array& q, const Array& k, const Array& v, const Array& d_out,
-                                       const AttentionRows& rows, bool causal) {
-  Heads qs(q, true), ks(k, true), vs(v, true), d_outs(d_out, true);
-  Heads dq = Heads::zeros(q, true), dk = Heads::zeros(k, true), dv = Heads::zeros(v, true);
-  const std::vector<float> lse = to_floats(rows.lse), delta = to_floats(rows.delta);
+std::vector<Array> attention_gradient_inputs(const pl::ShapeDtype& q, const pl::ShapeDtype& kv, bool causal,
+                                             bool heads_first, uint64_t seed) {
+  std::vector<Array> in = normal_inputs({q, kv, kv, q}, 4 * seed);
+  AttentionRows rows = attention_rows(in[0], in[1], in[2], in[3], causal, heads_first);
+  in.push_back(std::move(rows.lse));
+  in.push_back(std::move(rows.delta));
+  return in;
+}
+
+std::vector<Array> attention_gradients(const std::vector<Array>& inputs, bool causal, bool heads_first) {
+  const Array &q = inputs[0], &k = inputs[1], &v = inputs[2];
+  Heads qs(q, heads_first), ks(k, heads_first), vs(v, heads_first), d_outs(inputs[3], heads_first);
+  Heads dq = Heads::zeros(q, heads_first), dk = Heads::zeros(k, heads_first),
+        dv = Heads::zeros(v, heads_first);
+  const std::vector<float> lse = to_floats(inputs[4]), delta = to_floats(inputs[5]);
   const float scale = 1 / std::sqrt(static_cast<float>(qs.d()));
   for_each_head(q.type.shape, qs.heads(), ks.heads(), [&](int64_t b, int64_t h, int64_t kv) {
     const int64_t first = (b * qs.heads() + h) * qs.rows();

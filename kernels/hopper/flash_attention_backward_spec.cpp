@@ -25,15 +25,10 @@ KernelSpec flash_attention_backward_spec() {
           .setting("stages", &C::stages, "steps of each array on their way")
           .arrays({"q", "k", "v", "do", "lse", "delta"}, {"dq", "dk", "dv"})
           .inputs([](const C& c, uint64_t seed) {
-            std::vector<Array> in =
-                normal_inputs({c.q_type(), c.kv_type(), c.kv_type(), c.q_type()}, 4 * seed);
-            AttentionRows rows = attention_rows(in[0], in[1], in[2], in[3], c.causal);
-            in.push_back(std::move(rows.lse));
-            in.push_back(std::move(rows.delta));
-            return in;
+            return attention_gradient_inputs(c.q_type(), c.kv_type(), c.causal, true, seed);
           })
           .reference([](const C& c, const std::vector<Array>& in) {
-            return attention_gradients(in[0], in[1], in[2], in[3], {in[4], in[5]}, c.causal);
+            return attention_gradients(in, c.causal, true);
           });
   spec.tolerance = [](const Choice& choice) {
     return attention_gradient_tolerance(choice.dtype("dtype"),

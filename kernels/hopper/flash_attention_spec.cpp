@@ -32,7 +32,7 @@ KernelSpec flash_attention_spec() {
           })
           .reference([](const C& c, const std::vector<Array>& in) {
             std::vector<Array> out = {attention_reference(in[0], in[1], in[2], c.causal, true)};
-            if (c.lse) out.push_back(attention_rows(in[0], in[1], in[2], in[0], c.causal).lse);
+            if (c.lse) out.push_back(attention_rows(in[0], in[1], in[2], in[0], c.causal, true).lse);
             return out;
           });
   spec.tolerance = [](const Choice& choice) { return attention_tolerance(choice.dtype("dtype")); };

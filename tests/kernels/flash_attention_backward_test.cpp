@@ -1,6 +1,7 @@
 // Gradients of attention: rows that no tile divides, heads that share K and V, both kinds of CTAs, under a
 // mask; the host's own gradients against differences of its outputs.
 #include <cmath>
+#include <numeric>
 
 #include "kernels/frame/attention_gradients.h"
 #include "kernels/frame/reference.h"
@@ -89,7 +90,8 @@ TEST(AttentionForward, GivesTheLogSumExpOfEachRow) {
     with_lse.lse = true;
     const SimOutcome out = run_clean(flash_attention(with_lse), in);
     const std::vector<double> lse = to_doubles(out.outputs.at(1)),
-                              wanted = to_doubles(attention_rows(in[0], in[1], in[2], in[0], causal).lse);
+                              wanted =
+                                  to_doubles(attention_rows(in[0], in[1], in[2], in[0], causal, true).lse);
     ASSERT_EQ(lse.size(), wanted.size());
     for (size_t i = 0; i < lse.size(); ++i) EXPECT_NEAR(lse[i], wanted[i], 1e-5) << i;
     EXPECT_TRUE(compare(out.outputs[0], run_clean(flash_attention(c), in).outputs[0]).bits_equal);
@@ -97,34 +99,37 @@ TEST(AttentionForward, GivesTheLogSumExpOfEachRow) {
 }
 
 // d(sum of dO * O) / dx, of an element of Q, of K and of V.
-TEST(AttentionGradients, AreDifferencesOfOutputs) {
-  const pl::ShapeDtype of_q{pl::f32, {2, 4, 24, 8}}, of_kv{pl::f32, {2, 2, 40, 8}};
-  std::vector<Array> in = normal_inputs({of_q, of_kv, of_kv, of_q}, 5);
-  for (const bool causal : {false, true}) {
-    const auto loss = [&] {
-      const std::vector<double> o = to_doubles(attention_reference(in[0], in[1], in[2], causal, true)),
-                                d_out = to_doubles(in[3]);
-      double sum = 0;
-      for (size_t i = 0; i < o.size(); ++i) sum += o[i] * d_out[i];
-      return sum;
-    };
-    const AttentionRows rows = attention_rows(in[0], in[1], in[2], in[3], causal);
-    const std::vector<Array> gradients = attention_gradients(in[0], in[1], in[2], in[3], rows, causal);
-    for (size_t which = 0; which < 3; ++which) {
-      for (const size_t i : {0, 77, 501}) {
-        std::vector<double> values = to_doubles(in[which]);
-        const double x = values[i], step = 1.0 / 64;
-        const auto at = [&](double value) {
-          values[i] = value;
-          in[which] = array_of(in[which].type, values);
-          return loss();
-        };
-        const double slope = (at(x + step) - at(x - step)) / (2 * step);
-        at(x);
-        EXPECT_NEAR(to_doubles(gradients[which])[i], slope, 2e-3) << which << " " << i << " " << causal;
-      }
+void expect_differences_of_outputs(bool causal, bool heads_first) {
+  SCOPED_TRACE(causal ? "causal" : "not causal");
+  SCOPED_TRACE(heads_first ? "heads before rows" : "rows before heads");
+  const auto type = [&](int64_t heads, int64_t rows) {
+    return pl::ShapeDtype{pl::f32, heads_first ? pl::Shape{2, heads, rows, 8} : pl::Shape{2, rows, heads, 8}};
+  };
+  std::vector<Array> in = attention_gradient_inputs(type(4, 24), type(2, 40), causal, heads_first, 5);
+  const std::vector<Array> gradients = attention_gradients(in, causal, heads_first);
+  const auto loss = [&] {
+    const std::vector<double> o = to_doubles(attention_reference(in[0], in[1], in[2], causal, heads_first)),
+                              d_out = to_doubles(in[3]);
+    return std::inner_product(o.begin(), o.end(), d_out.begin(), 0.0);
+  };
+  for (size_t which = 0; which < 3; ++which) {
+    for (const size_t i : {0, 77, 501}) {
+      std::vector<double> values = to_doubles(in[which]);
+      const double x = values[i], step = 1.0 / 64;
+      const auto at = [&](double value) {
+        values[i] = value;
+        in[which] = array_of(in[which].type, values);
+        return loss();
+      };
+      const double slope = (at(x + step) - at(x - step)) / (2 * step);
+      at(x);
+      EXPECT_NEAR(to_doubles(gradients[which])[i], slope, 2e-3) << which << " " << i;
     }
   }
+}
+TEST(AttentionGradients, AreDifferencesOfOutputs) {
+  for (const bool causal : {false, true})
+    for (const bool heads_first : {false, true}) expect_differences_of_outputs(causal, heads_first);
 }
 
 }  // namespace
