@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "cli/execute/execute.h"
+#include "cli/execute/why.h"
 #include "cli/support/output.h"
 #include "cli/support/term.h"
 #include "isa/core/whole_error.h"
@@ -112,23 +113,12 @@ void finish_traces(Report& report, const Subject& subject, RunTrace* trace) {
   if (report.page != nullptr) report.page->finish(scopes ? &*scopes : nullptr);
 }
 
-WhyReport why_of(const Subject& subject, const sim::ClockReport& clock, const RunRequest& request) {
-  MachineRequest unlimited = request.machine;
-  unlimited.max_instructions = 0;
-  std::optional<Progress> progress;
-  return verify::ask_why(subject.job, *subject.arch, run_options(subject, unlimited, request.clock()), clock,
-                         [&](uint64_t done, uint64_t all) {
-                           if (!progress) progress.emplace("what would help", all);
-                           progress->update(done);
-                         });
-}
-
 void take_time(Report& report, const Subject& subject, const RunRequest& request) {
   const sim::RunResult& result = report.sim->result;
   const ClockSettings* const clock = request.clock();
   if (clock == nullptr || result.clock.cycles == 0 || !result.completed) return;
   report.time = time_report(subject.job, *subject.arch, subject.registers, clock->l2, clock->values, result);
-  if (request.why) report.time->why = why_of(subject, result.clock, request);
+  if (request.why) report.time->why = why_of(subject, report, request);
 }
 
 }  // namespace
@@ -273,6 +263,19 @@ Outcome<void> CodegenQuestion::take(std::vector<SeenFinding>& findings) {
   return {};
 }
 
+namespace {
+
+// What the examination of the machine code has found.
+std::vector<std::string> slower_than_its_cycles(std::span<const SeenFinding> findings) {
+  std::vector<std::string> out;
+  for (const SeenFinding& seen : findings)
+    if (std::ranges::find(seen.schedules, verify::code_generation) != seen.schedules.end())
+      out.push_back(fmt::format("{}: {}", seen.finding.code.name(), message_text(seen.finding)));
+  return out;
+}
+
+}  // namespace
+
 Outcome<Report> execute(Subject& subject, const RunRequest& request) {
   Report report;
   report.command = request.command;
@@ -289,6 +292,7 @@ Outcome<Report> execute(Subject& subject, const RunRequest& request) {
     CodegenQuestion codegen(subject, request.codegen);
     if (const auto ran = run_on_sim(report, subject, request); !ran) return tl::make_unexpected(ran.error());
     if (const auto asked = codegen.take(report.findings); !asked) return tl::make_unexpected(asked.error());
+    if (report.time) report.time->slower = slower_than_its_cycles(report.findings);
   }
   const bool whole =
       report.sim ? report.sim->result.completed : report.device && report.device->errors.empty();

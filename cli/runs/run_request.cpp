@@ -31,8 +31,10 @@ void RunWords::state(Words& words) {
   clock_.state_values(words);
   clock_.state(words);
   state_fmad(words, given.machine.fmad);
-  words.flag("--why", given.why,
-             "find the three changes that would help most: run again with parts of the chip relaxed");
+  words.flag(
+      "--why", given.why,
+      "find what would help most: run again with parts of the chip relaxed, says first how often and how "
+      "long");
   words.number("--lines", given.lines, 1, most_lines, "source lines of the time report (10)");
   words.pairs("--out", subject_.out, "write an output to a file: NAME=file.npy", Value::named_output);
   state_threads(words, threads_);

@@ -201,7 +201,13 @@ void take_time(report::Report& report, const LaunchedJob& launched, const Asked&
   if (!asked.why) return;
   sim::RunOptions unlimited = asked.run;
   unlimited.max_warp_instructions = 0;
-  report.time->why = verify::ask_why(launched.job, arch, unlimited, result.clock);
+  report.time->why = verify::ask_why({.job = &launched.job,
+                                      .arch = &arch,
+                                      .run = unlimited,
+                                      .clock = result.clock,
+                                      .registers = result.registers_per_thread,
+                                      .seconds = report.sim->seconds,
+                                      .variants = {}});
 }
 
 Outcome<Performed> run(LaunchedJob& launched, const Asked& asked, void* const* outputs,

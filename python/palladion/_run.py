@@ -139,7 +139,7 @@ def time(subject: Any, *args: Any, why: bool = False, values: str = "full", l2: 
          arch: Optional[str] = None, threads: int = 0, **more: Any) -> "Result | Results":
     """The time of a launch by the chip's clock: `Result.cycles`, `Result.time`. Arrays are not changed.
 
-    `why`: run again with one part of the chip relaxed at a time: what would help. `values`: "none" skips the arithmetic
+    `why`: run again with parts of the chip relaxed: what would help, and what to change. `values`: "none" skips the arithmetic
     where control does not depend on it. `l2`: "cold" or "warm". The rest: as of `run`.
     """
     launch = _launch(subject, args, arch, entry, dict(grid=grid, block=block, cluster=cluster, shared=shared), more)

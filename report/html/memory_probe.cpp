@@ -10,6 +10,7 @@
 #include "isa/formats/fragments.h"
 #include "isa/formats/tcgen05_descriptor.h"
 #include "sim/check/core/context.h"
+#include "sim/clock/report/where.h"
 #include "sim/clock/sm/access.h"
 #include "sim/machine/exec/exec.h"
 #include "sim/machine/exec/place.h"
@@ -132,24 +133,6 @@ json::array fragments_of(const sim::Program& program) {
   json::array out;
   for (const auto& [name, shape] : shapes) out.push_back(fragment_json(name, shape.first, shape.second));
   return out;
-}
-
-int bits_of(isa::Tcgen05Kind kind) {
-  if (isa::is_mxf4(kind)) return 4;
-  return kind == isa::Tcgen05Kind::f16 ? 16 : kind == isa::Tcgen05Kind::tf32 ? 32 : 8;
-}
-
-// Bits of the narrowest operand that a tensor core multiplies; 0: none does.
-int operand_bits_of(const sim::Program& program) {
-  int narrowest = 0;
-  const auto take = [&](int bits) { narrowest = narrowest == 0 ? bits : std::min(narrowest, bits); };
-  for (const sim::MicroOp& op : program.code) {
-    if (op.effect == nullptr) continue;
-    if (const auto* w = std::get_if<isa::Wgmma>(op.effect)) take(isa::bits(w->a));
-    if (const auto* m = std::get_if<isa::Mma>(op.effect)) take(isa::bits(m->a));
-    if (const auto* t = std::get_if<isa::Tcgen05Mma>(op.effect)) take(bits_of(t->kind));
-  }
-  return narrowest;
 }
 
 // [text, file, line, line of the PTX] by pc.
@@ -323,7 +306,7 @@ void MemoryProbe::start(const sim::RunView& run) {
   instructions_ = instructions_of(*run.program);
   objects_ = objects_of(run);
   fragments_ = fragments_of(*run.program);
-  operand_bits_ = operand_bits_of(*run.program);
+  operand_bits_ = sim::operand_bits_of(*run.program);
 }
 
 void MemoryProbe::observe(sim::ClusterState& cluster, sim::ClusterEvents& events) {

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "isa/core/author.h"
+#include "sim/clock/report/where.h"
 
 namespace palladion::report {
 namespace {
@@ -70,11 +71,8 @@ json::object chip_json(const isa::ArchSpec& arch, const isa::ClockParameters* cl
                       {"shared_bytes", arch.shared_bytes_per_sm}};
   if (clock == nullptr) return out;
   const isa::ClockParameters& p = *clock;
-  // 16-bit multiplications of an SM in a cycle; tcgen05 takes a K of 32 bytes, so 16 of them, in all lanes.
-  const double macs =
-      arch.has_tcgen05() ? p.tcgen05_columns_per_cycle * arch.tensor_lanes * 16 : p.wgmma_macs_per_cycle;
   append(out, {{"sm_clock_mhz", p.sm_clock},
-               {"tflops_16_bits", 2 * macs * arch.sm_count * p.sm_clock * 1e-6},
+               {"tflops_16_bits", sim::peak_tflops(arch, p, 16)},
                {"hbm_gb_per_s", p.hbm_read},
                {"l2_gb_per_s", p.l2_bytes_per_cycle * p.sm_clock * 1e-3}});
   return out;

@@ -134,12 +134,13 @@ std::string time_text(const Launched& launched, const Report& report, const RunV
   const TimeReport& time = *report.time;
   std::string text = time_rows(time);
   if (report.device && report.device->timing) text += row("", against_device(report));
-  text += where_text(time, {.source_line = view.findings.source_line,
-                            .folder = view.findings.folder,
-                            .ptx_name = launched.ptx_name,
-                            .lines = view.lines,
-                            .color = view.color});
-  return time.why ? text + why_text(*time.why, view.color) : text;
+  const TimeView of_time{.source_line = view.findings.source_line,
+                         .folder = view.findings.folder,
+                         .ptx_name = launched.ptx_name,
+                         .lines = view.lines,
+                         .color = view.color};
+  text += where_text(time, of_time);
+  return time.why ? text + why_text(time, of_time) : text;
 }
 
 std::string checks_text(const Report& report, bool color) {

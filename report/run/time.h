@@ -3,12 +3,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "cuda/native/jit_log.h"
 #include "sim/clock/report/where.h"
-#include "verify/launch/timed_run.h"
+#include "verify/launch/why.h"
 
 namespace palladion::report {
 
@@ -33,6 +34,7 @@ struct TimeReport {
   uint32_t ctas_per_sm = 0;
   Registers registers;  // that this was counted with
   std::optional<WhyReport> why;
+  std::vector<std::string> slower;  // what ptxas does to the kernel and its cycles do not show
 
   // Of the work that the tensor cores were given; 0 without any.
   double tflops() const;

@@ -1,4 +1,5 @@
 // The clock's report for programs.
+#include "report/run/advice.h"
 #include "report/run/run_json.h"
 
 namespace palladion::report {
@@ -76,17 +77,52 @@ json::object line_json(const sim::LineWhere& line) {
   return out;
 }
 
-json::object why_json(const WhyReport& why) {
+json::object residency_json(const sim::Residency& r) {
+  const auto scarce_json = [](const sim::ScarceResource& s) {
+    return json::object{{"resource", sim::name(s.resource)},
+                        {"unit", sim::unit(s.resource)},
+                        {"taken", s.taken},
+                        {"most", s.most}};
+  };
+  return {{"clusters", r.clusters},       {"at_once", r.at_once},
+          {"waves", r.waves()},           {"last_wave", r.last_wave()},
+          {"ctas_per_sm", r.ctas_per_sm}, {"in_the_way_of_one_more", array_of(r.scarce, scarce_json)}};
+}
+
+json::object why_json(const TimeReport& time) {
+  const WhyReport& why = *time.why;
   const auto gain_json = [](const sim::Gain& gain) {
     return json::object{{"relaxation", gain.relaxation->name},
                         {"cycles", gain.cycles},
                         {"saved", gain.saved},
                         {"advice", gain.relaxation->advice}};
   };
+  const auto group_json = [](const sim::GroupGain& group) {
+    return json::object{
+        {"relaxations",
+         array_of(group.members, [](const sim::Relaxation* r) { return json::value(r->name); })},
+        {"cycles", group.cycles},
+        {"saved", group.saved},
+        {"tried_alone", group.tried_alone}};
+  };
+  const auto changed_json = [](const verify::Changed& c) {
+    return json::object{{"change", c.change}, {"cycles", c.cycles}, {"saved", c.saved}};
+  };
+  const auto advice_json = [](const Advice& a) {
+    return json::object{{"about", a.about}, {"text", a.text}, {"from", a.from}};
+  };
+  json::array changes = array_of(why.variants, changed_json);
+  if (why.one_more) changes.push_back(changed_json(*why.one_more));
   return {{"cycles", why.cycles},
           {"values", report::name(why.values)},
           {"interrupted", why.interrupted},
-          {"gains", array_of(why.gains, gain_json)}};
+          {"runs", why.runs},
+          {"most_runs", why.plan.most},
+          {"gains", array_of(why.relaxed.gains, gain_json)},
+          {"together", array_of(why.relaxed.groups, group_json)},
+          {"changes", std::move(changes)},
+          {"residency", residency_json(why.residency)},
+          {"advice", array_of(advice_of(time, {}), advice_json)}};
 }
 
 }  // namespace
@@ -111,7 +147,7 @@ json::object time_json(const TimeReport& time) {
                       {"warp_cycles", time.where.warp_cycles},
                       {"roles", array_of(time.where.roles, role_json)},
                       {"lines", array_of(time.where.lines, line_json)}};
-  if (time.why) out.emplace("why", why_json(*time.why));
+  if (time.why) out.emplace("why", why_json(time));
   return out;
 }
 

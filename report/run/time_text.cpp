@@ -188,19 +188,4 @@ std::string where_text(const TimeReport& time, const TimeView& view) {
   return out;
 }
 
-std::string why_text(const WhyReport& why, bool color) {
-  constexpr size_t shown = 3;
-  constexpr double worth = 0.001;
-  std::string out =
-      paint("what would help: the same run with a part of the chip relaxed", Style::bold, color) + "\n";
-  if (why.interrupted) out += "  interrupted: not everything was tried\n";
-  size_t n = 0;
-  for (const sim::Gain& gain : why.gains) {
-    if (n == shown || gain.saved < worth) break;
-    out += fmt::format("  {}. {:<34} {} cycles, {:.1f} % less\n     {}\n", ++n, gain.relaxation->name,
-                       grouped(gain.cycles), gain.saved * 100, gain.relaxation->advice);
-  }
-  return n == 0 ? out + "  nothing that was tried saves time\n" : out;
-}
-
 }  // namespace palladion::report

@@ -21,7 +21,10 @@ std::string clock_caveat(bool measured);
 // The rows of `run` about the time, and the section "where the time went".
 std::string time_rows(const TimeReport& time);
 std::string where_text(const TimeReport& time, const TimeView& view);
-std::string why_text(const WhyReport& why, bool color);
+// What would help, and what the author of the kernel would change; `time.why` is there.
+std::string why_text(const TimeReport& time, const TimeView& view);
+// "what would help: 7 to 15 runs of about 1.2 s each, 8.4 to 18 s", before they begin.
+std::string plan_text(const verify::WhyPlan& plan);
 // "#####-----", `share` of 0..1.
 std::string bar(double share, int columns);
 

@@ -100,6 +100,37 @@ TEST_F(TimedProgram, WhyTellsWhatARelaxedPartWouldSave) {
   EXPECT_THAT(run(std::string(add) + " --why").out, HasSubstr("what would help"));
 }
 
+TEST_F(TimedProgram, WhySaysBeforehandHowOftenItRunsAndThenWhatToChange) {
+  const Ran ran = run(std::string(add) + " --why --json " + file("why.json"));
+  EXPECT_THAT(ran.err,
+              testing::ContainsRegex("what would help: [0-9]+ to [0-9]+ runs of about .* each, .* to .*\n"));
+  EXPECT_THAT(ran.out, testing::AllOf(HasSubstr("what an author would change, and what it follows from"),
+                                      HasSubstr(" of what HBM reads\n")));
+  const json::value why = json::parse(read(file("why.json"))).at_pointer("/sim/clock/why");
+  EXPECT_LE(number(why.at_pointer("/runs")), number(why.at_pointer("/most_runs")));
+  EXPECT_EQ(why.at_pointer("/advice/0/about"), "peak");
+  EXPECT_EQ(why.at_pointer("/advice/0/from"), "counters");
+}
+
+// The same runs, whatever the number of host threads.
+TEST_F(TimedProgram, WhyDoesNotDependOnThreads) {
+  const auto why = [&](const char* threads) {
+    return dump(report(std::string(add) + " --why --threads " + threads).at_pointer("/sim/clock/why"));
+  };
+  EXPECT_EQ(why("1"), why("3"));
+}
+
+TEST_F(TimedProgram, WhyTriesAnotherNumberOfStages) {
+  const Ran ran =
+      run("run matmul_ws --shape m=512,n=512,k=512 --set stages=2 --schedule hardware --values none --why "
+          "--json " +
+          file("stages.json"));
+  const json::value changes = json::parse(read(file("stages.json"))).at_pointer("/sim/clock/why/changes");
+  ASSERT_EQ(changes.as_array().size(), 1u) << ran.out;
+  EXPECT_EQ(changes.at_pointer("/0/change"), "stages=3");
+  EXPECT_THAT(ran.out, HasSubstr("a run with stages=3: "));
+}
+
 // ---- files of parameters ---------------------------------------------------------------------------
 TEST_F(TimedProgram, AFileOfParametersStandsInForTheArchitecturesOwn) {
   const auto cycles = [&](const std::string& more) {

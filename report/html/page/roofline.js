@@ -1,6 +1,6 @@
 // The view "Where the time went": busy resources, what warps wait for, --why, the roofline.
 import { bytes, clock, grouped, more, percent, plain, recorded, report, short } from "./data.js";
-import { bar, bars, card, el, legend, stallColor, svg } from "./dom.js";
+import { bar, bars, card, el, legend, stallColor, svg, table } from "./dom.js";
 
 function busyCard() {
   const rows = Object.entries(clock.busy).filter(([, share]) => share > 0.0005).sort((a, b) => b[1] - a[1]);
@@ -29,15 +29,28 @@ function rolesCard() {
     legend([...reasons].map((r) => [stallColor(r), r === "selected" ? "issuing" : plain(r)])));
 }
 
+function gainBars(gains) {
+  if (!gains.length) return el("p", { class: "note" }, "No relaxation of the chip saves time.");
+  const most = Math.max(...gains.map((g) => g.saved), 0.01);
+  return el("div", { class: "bars why" }, gains.map((g) =>
+    [el("span", {}, g.relaxation), bar([[g.saved / most, "var(--good)", `${g.relaxation}: ${percent(g.saved)} less`]]),
+      el("span", { class: "value" }, `${percent(g.saved)} less, ${grouped(g.cycles)} cycles`), el("p", { class: "note" }, g.advice)]));
+}
+
+const together = (g) => `${percent(Math.abs(g.saved))} ${g.saved < 0 ? "more" : "less"} together, so not tried alone: ${g.relaxations.join(", ")}.`;
+
 function whyCard() {
   const why = clock.why;
-  if (!why) return card("What would help", el("p", { class: "note" }, "Not asked: --why runs the kernel again with one part of the chip relaxed at a time."));
-  const gains = why.gains.filter((g) => g.saved > 0);
-  if (!gains.length) return card("What would help", el("p", { class: "note" }, "No relaxation of the chip saves time."));
-  const most = Math.max(...gains.map((g) => g.saved), 0.01);
-  return card("What would help: the same run with a part of the chip relaxed", el("div", { class: "bars why" }, gains.map((g) =>
-    [el("span", {}, g.relaxation), bar([[g.saved / most, "var(--good)", `${g.relaxation}: ${percent(g.saved)} less`]]),
-      el("span", { class: "value" }, `${percent(g.saved)} less, ${grouped(g.cycles)} cycles`), el("p", { class: "note" }, g.advice)])));
+  if (!why) return card("What would help", el("p", { class: "note" }, "Not asked: --why runs the kernel again with parts of the chip relaxed."));
+  return card("What would help: the same run with a part of the chip relaxed", gainBars(why.gains.filter((g) => g.saved > 0)),
+    why.together.filter((g) => !g.tried_alone).map((g) => el("p", { class: "note" }, together(g))),
+    el("p", { class: "note" }, `${why.runs} of at most ${why.most_runs} runs.`));
+}
+
+function adviceCard() {
+  if (!clock.why) return null;
+  return card("What an author would change, and what it follows from", table(["", "statement", "from"],
+    clock.why.advice.map((a) => [a.about, a.text, a.from])));
 }
 
 const svgWidth = 640, svgHeight = 340, margin = { left: 62, right: 20, top: 16, bottom: 42 };
@@ -86,6 +99,6 @@ function rooflineCard() {
 
 export function showTime(into) {
   if (!clock) return false;
-  into.append(el("div", { class: "two" }, el("div", {}, busyCard(), rolesCard()), el("div", {}, rooflineCard(), whyCard())));
+  into.append(el("div", { class: "two" }, el("div", {}, busyCard(), rolesCard()), el("div", {}, rooflineCard(), whyCard(), adviceCard())));
   return true;
 }

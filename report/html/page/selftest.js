@@ -30,6 +30,7 @@ function checkNumbers(check, sections) {
     for (const [key, value] of Object.entries(clock.counters)) if (!key.includes("bytes")) check(`counter ${key}`, summary.includes(grouped(value)));
     const time = sections.get("time").textContent;
     for (const gain of clock.why?.gains ?? []) if (gain.saved > 0) check(`relaxation ${gain.relaxation}`, time.includes(gain.relaxation) && time.includes(grouped(gain.cycles)));
+    for (const advice of clock.why?.advice ?? []) check(`advice ${advice.about}`, time.includes(advice.from) && time.includes(advice.text.split("\n")[0]));
     check("last event within the kernel's cycles", !trace || model.last <= clock.cycles, model?.last);
   }
   for (const o of report.sim?.outputs ?? report.outputs ?? []) check(`hash of ${o.name}`, summary.includes(o.fnv1a));

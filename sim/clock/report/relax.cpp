@@ -1,6 +1,7 @@
 #include "sim/clock/report/relax.h"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <string>
 
@@ -30,8 +31,7 @@ double* find_parameter(isa::ClockParameters& parameters, std::string_view key) {
   return at != fields.end() ? &(parameters.*at->member) : find_op_parameter(parameters, key);
 }
 
-isa::ClockParameters relaxed(const isa::ClockParameters& parameters, const Relaxation& relaxation) {
-  isa::ClockParameters p = parameters;
+isa::ClockParameters relaxed(isa::ClockParameters p, const Relaxation& relaxation) {
   if (relaxation.no_bank_conflicts) p.bank_conflicts = false;
   for (const RelaxedKey& k : relaxation.keys)
     if (double* value = find_parameter(p, k.key)) *value *= k.factor;
@@ -47,7 +47,9 @@ isa::ClockParameters relaxed(const isa::ClockParameters& parameters, const Relax
   return p;
 }
 
-bool can_matter(const Relaxation& relaxation, const ClockReport& report) {
+bool can_matter(const Relaxation& relaxation, const ClockReport& report, LaunchUses uses) {
+  if ((relaxation.needs.atomics && !uses.atomics) || (relaxation.needs.clusters && !uses.clusters))
+    return false;
   if (relaxation.no_bank_conflicts) return report.counters.smem_bank_conflicts > 0;
   if (relaxation.resources.empty() && relaxation.stalls.empty()) return true;
   const bool used = std::ranges::any_of(relaxation.resources,
@@ -59,24 +61,110 @@ bool can_matter(const Relaxation& relaxation, const ClockReport& report) {
   return used || std::ranges::any_of(relaxation.stalls, waited);
 }
 
-std::vector<Gain> try_relaxations(const isa::ClockParameters& parameters, const ClockReport& report,
-                                  const RunWith& run, const RelaxOptions& options) {
-  std::vector<Gain> all;
+namespace {
+
+using Members = std::vector<const Relaxation*>;
+
+// Those that can matter, by group.
+std::array<Members, relaxed_group_count> groups_of(const ClockReport& report, LaunchUses uses) {
+  std::array<Members, relaxed_group_count> groups;
   for (const Relaxation& r : relaxations())
-    if (can_matter(r, report)) all.push_back({&r, 0, 0});
-  std::mutex mutex;
-  uint64_t done = 0;
-  WorkerPool pool(std::max(1U, options.threads));
-  pool.for_each(all.size(), [&](size_t i, unsigned) {
-    all[i].cycles = run(relaxed(parameters, *all[i].relaxation)).value_or(0);
-    const std::lock_guard lock(mutex);
-    if (options.progress) options.progress(++done, all.size());
-  });
-  std::erase_if(all, [](const Gain& g) { return g.cycles == 0; });
-  const double before = static_cast<double>(report.cycles);
-  for (Gain& g : all) g.saved = (before - static_cast<double>(g.cycles)) / before;
-  std::ranges::stable_sort(all, std::greater{}, &Gain::saved);
-  return all;
+    if (can_matter(r, report, uses)) groups[static_cast<size_t>(r.group)].push_back(&r);
+  return groups;
+}
+
+class RelaxSearch {
+ public:
+  RelaxSearch(const isa::ClockParameters& parameters, uint64_t cycles, const RunWith& run,
+              const RelaxOptions& options)
+      : parameters_(parameters), cycles_(static_cast<double>(cycles)), run_(run), options_(options) {}
+
+  Relaxed find(const ClockReport& report) {
+    Trials trials;
+    for (Members& members : groups_of(report, options_.uses))
+      if (!members.empty()) trials.push_back({std::move(members)});
+    try_all(std::move(trials));
+    while (GroupGain* next = most_promising()) look_into(*next);
+    std::erase_if(out_.groups, [](const GroupGain& g) { return g.cycles == 0; });
+    return std::move(out_);
+  }
+
+ private:
+  struct Trial {
+    Members relaxed;
+    uint64_t cycles = 0;  // 0: no answer
+  };
+  using Trials = std::vector<Trial>;
+
+  double saved(uint64_t cycles) const { return (cycles_ - static_cast<double>(cycles)) / cycles_; }
+
+  void try_all(Trials trials) {
+    const auto at_once =
+        static_cast<unsigned>(std::clamp<size_t>(trials.size(), 1, std::max(1U, options_.threads)));
+    WorkerPool pool(at_once);
+    pool.for_each(trials.size(), [&](size_t i, unsigned) {
+      isa::ClockParameters p = parameters_;
+      for (const Relaxation* r : trials[i].relaxed) p = relaxed(std::move(p), *r);
+      trials[i].cycles = run_(p, std::max(1U, options_.threads / at_once)).value_or(0);
+      const std::lock_guard lock(mutex_);
+      ++out_.runs;
+      if (options_.done) options_.done(out_.runs);
+    });
+    for (Trial& t : trials) take(std::move(t));
+  }
+
+  // A group without an answer says nothing of its members.
+  void take(Trial&& t) {
+    if (t.relaxed.size() > 1)
+      out_.groups.push_back({std::move(t.relaxed), t.cycles, t.cycles == 0 ? 1 : saved(t.cycles)});
+    else if (t.cycles != 0)
+      add(*t.relaxed.front(), t.cycles);
+  }
+
+  void add(const Relaxation& relaxation, uint64_t cycles) {
+    out_.gains.push_back({&relaxation, cycles, saved(cycles)});
+    std::ranges::stable_sort(out_.gains, std::greater{}, &Gain::saved);
+  }
+
+  // Of those groups whose members were not tried, the one that may hold one of the best; null: none does.
+  GroupGain* most_promising() {
+    double least = worth_a_change;
+    if (out_.gains.size() >= most_gains) least = std::max(least, out_.gains[most_gains - 1].saved);
+    GroupGain* best = nullptr;
+    for (GroupGain& g : out_.groups)
+      if (!g.tried_alone && g.saved > least && (best == nullptr || g.saved > best->saved)) best = &g;
+    return best;
+  }
+
+  void look_into(GroupGain& group) {
+    group.tried_alone = true;
+    Trials trials;
+    for (const Relaxation* r : group.members) trials.push_back({{r}});
+    try_all(std::move(trials));
+  }
+
+  const isa::ClockParameters& parameters_;
+  const double cycles_;
+  const RunWith& run_;
+  const RelaxOptions& options_;
+  Relaxed out_;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+RelaxPlan plan_relaxations(const ClockReport& report, LaunchUses uses) {
+  RelaxPlan plan;
+  for (const Members& members : groups_of(report, uses)) {
+    plan.least += members.empty() ? 0 : 1;
+    plan.most += members.size() > 1 ? members.size() + 1 : members.size();
+  }
+  return plan;
+}
+
+Relaxed try_relaxations(const isa::ClockParameters& parameters, const ClockReport& report, const RunWith& run,
+                        const RelaxOptions& options) {
+  return RelaxSearch(parameters, report.cycles, run, options).find(report);
 }
 
 }  // namespace palladion::sim

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "isa/formats/tcgen05_descriptor.h"
 #include "sim/machine/exec/place.h"
 #include "sim/program/compile/compile.h"
 
@@ -16,6 +17,17 @@ namespace {
 
 uint64_t total_of(const LineTime& line) {
   return std::accumulate(line.cycles.begin(), line.cycles.end(), uint64_t{0});
+}
+
+int bits_of(isa::Tcgen05Kind kind) {
+  if (isa::is_mxf4(kind)) return 4;
+  return kind == isa::Tcgen05Kind::f16 ? 16 : kind == isa::Tcgen05Kind::tf32 ? 32 : 8;
+}
+
+void add(WarpTime& to, const WarpTime& time) {
+  to.warps |= time.warps;
+  to.issued += time.issued;
+  for (size_t i = 0; i < stall_count; ++i) to.cycles[i] += time.cycles[i];
 }
 
 void add(WarpTime& to, const LineTime& line) {
@@ -122,6 +134,13 @@ std::string_view work_of(const isa::Footprint& f) {
   return copies_of(f);
 }
 
+// An atomic that is not certain to stay in shared memory.
+bool modifies_global(const isa::Footprint& f) {
+  return std::ranges::any_of(f.memory, [](const isa::MemoryUse& m) {
+    return m.modifies() && (m.space == isa::Space::global || m.space == isa::Space::generic);
+  });
+}
+
 // Of one warp instruction; a wgmma is issued by all warps of a warpgroup.
 double flops_of(const isa::Footprint& f, const isa::ArchSpec& arch) {
   return 2.0 * f.products / (f.participants == isa::Participants::warpgroup ? arch.mma_warps : 1);
@@ -174,6 +193,8 @@ Where where_time_went(const isa::Module& module, std::string_view entry, const i
   if (function == nullptr) return out;
   const auto program = compile(module, *function, arch, std::vector<uint64_t>(module.symbols.size(), 0));
   out.tensor_flops = 2.0 * static_cast<double>(report.counters.tcgen05_products);
+  out.operand_bits = operand_bits_of(*program);
+  out.atomics = std::ranges::any_of(program->footprints, modifies_global);
   Lines lines;
   Roles roles;
   for (const LineTime& line : report.lines) {
@@ -185,6 +206,59 @@ Where where_time_went(const isa::Module& module, std::string_view entry, const i
   }
   out.lines = lines.sorted();
   out.roles = roles.sorted();
+  return out;
+}
+
+int operand_bits_of(const Program& program) {
+  int narrowest = 0;
+  const auto take = [&](int bits) { narrowest = narrowest == 0 ? bits : std::min(narrowest, bits); };
+  for (const MicroOp& op : program.code) {
+    if (op.effect == nullptr) continue;
+    if (const auto* w = std::get_if<isa::Wgmma>(op.effect)) take(isa::bits(w->a));
+    if (const auto* m = std::get_if<isa::Mma>(op.effect)) take(isa::bits(m->a));
+    if (const auto* t = std::get_if<isa::Tcgen05Mma>(op.effect)) take(bits_of(t->kind));
+  }
+  return narrowest;
+}
+
+double peak_tflops(const isa::ArchSpec& arch, const isa::ClockParameters& clock, int operand_bits) {
+  // 16-bit multiplications of an SM in a cycle; tcgen05 takes a K of 32 bytes, so 16 of them, in all lanes.
+  const double macs = arch.has_tcgen05() ? clock.tcgen05_columns_per_cycle * arch.tensor_lanes * 16
+                                         : clock.wgmma_macs_per_cycle;
+  return 2 * macs * 16 / operand_bits * arch.sm_count * clock.sm_clock * 1e-6;
+}
+
+std::optional<PipelineWaits> pipeline_waits(const Where& where) {
+  const auto does = [](const RoleWhere& role, std::initializer_list<std::string_view> works) {
+    return std::ranges::any_of(
+        works, [&](std::string_view work) { return role.operations.find(work) != std::string::npos; });
+  };
+  PipelineWaits out;
+  WarpTime consumers, producers;
+  for (const RoleWhere& role : where.roles) {
+    const bool multiplies = does(role, {"mma"}),
+               fetches = does(role, {"TMA loads", "bulk loads", "cp.async"});
+    if (multiplies && fetches) return std::nullopt;
+    if (multiplies) add(consumers, role);
+    if (fetches) add(producers, role);
+  }
+  if (consumers.total() == 0 || producers.total() == 0) return std::nullopt;
+  const auto waits = [](const WarpTime& t) {
+    return static_cast<double>(t.cycles[static_cast<size_t>(Stall::mbarrier)]) /
+           static_cast<double>(t.total());
+  };
+  out.consumers = consumers.warps;
+  out.producers = producers.warps;
+  out.for_full = waits(consumers);
+  out.for_free = waits(producers);
+  uint64_t most = 0;
+  for (const LineWhere& line : where.lines) {
+    const uint64_t cycles = line.cycles[static_cast<size_t>(Stall::mbarrier)];
+    if ((line.warps & consumers.warps) == 0 || cycles <= most) continue;
+    most = cycles;
+    out.line = line.source;
+    out.ptx_line = line.ptx_line;
+  }
   return out;
 }
 

@@ -159,5 +159,66 @@ TEST(Where, TheLimitIsAResourceOrTheLongestWait) {
   EXPECT_EQ(limit_text(r), "HBM") << "no warp waited";
 }
 
+RoleWhere role(uint32_t warps, const char* operations, uint64_t waits, uint64_t works) {
+  RoleWhere r;
+  r.warps = warps;
+  r.operations = operations;
+  r.cycles[size_t(Stall::mbarrier)] = waits;
+  r.cycles[size_t(Stall::selected)] = works;
+  return r;
+}
+
+TEST(Where, APipelineHasWarpsThatMultiplyAndOthersThatFetch) {
+  Where where;
+  where.roles = {role(0xF, "TMA stores, wgmma", 20, 80), role(0xF0, "wgmma", 40, 60),
+                 role(0x100, "TMA loads", 30, 70)};
+  LineWhere wait;
+  wait.warps = 0xF0;
+  wait.source.file = "gemm.cpp";
+  wait.source.line = 7;
+  wait.cycles[size_t(Stall::mbarrier)] = 40;
+  LineWhere other = wait;
+  other.warps = 0x100;
+  other.source.line = 9;
+  other.cycles[size_t(Stall::mbarrier)] = 90;
+  where.lines = {other, wait};
+  const auto waits = pipeline_waits(where);
+  ASSERT_TRUE(waits);
+  EXPECT_EQ(waits->consumers, 0xFFu);
+  EXPECT_EQ(waits->producers, 0x100u);
+  EXPECT_DOUBLE_EQ(waits->for_full, 0.3);
+  EXPECT_DOUBLE_EQ(waits->for_free, 0.3);
+  EXPECT_EQ(waits->line.line, 7u);
+  where.roles = {role(0xF, "TMA loads, wgmma", 20, 80)};
+  EXPECT_FALSE(pipeline_waits(where)) << "the same warps do both";
+  where.roles = {role(0xF, "wgmma", 20, 80)};
+  EXPECT_FALSE(pipeline_waits(where)) << "nobody fetches";
+}
+
+TEST(Where, AtomicsOfGlobalMemoryAreSeen) {
+  const auto has_atomics = [](const std::string& instruction) {
+    auto parsed = isa::parse(
+        ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n"
+        ".reg .b64 %rd<4>;\n.reg .b32 %r<4>;\n" +
+            instruction + "\nret;\n}\n",
+        "");
+    EXPECT_TRUE(parsed) << isa::render(parsed.error());
+    return where_time_went(*parsed, "", isa::default_arch(), {}).atomics;
+  };
+  EXPECT_TRUE(has_atomics("red.global.add.u32 [%rd1], %r1;"));
+  EXPECT_TRUE(has_atomics("atom.add.u32 %r2, [%rd1], %r1;"));
+  EXPECT_TRUE(has_atomics("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r1], 64;"));
+  EXPECT_FALSE(has_atomics("red.shared.add.u32 [%r1], %r1;"));
+  EXPECT_FALSE(has_atomics("st.global.u32 [%rd1], %r1;"));
+}
+
+TEST(Where, NarrowOperandsHaveAHigherPeak) {
+  EXPECT_EQ(where_time_went(module(), "", isa::default_arch(), {}).operand_bits, 32);
+  const isa::ClockParameters& clock = *isa::find_clock("h200");
+  const double peak = peak_tflops(isa::default_arch(), clock, 16);
+  EXPECT_NEAR(peak, 2 * clock.wgmma_macs_per_cycle * 132 * clock.sm_clock * 1e-6, 1e-6);
+  EXPECT_DOUBLE_EQ(peak_tflops(isa::default_arch(), clock, 8), 2 * peak);
+}
+
 }  // namespace
 }  // namespace palladion::sim
