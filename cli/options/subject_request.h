@@ -33,6 +33,7 @@ struct SubjectRequest {
   SubjectWord what;
   std::span<const kernels::KernelSpec> kernels;  // by name
   Pairs sizes, settings;                         // --shape, --set: the kernel itself parses them
+  bool tunes = true;                             // settings that are not given may come of a table
   Pairs in, out;                                 // array's name -> file
   uint64_t seed = 0;                             // of random inputs
   const isa::ArchSpec* arch = &isa::default_arch();

@@ -44,6 +44,7 @@ Launched launched(const Subject& subject) {
           .contents = subject.contents,
           .sizes = subject.choice.sizes,
           .settings = subject.choice.settings,
+          .settings_from = subject.settings_from,
           .reference = reference_of(subject),
           .record_seconds = subject.record_seconds,
           .input_seconds = subject.input_seconds};

@@ -14,6 +14,7 @@
 #include "isa/host/paths.h"
 #include "isa/text/print.h"
 #include "kernels/files/kernel_file.h"
+#include "kernels/frame/tuned.h"
 #include "verify/arrays/words.h"
 #include "verify/launch/runner.h"
 
@@ -64,6 +65,23 @@ Outcome<const kernels::KernelSpec*> spec_named(const std::string& word,
   return user_error(fmt::format("there is no kernel `{}`", word), near_kernels(word, kernels));
 }
 
+// With the settings of the nearest sizes of a table that the kernel takes for its own; else nothing happens.
+void record_tuned(Subject& subject, const SubjectRequest& request) {
+  for (const kernels::Tuned& tuned :
+       kernels::tuned_settings(*subject.spec, subject.choice, request.settings)) {
+    Pairs settings = request.settings;
+    settings.insert(tuned.settings.begin(), tuned.settings.end());
+    try {
+      kernels::Choice choice = kernels::choose(*subject.spec, request.sizes, settings, subject.arch);
+      subject.kernel = std::make_unique<plgpu::Kernel>(subject.spec->build(choice));
+      subject.choice = std::move(choice);
+      subject.settings_from = tuned.from;
+      return;
+    } catch (const isa::Error&) {  // tiles that do not divide these sizes
+    }
+  }
+}
+
 Outcome<void> record(Subject& subject, const SubjectRequest& request) {
   const auto spec = find_spec(request);
   if (!spec) return tl::make_unexpected(spec.error());
@@ -72,7 +90,9 @@ Outcome<void> record(Subject& subject, const SubjectRequest& request) {
   try {
     subject.choice = kernels::choose(*subject.spec, request.sizes, request.settings, subject.arch);
     const auto start = Clock::now();
-    subject.kernel = std::make_unique<plgpu::Kernel>(subject.spec->build(subject.choice));
+    if (request.tunes) record_tuned(subject, request);
+    if (subject.kernel == nullptr)
+      subject.kernel = std::make_unique<plgpu::Kernel>(subject.spec->build(subject.choice));
     subject.record_seconds = seconds_since(start);
   } catch (const isa::Error& e) {
     return failure_of(e.diagnostics());

@@ -26,6 +26,7 @@ struct Subject {
   const kernels::KernelSpec* spec = nullptr;  // a kernel by name
   const kernels::zoo::Pair* pair = nullptr;   // a twin of the zoo
   kernels::Choice choice;
+  std::string settings_from;                   // which table gave settings that nobody named; empty: none did
   std::unique_ptr<plgpu::Kernel> kernel;       // ours
   std::unique_ptr<isa::Module> module;         // foreign
   std::shared_ptr<const void> specimen;        // what a twin's job points to

@@ -106,6 +106,7 @@ void leave_out(verify::Timed& timed, const Failure& why) {
 void time_one(verify::Timed& timed, const SweepRequest& request, const verify::KnownTime& known) {
   SubjectRequest configuration = request.subject;
   configuration.settings = timed.settings;
+  configuration.tunes = false;
   ClockSettings clock = request.clock;
   clock.values = sim::Values::none;
   auto subject = load_subject(configuration, &clock);

@@ -27,6 +27,7 @@ struct Launched {
   std::vector<std::string> contents;  // of each buffer of the job: "randn(7)", "a.npy", ""
   std::map<std::string, int64_t> sizes;
   std::map<std::string, std::string> settings;
+  std::string settings_from;  // which table gave those that nobody named; empty: none did
   Reference reference = Reference::unknown;
   double record_seconds = 0, input_seconds = 0;  // of wall time
 };

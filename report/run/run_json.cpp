@@ -159,17 +159,19 @@ json::object launched_json(const Launched& launched) {
     input.emplace("contents", launched.contents[i]);
     inputs.push_back(std::move(input));
   }
-  return {{"palladion", version},
-          {"kernel", launched.name},
-          {"entry", job.entry},
-          {"arch", launched.arch->name},
-          {"sizes", object_of(launched.sizes)},
-          {"settings", object_of(launched.settings)},
-          {"grid", dims_json(job.grid)},
-          {"block", dims_json(job.block)},
-          {"cluster", dims_json(job.cluster)},
-          {"dynamic_shared_bytes", job.dynamic_shared},
-          {"inputs", std::move(inputs)}};
+  json::object out = {{"palladion", version},
+                      {"kernel", launched.name},
+                      {"entry", job.entry},
+                      {"arch", launched.arch->name},
+                      {"sizes", object_of(launched.sizes)},
+                      {"settings", object_of(launched.settings)}};
+  if (!launched.settings_from.empty()) out.emplace("settings_from", launched.settings_from);
+  append(out, {{"grid", dims_json(job.grid)},
+               {"block", dims_json(job.block)},
+               {"cluster", dims_json(job.cluster)},
+               {"dynamic_shared_bytes", job.dynamic_shared},
+               {"inputs", std::move(inputs)}});
+  return out;
 }
 
 std::string run_json(const Launched& launched, const Report& report) {

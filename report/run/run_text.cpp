@@ -161,7 +161,9 @@ std::string dims_text(const isa::Dim3& d) {
 
 std::string launched_text(const Launched& launched) {
   const Job& job = *launched.job;
-  std::string text = launched.title + "\n" + row("launch", launch_text(launched));
+  std::string text = launched.title + "\n";
+  if (!launched.settings_from.empty()) text += row("settings", launched.settings_from);
+  text += row("launch", launch_text(launched));
   for (size_t i = 0; i < job.buffers.size(); ++i) {
     const Buffer& b = job.buffers[i];
     if (b.role != Role::in && b.role != Role::inout) continue;

@@ -42,6 +42,20 @@ TEST_F(LaunchJson, NamesTheNumbersGivenAtLaunch) {
   EXPECT_EQ(std::ranges::count(params, alpha), 1);
 }
 
+// The settings of the nearest sizes of a table, unless one is named.
+TEST_F(LaunchJson, HasTheSettingsOfATable) {
+  const auto tile = [&](const std::string& words) {
+    const auto ran = run("ptx matmul_ws " + words + " -o " + file("a.ptx") + " --launch " + file("a.json"));
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return std::string(boost::json::parse(read(file("a.json"))).at_pointer("/settings/tile_n").as_string());
+  };
+  EXPECT_EQ(tile("--shape m=4096,n=4096,k=4096"), "256");
+  EXPECT_EQ(tile("--shape m=5120,n=3584,k=4096 --set profile=1"), "256");
+  EXPECT_EQ(tile("--shape m=4096,n=4096,k=4096 --set stages=4"), "128");
+  EXPECT_EQ(tile("--shape m=8192,n=8192,k=8192"), "128") << "of 4096 by 8192 by 4096";
+  EXPECT_EQ(tile("--shape m=512,n=512,k=512"), "128");
+}
+
 TEST_F(LaunchJson, IsOfKernelsAlone) {
   const auto ran = run("ptx --ptx docs/howto/saxpy.ptx --launch " + file("a.json"));
   EXPECT_NE(ran.status, 0);
