@@ -70,12 +70,17 @@ struct Body {
   }
 
   // --- where things are
-  Scalar first_row(const Scalar& t) const { return (pl::axis_index("q") * tiles + t) * tile; }
-  pl::Slice q_rows(const Scalar& t) const { return ds(first_row(t), tile); }
+  // The CTA's pair of tiles of Q: with a mask the longest loops come first.
+  Scalar pair() const {
+    const Scalar number = pl::axis_index("q");
+    if (!c.causal) return number;
+    return c.q_seq / (tiles * tile) - 1 - number;
+  }
+  pl::Slice q_rows(const Scalar& t) const { return ds((pair() * tiles + t) * tile, tile); }
   // How many tiles of K and V the tile of Q sees.
   Scalar steps(const Scalar& t) const {
     if (!c.causal) return c.kv_seq / tile;
-    return pl::axis_index("q") * tiles + t + ((c.kv_seq - c.q_seq) / tile + 1);
+    return pair() * tiles + t + ((c.kv_seq - c.q_seq) / tile + 1);
   }
   Scalar most_steps() const { return steps(tiles - 1); }
   // Where its scores are: in a place that they share with those of the other tile if there is but one.
@@ -310,6 +315,10 @@ plgpu::KernelOptions options_of(const AttentionConfig& c) {
   o.compiler_params.unsafe_no_auto_barriers = true;
   o.grid = {c.batch, c.heads, c.q_seq / (tiles * tile)};
   o.grid_names = {"batch", "head", "q"};
+  if (c.causal) {  // loops of one length after the other
+    o.grid = {c.q_seq / (tiles * tile), c.batch, c.heads};
+    o.grid_names = {"q", "batch", "head"};
+  }
   o.num_threads = 4;
   o.thread_name = "wg";
   o.name = "blackwell_flash_attention";
