@@ -101,12 +101,13 @@ struct Body {
     const Scalar b = pl::axis_index("batch"), head = pl::axis_index("head");
     const Scalar kv_head = head / (c.heads / c.kv_heads);
     for (int t = 0; t < tiles; ++t)
-      plgpu::copy_gmem_to_smem(q.at(b, q_rows(t), head), q_smem.at(t), q_loaded.at(t));
+      plgpu::copy_gmem_to_smem(rows_of_head(q, b, q_rows(t), head), q_smem.at(t), q_loaded.at(t));
     const auto tile_of = [&](const Ref& from, const Ref& to, const BarrierRef& loaded,
                              const BarrierRef& consumed, const Scalar& j) {
       const Scalar slot = j % c.stages;
       pl::when(j >= c.stages, [&] { plgpu::barrier_wait(consumed.at(slot)); });
-      plgpu::copy_gmem_to_smem(from.at(b, ds(j * tile, tile), kv_head), to.at(slot), loaded.at(slot));
+      plgpu::copy_gmem_to_smem(rows_of_head(from, b, ds(j * tile, tile), kv_head), to.at(slot),
+                               loaded.at(slot));
     };
     tile_of(k, k_smem, k_loaded, k_consumed, Scalar(0));
     pl::fori_loop(0, most_steps(), [&](pl::Index j) {  // K is needed one step before V
@@ -266,7 +267,8 @@ struct Body {
     for (int64_t i = 0; i < c.head_dim; i += part)
       staging.at(pl::all, ds(i, part)).store(scaled(t, i, part, f, Layout::TCGEN05).astype(c.dtype));
     plgpu::commit_smem();
-    plgpu::copy_smem_to_gmem(staging, out.at(pl::axis_index("batch"), q_rows(t), pl::axis_index("head")));
+    plgpu::copy_smem_to_gmem(staging,
+                             rows_of_head(out, pl::axis_index("batch"), q_rows(t), pl::axis_index("head")));
   }
   void correct() const {
     plgpu::set_max_registers(correction_registers, "decrease");

@@ -26,6 +26,14 @@ struct AttentionConfig {
   pl::ShapeDtype kv_type() const { return {dtype, {batch, kv_seq, kv_heads, head_dim}}; }
 };
 
+// Rows of one head of an array (batch, rows, heads, head_dim), whose heads lie side by side as columns: so a
+// copy into tiles needs the five dimensions that TMA has.
+inline plgpu::Ref rows_of_head(const plgpu::Ref& x, const pl::Scalar& batch, const pl::Slice& rows,
+                               const pl::Scalar& head) {
+  const int64_t d = x.shape(3);
+  return x.reshape({x.shape(0), x.shape(1), x.shape(2) * d}).at(batch, rows, pl::ds(head * d, d));
+}
+
 // Throws isa::Error (PLD5001) for sizes that tiles of 128 rows of K and V and pairs of such tiles of Q do not
 // divide, heads that kv_heads does not divide, a causal mask with more rows of Q than of K.
 plgpu::Kernel flash_attention(const AttentionConfig& config);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/blackwell/flash_attention.h"
 #include "kernels/blackwell/matmul.h"
 #include "kernels/frame/helpers.h"
 
@@ -91,17 +92,17 @@ struct Body {
   }
   void fetch(bool keys, const Place& p, const Range& r) const {
     const auto at = ds(p.tile * tile, tile);
-    plgpu::copy_gmem_to_smem((keys ? k : q).at(p.batch, at, p.head), own.at(0), own_loaded);
-    plgpu::copy_gmem_to_smem((keys ? v : d_out).at(p.batch, at, p.head), own.at(1), own_loaded);
+    plgpu::copy_gmem_to_smem(rows_of_head(keys ? k : q, p.batch, at, p.head), own.at(0), own_loaded);
+    plgpu::copy_gmem_to_smem(rows_of_head(keys ? v : d_out, p.batch, at, p.head), own.at(1), own_loaded);
     if (!keys) fetch_rows(p.batch, p.head, at, Scalar(0));
     pl::fori_loop(0, steps(keys, r), [&](pl::Index i) {
       const Step s = step(keys, p, r, i);
       const Scalar slot = i % c.stages;
       const auto there = ds(s.tile * tile, tile);
       pl::when(i >= c.stages, [&] { plgpu::barrier_wait(consumed.at(slot)); });
-      plgpu::copy_gmem_to_smem((keys ? q : k).at(p.batch, there, s.head), passing.at(slot, 0),
+      plgpu::copy_gmem_to_smem(rows_of_head(keys ? q : k, p.batch, there, s.head), passing.at(slot, 0),
                                loaded.at(slot));
-      plgpu::copy_gmem_to_smem((keys ? d_out : v).at(p.batch, there, s.head), passing.at(slot, 1),
+      plgpu::copy_gmem_to_smem(rows_of_head(keys ? d_out : v, p.batch, there, s.head), passing.at(slot, 1),
                                loaded.at(slot));
       if (!keys) return;
       pl::when(i >= c.stages, [&] { plgpu::barrier_wait(rows_read.at(slot)); });
@@ -189,8 +190,8 @@ struct Body {
     });
     plgpu::barrier_wait(done);
     const auto at = ds(p.tile * tile, tile);
-    store(0, root(c.head_dim), (keys ? dk : dq).at(p.batch, at, p.head));
-    if (keys) store(1, 1, dv.at(p.batch, at, p.head));
+    store(0, root(c.head_dim), rows_of_head(keys ? dk : dq, p.batch, at, p.head));
+    if (keys) store(1, 1, rows_of_head(dv, p.batch, at, p.head));
     plgpu::wait_smem_to_gmem(0, true);
   }
 };
