@@ -65,9 +65,9 @@ TEST_P(Im2col, BringsThePixelsOfTheBox) {
       },
       {.in_types = {{pl::f16, c.images}},
        .out_type = {pl::f16, {c.pixels, c.channels}},
-       .scratch_types = {
-           {"column", plgpu::SMEM({c.pixels, c.channels}, pl::f16, {.transforms = c.transforms})},
-           {"full", plgpu::Barrier()}},
+       .scratch_types = {{"column",
+                          plgpu::SMEM({c.pixels, c.channels}, pl::f16, {.transforms = c.transforms})},
+                         {"full", plgpu::Barrier()}},
        .grid = {1},
        .grid_names = {"x"}});
   Values images(size_t(pl::volume(c.images)));
