@@ -202,7 +202,8 @@ struct Body {
   State weigh(const Scalar& t, const Scalar& j, const State& state, bool diagonal) const {
     const auto& [largest, sum] = state;
     const std::vector<Array> s = read_scores(t, j, diagonal);
-    const Array m = plgpu::maximum(plgpu::maximum(s[0], s[1]), plgpu::maximum(s[2], s[3]));
+    Array m = s[0];  // one after the other: registers for one array of maxima
+    for (size_t i = 1; i < s.size(); ++i) m = plgpu::maximum(m, s[i]);
     const Array next = plgpu::maximum(largest, m.max(1));
     const Array f = plgpu::exp2((largest - next) * c.scale());
     pl::when(j > 0, [&] { tell(t, j, f); });

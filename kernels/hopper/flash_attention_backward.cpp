@@ -297,6 +297,87 @@ void check(const FlashAttentionBackward& c) {
   rules.at_least("stages", c.stages, 2);  // a slot is released when the next one is read
 }
 
+// The heads of all batches, and the blocks of rows that each CTA holds one of; CTAs of keys come first.
+struct Grid {
+  int64_t heads, kv_heads, key_blocks, query_blocks;
+  explicit Grid(const FlashAttentionBackward& c)
+      : heads(c.batch * c.heads),
+        kv_heads(c.batch * c.kv_heads),
+        key_blocks(pl::cdiv(c.kv, tile)),
+        query_blocks(pl::cdiv(c.q, tile)) {}
+  int64_t key_ctas() const { return key_blocks * kv_heads; }
+  int64_t query_ctas() const { return query_blocks * heads; }
+};
+
+// `which`: 0 of keys, with two copies for each slot; 1 of queries, with one.
+Part part_of(const FlashAttentionBackward& c, const Grid& grid, const std::vector<Ref>& arrays,
+             plgpu::Scratch& s, int which) {
+  const pl::Shape of_q{grid.heads, c.q, c.head_dim}, of_kv{grid.kv_heads, c.kv, c.head_dim},
+      of_rows{grid.heads, c.q};
+  const plgpu::UnionRef passing = s.ref_union("passing");
+  const plgpu::PipelineParams ring{
+      .stages = c.stages, .num_producers = which == 0 ? 2 : 1, .num_consumers = consumers};
+  return {.c = c,
+          .q = arrays[0].reshape(of_q),
+          .k = arrays[1].reshape(of_kv),
+          .v = arrays[2].reshape(of_kv),
+          .d_out = arrays[3].reshape(of_q),
+          .lse = arrays[4].reshape(of_rows),
+          .delta = arrays[5].reshape(of_rows),
+          .dq = arrays[6].reshape(of_q),
+          .dk = arrays[7].reshape(of_kv),
+          .dv = arrays[8].reshape(of_kv),
+          .held_smem = s["held_smem"],
+          .held_full = s.barrier("held_full"),
+          .first_smem = passing[which][0],
+          .second_smem = passing[which][1],
+          .firsts = plgpu::PipelineTmaAsync(ring, which == 0 ? "q" : "k"),
+          .seconds = plgpu::PipelineTmaAsync(ring, which == 0 ? "do" : "v")};
+}
+
+void run(const FlashAttentionBackward& c, const Grid& grid, const std::vector<Ref>& arrays,
+         plgpu::Scratch& s) {
+  const plgpu::UnionRef passing = s.ref_union("passing");
+  const Scalar cta = pl::axis_index("cta"), group = pl::axis_index("wg");
+  // CTAs that run together share heads; under a mask those with most work come first.
+  const auto place = [&](const Scalar& i, int64_t blocks, int64_t heads) {
+    return c.causal ? std::pair{i % heads, i / heads} : std::pair{i / blocks, i % blocks};
+  };
+  const auto [key_head, key_block] = place(cta, grid.key_blocks, grid.kv_heads);
+  const auto [query_head, nth_block] = place(cta - grid.key_ctas(), grid.query_blocks, grid.heads);
+  const Keys keys{part_of(c, grid, arrays, s, 0), passing[0][2], passing[0][3], key_head, key_block * tile};
+  const Queries queries{part_of(c, grid, arrays, s, 1), query_head,
+                        (grid.query_blocks - 1 - nth_block) * tile};
+  pl::when(group == consumers, [&] {
+    plgpu::set_max_registers(24, "decrease");
+    pl::when(cta < grid.key_ctas(), [&] { keys.produce(); });
+    pl::when(cta >= grid.key_ctas(), [&] { queries.produce(); });
+  });
+  pl::when(group < consumers, [&] {
+    plgpu::set_max_registers(240, "increase");
+    pl::when(cta < grid.key_ctas(), [&] { keys.consume(); });
+    pl::when(cta >= grid.key_ctas(), [&] { queries.consume(); });
+  });
+}
+
+plgpu::KernelOptions options_of(const FlashAttentionBackward& c, const Grid& grid) {
+  const auto slots = [&](int64_t rows) { return tiled_smem({c.stages, rows, c.head_dim}, c.dtype); };
+  const plgpu::SmemType numbers = plgpu::SMEM({c.stages, pl::align_to(c.block_q, 32)}, pl::f32);
+  return {
+      .in_types = {c.q_type(), c.kv_type(), c.kv_type(), c.q_type(), c.row_type(), c.row_type()},
+      .out_type = {c.q_type(), c.kv_type(), c.kv_type()},
+      .scratch_types = {{"held_smem", tiled_smem({2, consumers, group_rows, c.head_dim}, c.dtype)},
+                        {"passing", plgpu::RefUnion({{slots(c.block_q), slots(c.block_q), numbers, numbers},
+                                                     {slots(c.block_kv), slots(c.block_kv)}})},
+                        {"held_full", plgpu::Barrier({.num_arrivals = 2, .num_barriers = {consumers}})}},
+      .compiler_params = {.approx_math = true},
+      .grid = {grid.key_ctas() + grid.query_ctas()},
+      .grid_names = {"cta"},
+      .num_threads = static_cast<int>(consumers + 1),
+      .thread_name = "wg",
+      .name = "flash_attention_backward"};
+}
+
 }  // namespace
 
 FlashAttentionBackward FlashAttentionBackward::resolved() const {
@@ -310,68 +391,9 @@ FlashAttentionBackward FlashAttentionBackward::resolved() const {
 plgpu::Kernel flash_attention_backward(const FlashAttentionBackward& config) {
   const FlashAttentionBackward c = config.resolved();
   check(c);
-  const int64_t all_heads = c.batch * c.heads, all_kv_heads = c.batch * c.kv_heads;
-  const int64_t key_blocks = pl::cdiv(c.kv, tile), query_blocks = pl::cdiv(c.q, tile);
-  const int64_t key_ctas = key_blocks * all_kv_heads, query_ctas = query_blocks * all_heads;
-  const auto slots = [&](int64_t rows) { return tiled_smem({c.stages, rows, c.head_dim}, c.dtype); };
-  const plgpu::SmemType numbers = plgpu::SMEM({c.stages, pl::align_to(c.block_q, 32)}, pl::f32);
-  return plgpu::kernel(
-      [&](const std::vector<Ref>& arrays, plgpu::Scratch& s) {
-        const pl::Shape of_q{all_heads, c.q, c.head_dim}, of_kv{all_kv_heads, c.kv, c.head_dim},
-            of_rows{all_heads, c.q};
-        const plgpu::UnionRef passing = s.ref_union("passing");
-        const auto part = [&](int which, int64_t copies) {
-          const plgpu::PipelineParams ring{
-              .stages = c.stages, .num_producers = copies, .num_consumers = consumers};
-          return Part{.c = c,
-                      .q = arrays[0].reshape(of_q),
-                      .k = arrays[1].reshape(of_kv),
-                      .v = arrays[2].reshape(of_kv),
-                      .d_out = arrays[3].reshape(of_q),
-                      .lse = arrays[4].reshape(of_rows),
-                      .delta = arrays[5].reshape(of_rows),
-                      .dq = arrays[6].reshape(of_q),
-                      .dk = arrays[7].reshape(of_kv),
-                      .dv = arrays[8].reshape(of_kv),
-                      .held_smem = s["held_smem"],
-                      .held_full = s.barrier("held_full"),
-                      .first_smem = passing[which][0],
-                      .second_smem = passing[which][1],
-                      .firsts = plgpu::PipelineTmaAsync(ring, which == 0 ? "q" : "k"),
-                      .seconds = plgpu::PipelineTmaAsync(ring, which == 0 ? "do" : "v")};
-        };
-        const Scalar cta = pl::axis_index("cta"), group = pl::axis_index("wg");
-        // CTAs that run together share heads; under a mask those with most work come first.
-        const auto place = [&](const Scalar& i, int64_t blocks, int64_t heads) {
-          return c.causal ? std::pair{i % heads, i / heads} : std::pair{i / blocks, i % blocks};
-        };
-        const auto [key_head, key_block] = place(cta, key_blocks, all_kv_heads);
-        const auto [query_head, nth_block] = place(cta - key_ctas, query_blocks, all_heads);
-        const Keys keys{part(0, 2), passing[0][2], passing[0][3], key_head, key_block * tile};
-        const Queries queries{part(1, 1), query_head, (query_blocks - 1 - nth_block) * tile};
-        pl::when(group == consumers, [&] {
-          plgpu::set_max_registers(24, "decrease");
-          pl::when(cta < key_ctas, [&] { keys.produce(); });
-          pl::when(cta >= key_ctas, [&] { queries.produce(); });
-        });
-        pl::when(group < consumers, [&] {
-          plgpu::set_max_registers(240, "increase");
-          pl::when(cta < key_ctas, [&] { keys.consume(); });
-          pl::when(cta >= key_ctas, [&] { queries.consume(); });
-        });
-      },
-      {.in_types = {c.q_type(), c.kv_type(), c.kv_type(), c.q_type(), c.row_type(), c.row_type()},
-       .out_type = {c.q_type(), c.kv_type(), c.kv_type()},
-       .scratch_types = {{"held_smem", tiled_smem({2, consumers, group_rows, c.head_dim}, c.dtype)},
-                         {"passing", plgpu::RefUnion({{slots(c.block_q), slots(c.block_q), numbers, numbers},
-                                                      {slots(c.block_kv), slots(c.block_kv)}})},
-                         {"held_full", plgpu::Barrier({.num_arrivals = 2, .num_barriers = {consumers}})}},
-       .compiler_params = {.approx_math = true},
-       .grid = {key_ctas + query_ctas},
-       .grid_names = {"cta"},
-       .num_threads = static_cast<int>(consumers + 1),
-       .thread_name = "wg",
-       .name = "flash_attention_backward"});
+  const Grid grid(c);
+  return plgpu::kernel([&](const std::vector<Ref>& arrays, plgpu::Scratch& s) { run(c, grid, arrays, s); },
+                       options_of(c, grid));
 }
 
 }  // namespace palladion::kernels
