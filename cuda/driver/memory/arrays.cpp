@@ -140,6 +140,7 @@ MipmappedArray* mipmapped_of(const void* handle) {
 }
 
 std::optional<sim::TexelFormat> texel_format(uint32_t format, uint32_t channels) {
+  if (channels != 1 && channels != 2 && channels != 4) return std::nullopt;
   const auto n = static_cast<int>(channels);
   switch (format) {
     case format_u8:

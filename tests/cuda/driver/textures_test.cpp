@@ -296,4 +296,23 @@ TEST_F(Textures, what_the_driver_refuses_is_refused) {
   EXPECT_EQ(create(object, resource(bytes), sampling()), invalid_handle);
 }
 
+// A texel has one, two or four channels, in plain memory as in arrays.
+TEST_F(Textures, memory_with_another_number_of_channels_is_refused) {
+  for (const uint32_t channels : {0U, 3U, 5U, 1U << 31, ~0U}) {
+    ResourceDescriptor linear{}, pitched{};
+    linear.type = resource_linear;
+    linear.of.linear = {.address = memory(4096), .format = format_f32, .channels = channels, .bytes = 4096};
+    pitched.type = resource_pitch2d;
+    pitched.of.pitch2d = {.address = linear.of.linear.address,
+                          .format = format_f32,
+                          .channels = channels,
+                          .width = 4,
+                          .height = 4,
+                          .pitch = 64};
+    uint64_t object = 0;
+    EXPECT_EQ(create(object, linear, sampling()), invalid_value) << channels;
+    EXPECT_EQ(create(object, pitched, sampling()), invalid_value) << channels;
+  }
+}
+
 }  // namespace
