@@ -11,6 +11,7 @@
 #include "kernels/frame/typed_spec.h"
 #include "kernels/hopper/matmul.h"
 #include "kernels/hopper/persistent_product.h"
+#include "kernels/hopper/ring_product.h"
 #include "kernels/hopper/store_tile.h"
 
 namespace palladion::kernels {
@@ -34,7 +35,6 @@ struct Body {
   int64_t k_steps() const { return c.r * c.s * blocks(); }
   int64_t pixels() const { return c.n * c.p() * c.q(); }
   int64_t rows_of_warpgroup() const { return c.tile_m / compute_groups; }
-  int64_t epilogue_n() const { return out_smem.shape(3); }
 
   PersistentProduct tiles() const {
     return {.m = pixels(),
@@ -85,42 +85,19 @@ struct Body {
   std::pair<plgpu::Array, plgpu::PipelineState> multiply(const Scalar& warpgroup,
                                                          const plgpu::PipelineState& start) const {
     const auto own_rows = ds(warpgroup * rows_of_warpgroup(), rows_of_warpgroup());
-    const auto [acc, state] = pl::run_scoped(
-        [&](const Ref& d) {
-          const auto issue = [&](const plgpu::PipelineState& at) {
-            pipeline.consumer_wait(at);
-            plgpu::wgmma(d, a_smem.at(at.index(), own_rows),
-                         plgpu::transpose_ref(b_smem.at(at.index()), {1, 0}));
-          };
-          issue(start);
-          // Behind each product the one before it is complete, and with it the slot that it read.
-          const plgpu::PipelineState last = pl::fori_loop(
-              1, k_steps(),
-              [&](const Scalar&, const plgpu::PipelineState& before) {
-                const plgpu::PipelineState at = before.advance();
-                issue(at);
-                pipeline.consumer_release(before);
-                return at;
-              },
-              start);
-          const plgpu::Array sum = d.load();
-          pipeline.consumer_release(last);
-          return std::tuple{sum, last.advance()};
-        },
-        plgpu::ACC({rows_of_warpgroup(), c.tile_n}, pl::f32));
-    return {acc, state};
+    return sum_over_ring(
+        pipeline, start, k_steps(), {rows_of_warpgroup(), c.tile_n}, [&](const Ref& sum, const Scalar& slot) {
+          plgpu::wgmma(sum, a_smem.at(slot, own_rows), plgpu::transpose_ref(b_smem.at(slot), {1, 0}));
+        });
   }
 
   // TMA stores nothing behind the last pixel or filter.
   void store(const plgpu::Array& acc, const Scalar& warpgroup, const Scalar& pixel,
              const Scalar& filter) const {
     const Ref matrix = out.reshape({pixels(), c.k});
-    for (int64_t r = 0; r < rows_of_warpgroup(); r += epilogue_m)
-      for (int64_t n = 0; n < c.tile_n; n += epilogue_n())
-        store_through_smem(plgpu::slice(acc, {r, n}, {r + epilogue_m, n + epilogue_n()}),
-                           out_smem.at(warpgroup, n / epilogue_n() % 2),
-                           matrix.at(ds(pixel + r, epilogue_m), ds(filter + n, epilogue_n())),
-                           c.tile_n / epilogue_n());
+    store_tile_through_smem(acc, out_smem.at(warpgroup), [&](int64_t r, int64_t n) {
+      return matrix.at(ds(pixel + r, epilogue_m), ds(filter + n, out_smem.shape(3)));
+    });
   }
 
   void run() const {

@@ -5,7 +5,7 @@
 #include "kernels/frame/helpers.h"
 #include "kernels/frame/rules.h"
 #include "kernels/hopper/matmul.h"
-#include "kernels/hopper/online_softmax.h"
+#include "kernels/hopper/visible_columns.h"
 
 namespace palladion::kernels {
 namespace {
@@ -23,36 +23,19 @@ struct Body {
   // CTAs with most work come first: under a mask those of the last rows.
   Scalar first_row() const { return ((pl::cdiv(c.q, tile()) - 1) - pl::axis_index("q")) * tile(); }
   Scalar own_row() const { return first_row() + group() * group_rows; }
-  Scalar steps() const {
-    const Scalar seen = c.causal ? pl::minimum(Scalar(c.kv), first_row() + (tile() + c.kv - c.q)) : c.kv;
-    return pl::cdiv(seen, c.block_kv);
+  VisibleColumns columns() const {
+    return {.q = c.q,
+            .kv = c.kv,
+            .tile = tile(),
+            .block_kv = c.block_kv,
+            .causal = c.causal,
+            .first_row = c.causal ? first_row() : 0};
   }
-  // From the last one that the CTA sees to the first: the mask is for the steps at the beginning.
-  Scalar first_column(const Scalar& step) const { return (steps() - 1 - step) * c.block_kv; }
 
   void produce() const {
     plgpu::set_max_registers(c.consumers == 3 ? 32 : 24, "decrease");
     const Scalar head = pl::axis_index("head") / (c.heads / c.kv_heads);  // of all batches
-    pl::fori_loop(
-        0, steps(),
-        [&](const Scalar& i, const plgpu::PipelineState& at) {
-          const auto rows = ds(first_column(i), c.block_kv);
-          ks.producer_acquire(at);
-          plgpu::copy_gmem_to_smem(k.at(head, rows), k_smem.at(at.index()), ks.producer_get_barrier(at));
-          vs.producer_acquire(at);
-          plgpu::copy_gmem_to_smem(v.at(head, rows), v_smem.at(at.index()), vs.producer_get_barrier(at));
-          return at.advance();
-        },
-        plgpu::make_producer_start_state(c.stages));
-  }
-
-  // Minus infinity where a row does not see a column.
-  plgpu::Array masked(const plgpu::Array& s, const Scalar& step) const {
-    const plgpu::Array column = plgpu::broadcasted_iota(pl::s32, s.shape(), 1, score_layout);
-    if (!c.causal) return plgpu::where(column < c.kv - first_column(step), s, minus_infinity);
-    const plgpu::Array row = plgpu::broadcasted_iota(pl::s32, {group_rows}, 0, score_layout.reduce(1));
-    const plgpu::Array last = row + (own_row() + (c.kv - c.q) - first_column(step));
-    return plgpu::where(column <= over(last, c.block_kv), s, minus_infinity);
+    columns().fetch(k.at(head), ks, k_smem, v.at(head), vs, v_smem);
   }
 
   void consume() const {
@@ -95,8 +78,8 @@ struct Body {
               });
               const plgpu::Array s = plgpu::wgmma_accumulator_load(a, 1);
               ks.consumer_release(at);
-              const OnlineSoftmax now =
-                  online_softmax(is_masked ? masked(s, i) : s, largest, c.head_dim, is_masked);
+              const OnlineSoftmax now = online_softmax(is_masked ? columns().masked(s, i, own_row()) : s,
+                                                       largest, c.head_dim, is_masked);
               const plgpu::Array total = sum * now.shrink + now.p.sum(1);
               plgpu::wgmma_wait(0);
               vs.consumer_release(before);
@@ -116,13 +99,13 @@ struct Body {
         },
         scores);
     ks.consumer_release(first);
-    const OnlineSoftmax now = online_softmax(masked(s, 0), per_row(minus_infinity), c.head_dim, true);
-    // Steps that a diagonal of the CTA's rows can meet.
-    const Scalar diagonal =
-        c.causal ? pl::minimum(steps(), Scalar((tile() + c.block_kv - 2) / c.block_kv + 1)) : 1;
+    const OnlineSoftmax now =
+        online_softmax(columns().masked(s, 0, own_row()), per_row(minus_infinity), c.head_dim, true);
+    const Scalar diagonal = c.causal ? columns().diagonal_steps() : 1;
     const auto [p1, largest1, sum1, at1] =
         pl::fori_loop(1, diagonal, step(true), now.p.astype(c.dtype), now.largest, now.p.sum(1), first);
-    const auto [p, largest, sum, at] = pl::fori_loop(diagonal, steps(), step(false), p1, largest1, sum1, at1);
+    const auto [p, largest, sum, at] =
+        pl::fori_loop(diagonal, columns().steps(), step(false), p1, largest1, sum1, at1);
     vs.consumer_wait(at);
     plgpu::wgmma(o, p, v_smem.at(at.index()));
     const plgpu::Array total = o.load();

@@ -5,7 +5,7 @@
 #include "kernels/frame/helpers.h"
 #include "kernels/frame/rules.h"
 #include "kernels/hopper/matmul.h"
-#include "kernels/hopper/online_softmax.h"
+#include "kernels/hopper/visible_columns.h"
 
 namespace palladion::kernels {
 namespace {
@@ -185,43 +185,24 @@ struct Keys : Part {
 struct Queries : Part {
   Scalar head, first_row;  // of Q and dO
 
-  Scalar steps() const {
-    const Scalar seen = c.causal ? pl::minimum(Scalar(c.kv), first_row + (tile + offset())) : c.kv;
-    return pl::cdiv(seen, c.block_kv);
+  VisibleColumns columns() const {
+    return {.q = c.q,
+            .kv = c.kv,
+            .tile = tile,
+            .block_kv = c.block_kv,
+            .causal = c.causal,
+            .first_row = first_row};
   }
-  // From the last one that the CTA sees to the first: the mask is for the steps at the beginning.
-  Scalar first_column(const Scalar& step) const { return (steps() - 1 - step) * c.block_kv; }
   Scalar own_row() const { return first_row + group() * group_rows; }
   // So many at the beginning need the mask.
   Scalar masked_steps() const {
     if (!c.causal) return c.kv % c.block_kv == 0 ? 0 : 1;
-    return pl::minimum(steps(), Scalar((tile + c.block_kv - 2) / c.block_kv + 1));
+    return columns().diagonal_steps();
   }
 
   void produce() const {
     const Scalar kv_head = head / (c.heads / c.kv_heads);
-    pl::fori_loop(
-        0, steps(),
-        [&](const Scalar& i, const Step& at) {
-          const auto rows = ds(first_column(i), c.block_kv);
-          firsts.producer_acquire(at);
-          plgpu::copy_gmem_to_smem(k.at(kv_head, rows), first_smem.at(at.index()),
-                                   firsts.producer_get_barrier(at));
-          seconds.producer_acquire(at);
-          plgpu::copy_gmem_to_smem(v.at(kv_head, rows), second_smem.at(at.index()),
-                                   seconds.producer_get_barrier(at));
-          return at.advance();
-        },
-        plgpu::make_producer_start_state(c.stages));
-  }
-
-  // Minus infinity where a row does not see a column.
-  plgpu::Array masked(const plgpu::Array& s, const Scalar& step) const {
-    const plgpu::Array column = plgpu::broadcasted_iota(pl::s32, s.shape(), 1, score_layout);
-    if (!c.causal) return plgpu::where(column < c.kv - first_column(step), s, minus_infinity);
-    const plgpu::Array row = plgpu::broadcasted_iota(pl::s32, {group_rows}, 0, score_layout.reduce(1));
-    const plgpu::Array last = row + (own_row() + offset() - first_column(step));
-    return plgpu::where(column <= over(last, c.block_kv), s, minus_infinity);
+    columns().fetch(k.at(kv_head), firsts, first_smem, v.at(kv_head), seconds, second_smem);
   }
 
   // Of each row of this warpgroup; 0 of those beyond the last one.
@@ -245,7 +226,7 @@ struct Queries : Part {
             };
           };
           const Step at = pl::fori_loop(0, masked_steps(), step_of(true), Step(c.stages));
-          pl::fori_loop(masked_steps(), steps(), step_of(false), at);
+          pl::fori_loop(masked_steps(), columns().steps(), step_of(false), at);
           return dq_acc.load();
         },
         plgpu::ACC({group_rows, c.head_dim}, pl::f32));
@@ -268,7 +249,7 @@ struct Queries : Part {
           plgpu::wgmma(dp_acc, held_smem.at(1, group()),
                        plgpu::transpose_ref(second_smem.at(at.index()), {1, 0}));
           const plgpu::Array s = plgpu::wgmma_accumulator_load(s_acc, 1);
-          const plgpu::Array p = weights(is_masked ? masked(s, i) : s);
+          const plgpu::Array p = weights(is_masked ? columns().masked(s, i, own_row()) : s);
           const plgpu::Array dp = plgpu::wgmma_accumulator_load(dp_acc, 0);
           seconds.consumer_release(at);
           const plgpu::Array ds = p * dp;

@@ -77,10 +77,9 @@ struct Body {
   }
 
   void store(const plgpu::Array& sum, const Scalar& row, const Scalar& column) const {
-    for (int64_t n = 0; n < tile_n; n += epilogue_n)
-      store_through_smem(plgpu::slice(sum, {0, n}, {group_rows, n + epilogue_n}),
-                         out_smem.at(group(), n / epilogue_n % 2),
-                         out.at(ds(row, group_rows), ds(column + n, epilogue_n)), tile_n / epilogue_n);
+    store_tile_through_smem(sum, out_smem.at(group()), [&](int64_t, int64_t n) {
+      return out.at(ds(row, group_rows), ds(column + n, epilogue_n));
+    });
   }
 };
 

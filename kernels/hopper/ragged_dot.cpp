@@ -8,6 +8,7 @@
 #include "kernels/frame/reference.h"
 #include "kernels/frame/typed_spec.h"
 #include "kernels/hopper/matmul.h"
+#include "kernels/hopper/ring_product.h"
 #include "kernels/hopper/store_tile.h"
 
 namespace palladion::kernels {
@@ -90,51 +91,28 @@ struct Body {
   std::pair<plgpu::Array, plgpu::PipelineState> multiply(const Scalar& warpgroup,
                                                          const plgpu::PipelineState& start) const {
     const auto own_rows = ds(warpgroup * rows_of_warpgroup(), rows_of_warpgroup());
-    const auto [acc, state] = pl::run_scoped(
-        [&](const Ref& d) {
-          const auto issue = [&](const plgpu::PipelineState& at) {
-            pipeline.consumer_wait(at);
-            plgpu::wgmma(d, a_smem.at(at.index(), own_rows), b_smem.at(at.index()));
-          };
-          issue(start);
-          // Behind each product the one before it is complete, and with it the slot that it read.
-          const plgpu::PipelineState last = pl::fori_loop(
-              1, k_steps(),
-              [&](const Scalar&, const plgpu::PipelineState& before) {
-                const plgpu::PipelineState at = before.advance();
-                issue(at);
-                pipeline.consumer_release(before);
-                return at;
-              },
-              start);
-          const plgpu::Array sum = d.load();
-          pipeline.consumer_release(last);
-          return std::tuple{sum, last.advance()};
-        },
-        plgpu::ACC({rows_of_warpgroup(), c.tile_n}, pl::f32));
-    return {acc, state};
+    return sum_over_ring(pipeline, start, k_steps(), {rows_of_warpgroup(), c.tile_n},
+                         [&](const Ref& sum, const Scalar& slot) {
+                           plgpu::wgmma(sum, a_smem.at(slot, own_rows), b_smem.at(slot));
+                         });
   }
 
   // 64 rows at a time: through shared memory where all of them are the group's, else row by row.
   void store(const plgpu::Array& acc, const Scalar& warpgroup, const Tile& t) const {
     for (int64_t r = 0; r < rows_of_warpgroup(); r += epilogue_m) {
       const Scalar rows = t.rows - r;
-      const auto part = [&](int64_t n) {
-        return plgpu::slice(acc, {r, n}, {r + epilogue_m, n + epilogue_n()});
-      };
-      const auto place = [&](int64_t n) {
+      const plgpu::Array band = plgpu::slice(acc, {r, 0}, {r + epilogue_m, c.tile_n});
+      const auto place = [&](int64_t, int64_t n) {
         return out.at(ds(t.row + r, epilogue_m), ds(t.column + n, epilogue_n()));
       };
-      pl::when(rows >= epilogue_m, [&] {
-        for (int64_t n = 0; n < c.tile_n; n += epilogue_n())
-          store_through_smem(part(n), out_smem.at(warpgroup, n / epilogue_n() % 2), place(n),
-                             c.tile_n / epilogue_n());
-      });
+      pl::when(rows >= epilogue_m, [&] { store_tile_through_smem(band, out_smem.at(warpgroup), place); });
       pl::when(rows > 0 && rows < epilogue_m, [&] {
         for (int64_t n = 0; n < c.tile_n; n += epilogue_n()) {
-          const plgpu::Array tile = part(n).astype(c.out_dtype);
+          const plgpu::Array tile =
+              plgpu::slice(band, {0, n}, {epilogue_m, n + epilogue_n()}).astype(c.out_dtype);
           const plgpu::Array row = plgpu::broadcasted_iota(pl::s32, tile.shape(), 0, tile.layout());
-          plgpu::store(place(n), tile, {.mask = row < rows && plgpu::in_bounds(place(n), tile.layout())});
+          plgpu::store(place(0, n), tile,
+                       {.mask = row < rows && plgpu::in_bounds(place(0, n), tile.layout())});
         }
       });
     }
