@@ -211,8 +211,7 @@ void describe(Finding& f, Code code, const Case& c) {
 bool concerns_others(const Record& now, const Record& then, const RacingRead& read) {
   const auto& joined = now.async->joined;
   return std::ranges::any_of(joined, [&](const AsyncRecord::Joined& j) {
-    return j.warp != then.warp && j.known[then.warp % joined.size()] < then.time &&
-           (read.lanes >> j.warp % joined.size() & 1) != 0;
+    return !j.knows(then.warp, then.time) && (read.lanes >> j.warp % joined.size() & 1) != 0;
   });
 }
 

@@ -101,10 +101,8 @@ bool Detector::strong_together(const Record& r) const {
 bool Detector::unknown_to_warpgroup(const Record& r) const {
   const AsyncRecord* const op = actor_.async ? records_[actor_.record].async.get() : nullptr;
   if (op == nullptr || !op->apart || r.cluster != actor_.cluster) return false;
-  const size_t n = op->joined.size();
-  return r.warp / n == op->warpgroup && std::ranges::any_of(op->joined, [&](const AsyncRecord::Joined& j) {
-           return j.warp != r.warp && j.known[r.warp % n] < r.time;
-         });
+  return r.warp / op->joined.size() == op->warpgroup &&
+         !std::ranges::all_of(op->joined, [&](const auto& j) { return j.knows(r.warp, r.time); });
 }
 
 Relation Detector::relation(Ref earlier, bool wrote, uint32_t first, uint32_t count, Ref mine) const {

@@ -56,6 +56,9 @@ struct AsyncRecord {
     // By warp of the warpgroup: up to when this one knew, as it issued its part, what the other had stored
     // there.
     std::array<uint32_t, 4> known{};
+    bool knows(WarpOfCluster other, uint32_t when) const {
+      return other == warp || known[other % known.size()] >= when;
+    }
   };
   std::vector<Joined> joined;  // of a wgmma: the warps that have issued it, and when
   uint32_t warpgroup = 0;      // of a wgmma

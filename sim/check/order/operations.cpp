@@ -50,8 +50,7 @@ void HappensBefore::on(const AsyncJoined& event) {
 
 ViewRef HappensBefore::issuers_view(const Origin& origin, AsyncRecord& op) {
   for (const AsyncRecord::Joined& j : op.joined)
-    for (const AsyncRecord::Joined& other : op.joined)
-      op.apart |= j.warp != other.warp && j.known[other.warp % mma_warps_] < other.stored;
+    for (const AsyncRecord::Joined& other : op.joined) op.apart |= !j.knows(other.warp, other.stored);
   if (op.group != isa::AsyncGroup::wgmma) return view_ref(index(origin), lowest_lane(origin.lanes));
   const auto at = joining_.find(op.id);
   ViewRef view = at != joining_.end() ? at->second : nothing();
